@@ -1,10 +1,10 @@
-//! `Accept`: which of two kinds of media type a client prefers.
+//! Content negotiation with `Accept`.
 
 use hyper::{HeaderMap, header};
 use petstore_web::edge::compression::weight;
 
-/// Whether `Accept` gives one of `media_types` a higher weight than each of `usual_types` (RFC 9110, section 12.5.1). A
-/// range such as `*/*` names none of them.
+/// Whether the client prefers one of `media_types` to all of `usual_types`: whether `Accept` gives it a
+/// higher weight (RFC 9110, section 12.5.1). Ignores ranges such as `*/*`, so a client must name the type.
 ///
 /// Example: `text/html, application/json;q=0.9` prefers `text/html` to `application/json`.
 pub(super) fn prefers(request: &HeaderMap, media_types: &[&str], usual_types: &[&str]) -> bool {

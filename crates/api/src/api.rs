@@ -1,4 +1,4 @@
-//! The interface for programs.
+//! The API itself: authenticates each request, and dispatches it to its operation.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -32,32 +32,33 @@ use super::{
     store_area::StoreArea,
 };
 
-/// The interface for programs: handles requests.
+/// The API for client programs.
 pub struct Api {
     app: Arc<App>,
     edge: Arc<Edge>,
     contract: Contract,
     store_area: StoreArea,
     documents: Documents,
-    /// The path of the base URL, without `/v1`.
+    /// The path prefix under which clients reach `/photos`: the path of the base URL without `/v1`. Usually
+    /// empty.
     photos_below: String,
-    /// The `Link` value that names the replacement of `getPet`.
+    /// The `Link` value that points to the replacement of `getPet`.
     successor: HeaderValue,
 }
 
-/// Makes `edge` count the requests for each operation.
+/// Registers the route table with `edge`, which counts the requests for each operation.
 pub fn with_routes(edge: Edge) -> Edge {
     edge.with_routes(&ROUTES)
 }
 
 impl Api {
-    /// Returns the interface as a handler of requests, for the server.
+    /// Returns the API as a request handler for the server.
     #[inline(never)]
     pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
         Arc::clone(self) as _
     }
 
-    /// Returns the interface of `app`. Fails only if the base URL cannot be sent in a header field.
+    /// Returns the API on top of `app`. Fails only if the base URL cannot be sent in a header field.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
@@ -84,7 +85,7 @@ impl Api {
         })
     }
 
-    /// Returns the application that the interface serves.
+    /// Returns the application behind the API.
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }
@@ -98,7 +99,7 @@ impl Api {
         self.edge.handle(self, client, request)
     }
 
-    /// Responds to `GET /photos/{file}`. A photo of an animal that the window may not show needs a key.
+    /// Handles `GET /photos/{file}`. The photo of an animal that the public may not see needs a key.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
         let name = call.parameter;
@@ -116,7 +117,8 @@ impl Api {
         Ok(response)
     }
 
-    /// Checks that a request has a key that may read animals. Fails without a key as if the file did not exist.
+    /// Checks that a request has a key that may read animals. Without a key, fails with 404 as if the file
+    /// did not exist.
     async fn check_reader_of_animals(
         &self,
         client: &Client,
@@ -129,8 +131,9 @@ impl Api {
         auth::allow(Some(&caller), Scope::StoreRead)
     }
 
-    /// Puts the path of the base URL before the paths of photos, which are without it in the store.
-    fn add_prefix(&self, body: &mut Body) {
+    /// Adds the path prefix of the base URL to the photo paths in a response. The store keeps them without
+    /// it, because the base URL can change.
+    fn add_photo_prefix(&self, body: &mut Body) {
         *body = match mem::take(body) {
             Body::Whole(json) => {
                 let memory = &self.edge.response_memory;
@@ -157,12 +160,13 @@ impl Api {
     }
 }
 
-/// Puts `prefix` before the paths of photos in JSON.
+/// Adds `prefix` to the photo paths in JSON.
 fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
     let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
         return json;
     };
-    // The JSON had room until now. Only the room for the prefix is new.
+    // The original JSON has its own reservation, so only the bytes of the prefixes are new. If there is no
+    // memory for a reservation, send the response without one.
     match memory.reserve(0) {
         Ok(room) => room.fill(longer_json),
         Err(_) => longer_json.into(),
@@ -182,11 +186,11 @@ impl Interface for Api {
         find(&ROUTES, &request.method, request.uri.path())
     }
 
-    fn may_wait(route_match: RouteMatch<Operation>) -> Duration {
-        routes::may_wait(route_match)
+    fn extra_time(route_match: RouteMatch<Operation>) -> Duration {
+        routes::extra_time(route_match)
     }
 
-    /// Checks the key, and runs the operation of the request.
+    /// Authenticates the request, checks its rate limit and scope, and runs its operation.
     async fn process(
         &self,
         client: &Client,
@@ -214,7 +218,7 @@ impl Interface for Api {
         rate_limit::check(facts.rate)?;
         let (route, [parameter, second]) = route_match
             .route(&ROUTES, path)
-            .map_err(routes::with_beginning_of_paths)?;
+            .map_err(routes::explain_unknown_path)?;
         facts.route = Some(route.label);
         if let Access::Key(scope) = route.target.access {
             auth::allow(caller, scope)?;
@@ -239,7 +243,12 @@ impl Interface for Api {
         }
     }
 
-    fn announce(&self, route_match: RouteMatch<Operation>, facts: &Facts, response: &mut Response) {
+    fn add_headers(
+        &self,
+        route_match: RouteMatch<Operation>,
+        facts: &Facts,
+        response: &mut Response,
+    ) {
         let status = response.status();
         let headers = response.headers_mut();
         if let Some(rate) = facts.rate
@@ -251,7 +260,7 @@ impl Interface for Api {
             deprecation::announce(headers, &self.successor);
         }
         if !self.photos_below.is_empty() && facts.principal.is_some() {
-            self.add_prefix(response.body_mut());
+            self.add_photo_prefix(response.body_mut());
         }
     }
 }

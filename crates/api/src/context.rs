@@ -1,6 +1,6 @@
-//! The parts of HTTP that all operations need, and the settings of the interface.
+//! The settings of the API, the state that its operations share, and the arguments of an operation.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use super::etag::EtagKey;
 /// The settings that an operator can choose.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The deployment that the interface belongs to.
+    /// The deployment that this API belongs to.
     pub deployment: Deployment,
     pub base_url: Option<BaseUrl>,
     pub staging_base_url: Option<BaseUrl>,
     /// Whether clients reach the service over TLS.
     pub tls: bool,
-    /// What holds for the store if its profile does not say it.
+    /// The fallback for facts about the store that its profile does not state.
     pub store: StoreOptions,
 }
 
 impl Settings {
-    /// Returns the URL at which clients reach this deployment, if it is set.
+    /// Returns the configured URL at which clients reach this deployment, if any.
     pub fn own_base_url(&self) -> Option<&BaseUrl> {
         match self.deployment {
             Deployment::Production => self.base_url.as_ref(),
@@ -34,11 +34,11 @@ impl Settings {
     }
 }
 
-/// The parts that the responses of all operations share.
+/// The HTTP-related state that all operations share.
 pub struct Context {
     pub memory: ResponseMemory,
     pub etag_key: EtagKey,
-    /// The path of the base address as clients see it, used in links.
+    /// The path of the base URL as clients see it, such as `/v1`, for links.
     pub(crate) base_path: String,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
@@ -51,13 +51,13 @@ pub struct Call<'r> {
     pub request_id: &'r HeaderValue,
     /// The name of the operation.
     pub operation: &'static str,
-    /// The first parameter in the path, not decoded. Empty if the operation has none.
+    /// The first path parameter, still percent-encoded. Empty if the operation has none.
     pub parameter: &'r str,
-    /// The second parameter in the path, not decoded. Empty if the operation has less than two.
+    /// The second path parameter, still percent-encoded. Empty if the operation has fewer than two.
     pub second: &'r str,
     pub body: UnreadBody<'r>,
-    /// The client, if the operation needs a key.
+    /// The authenticated client; `None` if the operation needs no key.
     pub caller: Option<&'r Caller>,
-    /// The rate limit of the key, if it has one.
+    /// The state of the rate limit of the key, if it has one. A batch updates it when it counts its commands.
     pub rate: &'r mut Option<MeterReading>,
 }

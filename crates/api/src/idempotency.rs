@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a client that received no response can retry its request safely
+//! Parses `Idempotency-Key`, with which a client that received no response can safely retry its request
 //! (draft-ietf-httpapi-idempotency-key-header).
 
 use std::borrow::Cow;
@@ -9,7 +9,8 @@ use petstore_web::edge::ApiError;
 
 const HEADER: &str = "idempotency-key";
 
-/// Returns the idempotency key of a request, if it has one. Fails with 400 if it is invalid or given twice.
+/// Returns the idempotency key of a request, if it has one. Fails with 400 if the key is invalid or given
+/// twice.
 pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let mut fields = headers.get_all(HEADER).iter();
     let Some(field) = fields.next() else {
@@ -38,8 +39,9 @@ fn invalid() -> ApiError {
     )
 }
 
-/// Returns the content of a String (RFC 8941, section 3.3.3). Many clients send a UUID without quotes, so a
-/// value without quotes is used as it is, unless it could be a list or have parameters.
+/// Unquotes a structured field String (RFC 8941, section 3.3.3). Many clients send a UUID without quotes,
+/// so an unquoted value is accepted as it is, unless it could be a list or have parameters. Returns `None`
+/// if the value is malformed.
 ///
 /// Example: `"a\\"b"` has the content `a"b`.
 fn string_content(value: &str) -> Option<Cow<'_, str>> {

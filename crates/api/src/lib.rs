@@ -1,4 +1,6 @@
-//! The contract and the store area: HTTP requests in, calls of the service, HTTP responses out.
+//! The HTTP API: the operations of the contract (`/v1/pets`) and of the store area (`/v1/store`).
+//!
+//! Each operation parses a request, calls the application layer, and renders the response.
 
 mod accept;
 mod access;

@@ -1,4 +1,4 @@
-//! The management listener: liveness, readiness and metrics, for operators only. It needs no API
+//! The management listener: liveness, readiness and metrics. It is only for operators, and requires no API
 //! key.
 
 use std::{
@@ -30,14 +30,14 @@ use tokio::time;
 
 use super::api::Api;
 
-/// How long the store may take to become ready.
-const READY_WITHIN: Duration = Duration::from_secs(2);
+/// How long the readiness check waits for the store.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The management interface of an [`Api`].
 pub struct Management {
     api: Arc<Api>,
     is_shutting_down: AtomicBool,
-    /// Not counted with the requests of clients.
+    /// Counted separately from the connections of clients.
     connections: Arc<Connections>,
 }
 
@@ -51,19 +51,20 @@ impl Management {
         }
     }
 
-    /// From now on, the service is not ready.
+    /// Makes the service report from now on that it is not ready, so that load balancers stop sending
+    /// requests.
     pub fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the parts that are not ready, with the reasons.
-    async fn not_ready(&self) -> Vec<(&'static str, String)> {
+    /// Returns the parts of the service that are not ready, each with the reason.
+    async fn unready_parts(&self) -> Vec<(&'static str, String)> {
         let mut parts = Vec::new();
         if self.is_shutting_down.load(Ordering::Relaxed) {
             parts.push(("server", "shutting down".to_owned()));
         }
-        match time::timeout(READY_WITHIN, self.api.app().store.check_ready()).await {
-            // An overloaded store is reachable.
+        match time::timeout(READINESS_TIMEOUT, self.api.app().store.check_ready()).await {
+            // An overloaded store is reachable, so the service stays ready.
             Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
             Ok(Err(error)) => parts.push(("store", chain(&error))),
             Err(_) => parts.push(("store", "no response in time".to_owned())),
@@ -105,23 +106,24 @@ impl Interface for Management {
             return Err(ApiError::method_not_allowed("GET, HEAD"));
         }
         Ok(match path {
-            "/livez" => state(&[]),
-            "/readyz" => state(&self.not_ready().await),
-            _ => metrics(self.api.metrics()),
+            "/livez" => health_response(&[]),
+            "/readyz" => health_response(&self.unready_parts().await),
+            _ => metrics_response(self.api.metrics()),
         })
     }
 }
 
-/// Header fields that every browser sends, and that a page cannot suppress.
+/// Header fields by which a browser is recognized: it sends them with every request, and a page cannot
+/// suppress them.
 const BROWSER_FIELDS: [HeaderName; 3] = [
     header::ACCEPT_LANGUAGE,
     header::ORIGIN,
     HeaderName::from_static("sec-fetch-site"),
 ];
 
-/// Rejects a browser that uses a host name. An attacker's page could point its own name at this
-/// address and read the responses (DNS rebinding). Only `localhost` is certain to be safe. Programs
-/// do not run pages, so they may use any name.
+/// Rejects a request from a browser that addresses this listener by a host name. Otherwise an attacker
+/// could point the name of a page at this address and read the responses (DNS rebinding). Only `localhost`
+/// is certain to be safe. Other programs do not run pages, so they may use any name.
 fn check_host(request: &Parts) -> Result<(), ApiError> {
     let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
@@ -136,8 +138,8 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
-/// 200 without failures, and otherwise 503 with a list of them.
-fn state(failures: &[(&'static str, String)]) -> Response {
+/// Returns 200 if there are no failures, or else 503 with a list of the failed parts and their reasons.
+fn health_response(failures: &[(&'static str, String)]) -> Response {
     if failures.is_empty() {
         return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
@@ -149,7 +151,7 @@ fn state(failures: &[(&'static str, String)]) -> Response {
     response::json(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
 }
 
-fn metrics(page: String) -> Response {
+fn metrics_response(page: String) -> Response {
     let mut response = response::json(StatusCode::OK, page);
     let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);
     response

@@ -1,7 +1,7 @@
-//! Strict parsing of a query: every parameter must be known, and given once.
+//! Strict parsing of query strings: every parameter must be known, and given at most once.
 //!
-//! Otherwise a client that guesses `page`, or writes `Status=`, would read the wrong animals
-//! without notice.
+//! If unknown parameters were ignored, a client that guesses `page`, or writes `Status=`, would get the
+//! wrong animals without noticing.
 
 use std::{borrow::Cow, fmt::Display};
 
@@ -9,8 +9,8 @@ use percent_encoding::percent_decode_str;
 use petstore_domain::{Limit, Problem, text::parse_integer};
 use petstore_web::edge::ApiError;
 
-/// Returns the decoded values of the parameters with these names. Fails with 400 for an unknown parameter,
-/// and for a duplicate one.
+/// Returns the decoded values of the parameters with these names, in this order. Fails with 400 if the
+/// query has an unknown or a duplicate parameter.
 ///
 /// Example: with the names `limit` and `status`, `status=sold` has the values `None` and `Some("sold")`.
 pub(super) fn parameters<'a, const N: usize>(
@@ -18,17 +18,18 @@ pub(super) fn parameters<'a, const N: usize>(
     names: [&'static str; N],
 ) -> Result<[Option<Cow<'a, str>>; N], ApiError> {
     let mut values = [const { None }; N];
-    for_each(query, |name, value| {
+    for_each_parameter(query, |name, value| {
         let index = names.iter().position(|&parameter| parameter == name);
-        put(index.map(|index| &mut values[index]), name, value, &names)
+        set_value(index.map(|index| &mut values[index]), name, value, &names)
     })?;
     Ok(values)
 }
 
-/// The parameters of a query in which the names of some parameters begin with a prefix.
+/// The parameters of a query that, besides fixed names, has names that begin with a prefix.
 pub(super) struct PrefixedParameters<'a, const N: usize> {
-    /// The values of the parameters without the prefix, in the order of their names.
+    /// The values of the parameters with fixed names, in the order of these names.
     pub(super) values: [Option<Cow<'a, str>>; N],
+    /// The parameters with the prefix, in the order of the query.
     pub(super) prefixed: Vec<PrefixedParameter<'a>>,
 }
 
@@ -39,8 +40,10 @@ pub(super) struct PrefixedParameter<'a> {
     pub(super) value: Cow<'a, str>,
 }
 
-/// Returns the values like [`parameters`], and the parameters whose names begin with `prefix`. `prefixed_names` is how an
-/// error shows them.
+/// Parses a query like [`parameters`], and also collects the parameters whose names begin with `prefix`.
+/// `prefixed_names` describes these in an error message.
+///
+/// Example: with the prefix `field.`, the parameter `field.breed=Beagle` has the name `breed`.
 pub(super) fn prefixed_parameters<'a, const N: usize>(
     query: Option<&'a str>,
     names: [&'static str; N],
@@ -49,10 +52,10 @@ pub(super) fn prefixed_parameters<'a, const N: usize>(
 ) -> Result<PrefixedParameters<'a, N>, ApiError> {
     let mut values = [const { None }; N];
     let mut prefixed: Vec<PrefixedParameter<'a>> = Vec::new();
-    for_each(query, |name, value| {
+    for_each_parameter(query, |name, value| {
         if let Some(suffix) = name.strip_prefix(prefix) {
             if prefixed.iter().any(|parameter| parameter.name == suffix) {
-                return Err(duplicate(name));
+                return Err(duplicate_parameter(name));
             }
             prefixed.push(PrefixedParameter {
                 name: suffix.to_owned(),
@@ -61,19 +64,14 @@ pub(super) fn prefixed_parameters<'a, const N: usize>(
             return Ok(());
         }
         let index = names.iter().position(|&parameter| parameter == name);
-        let place = index.map(|index| &mut values[index]);
-        put(
-            place,
-            name,
-            value,
-            &[&names[..], &[prefixed_names]].concat(),
-        )
+        let slot = index.map(|index| &mut values[index]);
+        set_value(slot, name, value, &[&names[..], &[prefixed_names]].concat())
     })?;
     Ok(PrefixedParameters { values, prefixed })
 }
 
-/// Calls `take` with the decoded name and value of each parameter.
-fn for_each<'a>(
+/// Calls `take` with the decoded name and value of each parameter, until it fails.
+fn for_each_parameter<'a>(
     query: Option<&'a str>,
     mut take: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
@@ -86,30 +84,31 @@ fn for_each<'a>(
     }
 }
 
-/// Puts a value into the place of its parameter. Fails if there is none, or if it has a value.
-fn put<'a>(
-    place: Option<&mut Option<Cow<'a, str>>>,
+/// Stores a value in the slot of its parameter. Fails if the parameter is unknown (it has no slot), or
+/// duplicate.
+fn set_value<'a>(
+    slot: Option<&mut Option<Cow<'a, str>>>,
     name: &str,
     value: Cow<'a, str>,
     names: &[&str],
 ) -> Result<(), ApiError> {
-    let place = place.ok_or_else(|| unknown(name, names))?;
-    if place.replace(value).is_some() {
-        Err(duplicate(name))
+    let slot = slot.ok_or_else(|| unknown_parameter(name, names))?;
+    if slot.replace(value).is_some() {
+        Err(duplicate_parameter(name))
     } else {
         Ok(())
     }
 }
 
-/// Returns the error for a parameter that is given more than once.
-fn duplicate(name: &str) -> ApiError {
-    let name = beginning(name);
+/// Returns the error for a duplicate parameter.
+fn duplicate_parameter(name: &str) -> ApiError {
+    let name = truncate_for_message(name);
     let message = format!("The parameter {name} is given more than once.");
     ApiError::new(Problem::InvalidParameter, message)
 }
 
-/// Rejects a query that is not UTF-8, for an operation with a parameter that can be any text: in
-/// the values of [`parameters`], U+FFFD stands for what cannot be decoded. Fails with 400.
+/// Checks that a query is valid UTF-8. Fails with 400 if it is not. Operations with free-text parameters
+/// need this check, because [`parameters`] replaces invalid bytes with U+FFFD.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     if percent_decode_str(query.unwrap_or_default())
         .decode_utf8()
@@ -121,20 +120,20 @@ pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
-/// Returns the names and values of a query without encoded characters.
+/// Splits a query without percent-encoded characters into names and values.
 fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// Returns the beginning of a text, long enough to recognize it.
-fn beginning(text: &str) -> String {
+/// Truncates a text of the client for an error message. The result is long enough to recognize the text.
+fn truncate_for_message(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Returns the error for a parameter that the operation does not have. `names` are its parameters.
-fn unknown(name: &str, names: &[&str]) -> ApiError {
-    let name = beginning(name);
+/// Returns the error for an unknown parameter. `names` are the parameters of the operation.
+fn unknown_parameter(name: &str, names: &[&str]) -> ApiError {
+    let name = truncate_for_message(name);
     let parameters = match names {
         [] => "no query parameters".to_owned(),
         names => format!("only {}", names.join(", ")),
@@ -143,7 +142,7 @@ fn unknown(name: &str, names: &[&str]) -> ApiError {
     ApiError::new(Problem::UnknownParameter, message)
 }
 
-/// Parses the parameter `limit`. Returns the default without it.
+/// Parses the parameter `limit`. Returns the default if it is absent.
 pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     let Some(text) = value else {
         return Ok(Limit::default());
@@ -152,8 +151,9 @@ pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
 }
 
-/// Parses a parameter, if the query has it. `expectation` completes the sentence "The parameter must be …".
-pub(super) fn filter<T>(
+/// Parses an optional parameter. Fails with 400 if it is present but invalid. `expectation` completes the
+/// sentence "The parameter must be …".
+pub(super) fn parse_parameter<T>(
     name: &str,
     value: Option<&Cow<'_, str>>,
     parse: impl Fn(&str) -> Option<T>,
@@ -172,7 +172,7 @@ pub(super) fn filter<T>(
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
-/// The expectation of an int64 in a query.
+/// The `expectation` ([`parse_parameter`]) of a parameter that is an int64.
 pub(super) const AN_INTEGER: &str =
     "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
 
@@ -187,13 +187,13 @@ pub(super) fn out_of_range(
         Some(value) => format!("{name} must be between {least} and {greatest}, but was {value}."),
         None => format!(
             "{name} must be an integer between {least} and {greatest}, but was {:?}.",
-            beginning(value)
+            truncate_for_message(value)
         ),
     };
     ApiError::new(Problem::InvalidParameter, message)
 }
 
-/// Parses a parameter of the path as an integer.
+/// Parses a path parameter as an integer. Returns `None` if it is not one.
 pub(super) fn path_integer(parameter: &str) -> Option<i64> {
     let text = percent_decode_str(parameter).decode_utf8().ok()?;
     parse_integer(&text)

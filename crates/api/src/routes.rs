@@ -1,6 +1,6 @@
 //! The route table: every operation of the service, one line each.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{pin::Pin, time::Duration};
 
@@ -21,8 +21,9 @@ use super::{
     },
 };
 
-/// Returns an operation of the store area: the scope that a key needs, the function, and its argument after the request.
-/// A macro, because a table cannot call a function that takes an `async` function.
+/// Makes an operation of the store area from the scope that a key needs, the handler function, and its
+/// extra argument, if any. This is a macro, because a table of constants cannot call a function that takes
+/// an `async` function.
 ///
 /// Example: `area!(StoreRead, pets::get_pet)` calls `pets::get_pet(area, call)`.
 macro_rules! area {
@@ -30,14 +31,14 @@ macro_rules! area {
         Operation {
             document: Some(OpenApi::StoreArea),
             access: Key(Scope::$scope),
-            may_wait: Duration::ZERO,
+            extra_time: Duration::ZERO,
             run: Run::StoreArea(|area, call| Box::pin($function(area, call $(, $argument)?))),
         }
     };
 }
 
-/// Returns the operation of a document: the method that sends it, and its arguments after the request. A macro for the
-/// same reason as `area!`.
+/// Makes the operation that sends a document from a method of [`Documents`] and its extra arguments. This
+/// is a macro for the reason that `area!` gives.
 ///
 /// Example: `document!(root)` calls `documents.root(call)`.
 macro_rules! document {
@@ -47,7 +48,7 @@ macro_rules! document {
 }
 
 routes! {
-    /// All operations. The operations of the contract come first, because they are the most frequent.
+    /// All operations. The operations of the contract come first, because they are called most often.
     pub static ROUTES: Operation = Operations "";
     // id              method path                                                scope, function
     listPets            GET    "/v1/pets"                                          contract(Scope::Read, Run::ListPets);
@@ -112,51 +113,52 @@ routes! {
     docsFile            GET    "/docs/{*file}"                                     document!(docs_file);
 }
 
-/// An operation: the access to it, and its function.
+/// An operation: who may call it, and the function that handles it.
 #[derive(Clone, Copy)]
 pub struct Operation {
     /// The access that a client needs.
     pub access: Access,
     /// The OpenAPI document that describes the operation.
     pub document: Option<OpenApi>,
-    /// How long the operation may wait for a change or a picture before it responds.
-    pub may_wait: Duration,
+    /// How much longer than the usual time limit the operation may take, to wait for a change or a picture.
+    pub extra_time: Duration,
     pub run: Run,
 }
 
 /// The access that a client needs to call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Everybody may call it.
+    /// None: everybody may call the operation.
     Public,
-    /// An API key that has this scope.
+    /// An API key with this scope.
     Key(Scope),
 }
 
-/// The future of an operation. Boxed, because the largest future decides how much memory each request
-/// needs.
-type Responding<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError>> + Send + 'c>>;
+/// The future of an operation. It is boxed, because otherwise every request would need as much memory as
+/// the largest future.
+type OperationFuture<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError>> + Send + 'c>>;
 
-/// The function of an operation.
+/// The function that handles an operation.
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// The operations of the contract. `Api::process` calls them by name, because a pointer to an
-    /// `async` function would cost an allocation, and one more layer 250 instructions.
+    /// The hot operations of the contract, up to [`Run::GetPet`]. `Api::process` calls their functions
+    /// directly, because a function pointer would cost an allocation for the boxed future, and one more
+    /// layer about 250 instructions.
     ListPets,
     CreatePet,
     GetPet,
-    StoreArea(for<'c> fn(&'c StoreArea, Call<'c>) -> Responding<'c>),
-    Document(for<'c> fn(&'c Documents, Call<'c>) -> Responding<'c>),
-    /// A photo, which `Api` sends, because everybody may read it.
+    StoreArea(for<'c> fn(&'c StoreArea, Call<'c>) -> OperationFuture<'c>),
+    Document(for<'c> fn(&'c Documents, Call<'c>) -> OperationFuture<'c>),
+    /// The file of a photo. `Api` handles it, because only some photos need a key.
     PhotoFile,
 }
 
-/// Returns an operation of `openapi.yaml`, which needs a key with this scope.
+/// Returns an operation of the contract, which needs a key with this scope.
 const fn contract(scope: Scope, run: Run) -> Operation {
     Operation {
         access: Key(scope),
         document: Some(OpenApi::Contract),
-        may_wait: Duration::ZERO,
+        extra_time: Duration::ZERO,
         run,
     }
 }
@@ -166,25 +168,24 @@ const fn public(run: Run) -> Operation {
     Operation {
         access: Public,
         document: None,
-        may_wait: Duration::ZERO,
+        extra_time: Duration::ZERO,
         run,
     }
 }
 
 impl Operation {
-    /// Lets the operation wait before it responds.
-    const fn waiting(self, may_wait: Duration) -> Self {
-        Self { may_wait, ..self }
+    /// Returns the operation with this additional time to wait before it responds.
+    const fn waiting(self, extra_time: Duration) -> Self {
+        Self { extra_time, ..self }
     }
 
-    /// Whether the operation is removed on the date in `contract/deprecation.rs`.
+    /// Whether the operation is deprecated. It is removed on the date in `contract/deprecation.rs`.
     fn is_deprecated(&self) -> bool {
         matches!(self.run, Run::GetPet)
     }
 }
 
-/// Whether the request for `path` needs a key. Every path under `/v1` does, even one that does
-/// not exist.
+/// Whether a request for `path` needs a key. Every path under `/v1` does, even if it does not exist.
 pub(crate) fn needs_key(route_match: RouteMatch<Operation>, path: &str) -> bool {
     match route_match {
         RouteMatch::Route(route, _) => route.target.access != Public,
@@ -192,15 +193,16 @@ pub(crate) fn needs_key(route_match: RouteMatch<Operation>, path: &str) -> bool 
     }
 }
 
-/// Returns how long the operation may wait in addition to the time limit of requests.
-pub(crate) fn may_wait(route_match: RouteMatch<Operation>) -> Duration {
+/// Returns how much longer than the usual time limit of requests the operation may take.
+pub(crate) fn extra_time(route_match: RouteMatch<Operation>) -> Duration {
     match route_match {
-        RouteMatch::Route(route, _) => route.target.may_wait,
+        RouteMatch::Route(route, _) => route.target.extra_time,
         RouteMatch::OtherMethods(_) | RouteMatch::Nothing => Duration::ZERO,
     }
 }
 
-/// Whether the operation is deprecated. Without an operation: whether the operation of the path is.
+/// Whether the operation is deprecated. For a method that the path does not have, whether the operation of
+/// the path is.
 pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
     match route_match {
         RouteMatch::Route(route, _) | RouteMatch::OtherMethods(route) => {
@@ -216,8 +218,9 @@ fn is_under_v1(path: &str) -> bool {
         .is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('/'))
 }
 
-/// Returns the error of a path that does not exist with the beginning of the paths that do. Other errors stay.
-pub(crate) fn with_beginning_of_paths(error: ApiError) -> ApiError {
+/// Replaces the message of a 404 with one that says where the paths of the API begin. Returns other errors
+/// unchanged.
+pub(crate) fn explain_unknown_path(error: ApiError) -> ApiError {
     if error.problem() != Problem::NotFound {
         return error;
     }

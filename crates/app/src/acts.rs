@@ -1,4 +1,4 @@
-//! The acts in the journal, and the commands that revert them.
+//! Reads acts from the journal, and derives the commands that revert them.
 
 use petstore_domain::{
     PetId,
@@ -9,28 +9,29 @@ use petstore_store::StoreError;
 
 use super::App;
 
-/// How many of the newest changes of an animal are searched for the one that led to a version.
-const NEWEST_CHANGES: u32 = 100;
+/// How many of the newest changes of an animal are searched for the change that led to a version.
+const MAX_SEARCHED_CHANGES: u32 = 100;
 
 /// The changes that one request made in one transaction, in the order of their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAct(Vec<JournalEntry>);
 
 impl RecordedAct {
-    /// Returns the number of the first change, by which the act can be reverted.
+    /// Returns the sequence number of the first change, which identifies the act when it is reverted.
     pub fn seq(&self) -> i64 {
         self.0.first().map_or(0, |entry| entry.seq)
     }
 
-    /// Returns the changes. `None` if a later release has made one of them in a way that this one does not know.
+    /// Parses the changes. Returns `None` if a later release recorded one of them in a form that this
+    /// release does not know.
     pub fn changes(&self) -> Option<Vec<Change>> {
         self.0.iter().map(json::read_change).collect()
     }
 }
 
 impl App {
-    /// Returns the act of the change with this number. `None` if the journal does not have the change, or perhaps not
-    /// the whole act any more.
+    /// Returns the act that includes the change with this sequence number. Returns `None` if the journal
+    /// does not have the change, or may no longer have the whole act.
     pub async fn act(&self, seq: i64) -> Result<Option<RecordedAct>, StoreError> {
         let entries = self.store.act(seq).await?;
         if entries.is_empty() {
@@ -39,15 +40,18 @@ impl App {
         Ok(Some(RecordedAct(entries)))
     }
 
-    /// Returns the act that led to a version of an animal, or of an order for the animal. `None` if it is not among the
-    /// newest changes of the animal.
+    /// Returns the act that led to this version of an animal, or of an order for it. Returns `None` if the
+    /// change is not among the newest changes of the animal.
     pub async fn act_that_led_to(
         &self,
         pet: PetId,
         subject: &JournalSubject,
         version: i64,
     ) -> Result<Option<RecordedAct>, StoreError> {
-        let newest = self.store.history(pet, i64::MAX, NEWEST_CHANGES).await?;
+        let newest = self
+            .store
+            .history(pet, i64::MAX, MAX_SEARCHED_CHANGES)
+            .await?;
         let change = newest
             .iter()
             .find(|entry| entry.subject == *subject && entry.version == Some(version));
@@ -57,8 +61,9 @@ impl App {
         }
     }
 
-    /// Returns the commands that revert an act: one for each animal, and one for each category. They must be carried out
-    /// in one transaction. For an act that can never be reverted, there is one, which is refused.
+    /// Returns the commands that revert an act: one for each animal and one for each category. They must be
+    /// executed in one transaction. For an act that can never be reverted, returns a single command, which
+    /// will be refused with the reason.
     pub async fn reverting_commands(&self, act: &RecordedAct) -> Result<Vec<Command>, StoreError> {
         let mut reversals = match self.reversals(act) {
             Ok(reversals) => reversals,
@@ -72,7 +77,7 @@ impl App {
         Ok(reversals.into_iter().map(Command::Revert).collect())
     }
 
-    /// Returns what reverts an act, as if all files of photos were there.
+    /// Returns the steps that revert an act, on the assumption that all files of lost photos still exist.
     fn reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
         let (Some(changes), Some(first)) = (act.changes(), act.0.first()) else {
             return Err(NotRevertible::Kind);

@@ -1,25 +1,25 @@
-//! The outcome of changes of administration.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//! The outcome of changes to fields, the profile and webhooks.
 
 use petstore_domain::StoredResponse;
 use petstore_store::WriteOutcome;
 
-/// The number of times that a change is decided, if other changes are faster.
+/// How often a change is decided again if concurrent changes overtake it, before the request fails.
 pub(super) const MAX_TRIES: u32 = 10;
 
 /// The outcome of a request to change a field, the profile or a webhook. `R` is the reason for a rejection.
 pub enum Changed<R> {
-    /// The change was made, now or for the same request before. This is the response.
+    /// The change was made, by this request or by an earlier attempt of it. This is the response.
     Done(StoredResponse),
+    /// The rules do not allow the change.
     Refused(R),
-    /// The idempotency key was used for another request.
+    /// The idempotency key was used for a different request.
     IdempotencyConflict,
 }
 
 impl<R> Changed<R> {
-    /// Returns the outcome of a request that changed nothing now.
-    pub(super) fn from_unchanged(outcome: WriteOutcome) -> Self {
+    /// Converts the outcome of a request whose idempotency key was used before: a replay of the same
+    /// request, or a conflict with a different one.
+    pub(super) fn from_recalled(outcome: WriteOutcome) -> Self {
         match outcome {
             WriteOutcome::Replayed(response) => Self::Done(response),
             _ => Self::IdempotencyConflict,

@@ -1,4 +1,4 @@
-//! Commands on animals, orders and categories.
+//! Executes commands on animals, orders and categories.
 
 use std::{
     sync::{Arc, atomic::AtomicUsize, atomic::Ordering::Relaxed},
@@ -19,24 +19,26 @@ use petstore_store::{
 };
 use tracing::info;
 
-/// The units of work after which a command also merges waiting changes into the search, so that commands cannot come
-/// faster than the search can follow. A command is one unit, and so are each [`RESPONSE_BYTES_PER_UNIT`] of its response.
+/// The units of work after which a command also merges pending changes into the search index. This is
+/// backpressure: commands cannot outpace the index. A command is one unit, and so are each
+/// [`RESPONSE_BYTES_PER_UNIT`] of its response.
 const UNITS_PER_SEARCH_STEP: usize = 1_024;
 
-/// The bytes of a response that count as one unit of work.
+/// How many bytes of a response count as one unit of work.
 const RESPONSE_BYTES_PER_UNIT: usize = 512;
 
-/// The maximum number of changes that wait to be merged into the search after a step.
+/// The number of pending changes that a step tolerates: it merges nothing unless there are more.
 const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
-/// Carries out commands, and counts and logs what they change.
+/// Executes commands, and counts and logs the changes that they make.
 pub struct Commands {
     store: Arc<dyn Store>,
     clock: Arc<ConfirmedClock>,
     pub(super) metrics: ChangeMetrics,
-    /// The duration of a reservation without a given end.
+    /// How long a reservation lasts if the request names no end.
     reservation: Duration,
-    /// The units of work since the last step of the search. The count is not exact, which does no harm.
+    /// The units of work since the last merge into the search index. Concurrent commands may make the count
+    /// slightly inexact, which does no harm.
     unmerged_work: AtomicUsize,
 }
 
@@ -55,7 +57,7 @@ impl Commands {
         }
     }
 
-    /// Carries out commands in one transaction. See [`petstore_store::StoreArea::execute`].
+    /// Executes commands in one transaction. See [`petstore_store::StoreArea::execute`].
     pub async fn execute(
         &self,
         commands: Vec<Command>,
@@ -67,7 +69,7 @@ impl Commands {
         let earlier_work = self.unmerged_work.fetch_add(commands.len(), Relaxed);
         if earlier_work >= UNITS_PER_SEARCH_STEP {
             self.unmerged_work.store(0, Relaxed);
-            // The commands do not depend on the search, so they go on after an error.
+            // Ignore an error: the commands do not depend on the search index.
             let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
         }
 
@@ -83,9 +85,9 @@ impl Commands {
         Ok(outcome)
     }
 
-    /// Returns the end of a reservation that is made now without a given end. If the clock is behind the time
-    /// that was confirmed last, the reservation counts from that time: a reservation that counts from a clock that
-    /// is behind would end as soon as the clock is corrected.
+    /// Returns the end of a reservation that is made at `now` without naming its end. If the clock is
+    /// behind the last confirmed time, the reservation starts at the confirmed time. Otherwise it would
+    /// expire too early, perhaps as soon as the clock is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
         let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
@@ -97,7 +99,7 @@ impl Commands {
     }
 }
 
-/// Logs a change that is committed, without names and notes.
+/// Logs a committed change, without personal data such as names and notes.
 fn log_change(change: &Change, actor: Actor, request_id: Option<&str>) {
     let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
         return;

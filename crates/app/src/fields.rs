@@ -1,4 +1,4 @@
-//! Changes of fields.
+//! Changes to the fields with which the store describes its animals.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
 
-/// The fields with which the store describes its animals.
+/// Changes the fields with which the store describes its animals.
 pub struct Fields {
     store: Arc<dyn Store>,
 }
 
-/// The result of a look at a field that must be unused.
-enum Examination {
-    /// No animal has a value.
+/// Whether a field is in use.
+enum UsageCheck {
+    /// No animal has a value of the field.
     Unused,
-    /// An animal has a value.
+    /// An animal has a value of the field.
     InUse,
-    /// The fields have changed since they were read.
+    /// The fields have changed since they were read, so the change must be decided again.
     Stale,
 }
 
@@ -33,8 +33,8 @@ impl Fields {
         Self { store }
     }
 
-    /// Makes a change, once for all repetitions of the request. A replay comes before the state is
-    /// looked at.
+    /// Changes or deletes a field. The change is idempotent: a retry gets the remembered response, whatever
+    /// the present state is. If other changes interfere, decides again on the new state.
     pub async fn change(
         &self,
         command: &FieldCommand,
@@ -45,7 +45,7 @@ impl Fields {
         if let Some(request) = &context.idempotency
             && let Some(outcome) = self.store.recall_request(request.clone()).await?
         {
-            return Ok(Changed::from_unchanged(outcome));
+            return Ok(Changed::from_recalled(outcome));
         }
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
@@ -60,14 +60,14 @@ impl Fields {
             if let Some(change) = &mut change
                 && change.must_be_unused
             {
-                match self.examine(change).await? {
-                    Examination::Stale => continue,
-                    Examination::InUse => {
+                match self.check_unused(change).await? {
+                    UsageCheck::Stale => continue,
+                    UsageCheck::InUse => {
                         let field = present.find(change.name.as_str()).cloned().map(Box::new);
                         let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
                         return Ok(Changed::Refused(refusal));
                     }
-                    Examination::Unused => {}
+                    UsageCheck::Unused => {}
                 }
             }
             let changes = change.into_iter().collect();
@@ -79,34 +79,36 @@ impl Fields {
             {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                other => return Ok(Changed::from_unchanged(other)),
+                other => return Ok(Changed::from_recalled(other)),
             }
         }
         Err(StoreError::Overloaded)
     }
 
-    /// Looks whether an animal has a value of a field that must be unused. Marks the field before, so that a transaction that
-    /// writes a value of it must say so.
-    async fn examine(&self, change: &mut FieldChange) -> Result<Examination, StoreError> {
+    /// Checks whether an animal has a value of the field. First marks the field as under examination: a
+    /// transaction that writes a value of it from then on ends the examination, and with it this change
+    /// becomes stale.
+    async fn check_unused(&self, change: &mut FieldChange) -> Result<UsageCheck, StoreError> {
         let is_current = self
             .store
             .examine_field(change.name.clone(), change.seen_version)
             .await?;
         if !is_current {
-            return Ok(Examination::Stale);
+            return Ok(UsageCheck::Stale);
         }
         change.seen_version += 1;
         if self.store.has_values(&change.name).await? {
-            return Ok(Examination::InUse);
+            return Ok(UsageCheck::InUse);
         }
-        // The kind of the field decides what leaves the search. This ends as soon as nothing waits, and with
-        // the time of the request at the latest.
+        // Merge all pending changes into the search index while the old kind of the field is still known,
+        // because the kind decides which entries must leave the index. The time limit of the request bounds
+        // this loop.
         while self.store.tend_search(0).await? {}
-        Ok(Examination::Unused)
+        Ok(UsageCheck::Unused)
     }
 
-    /// Puts fields whose versions must be the stored ones, all or none. A field with the version 0 must be a new one. No change
-    /// may need a field without values.
+    /// Creates or changes several fields atomically. Each `version` must be the stored one, or 0 for a new
+    /// field. The changes must not require that a field has no values, because this does not check it.
     pub async fn put_all(
         &self,
         fields: &[FieldDefinition],
@@ -128,7 +130,7 @@ impl Fields {
                 };
                 acts.extend(decision.act);
                 if let Some(mut change) = decision.change {
-                    // Each change makes the next version of the fields.
+                    // Each earlier change in the list will increment the version of the fields.
                     for _ in &changes {
                         change.seen_version += 1;
                     }
@@ -144,7 +146,7 @@ impl Fields {
             {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                other => return Ok(Changed::from_unchanged(other)),
+                other => return Ok(Changed::from_recalled(other)),
             }
         }
         Err(StoreError::Overloaded)

@@ -1,6 +1,6 @@
-//! Requests with an `Idempotency-Key`: which ones are in flight, and how long they are remembered.
+//! Requests with an `Idempotency-Key`: tracks which are in flight, and forgets old ones.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,23 +15,24 @@ use petstore_domain::{
 };
 use petstore_store::{Store, StoreError};
 
-/// The number of requests with an idempotency key that the store may process at once.
+/// The maximum number of requests with an idempotency key in flight.
 const MAX_IN_FLIGHT: usize = 4096;
 
-/// The number of remembered requests that one transaction deletes.
+/// The maximum number of remembered requests that one transaction deletes.
 const REQUESTS_PER_DELETION: u32 = 200;
 
-/// Requests that clients can repeat.
+/// The requests that clients can safely retry, because they have an idempotency key.
 pub struct Requests {
     store: Arc<dyn Store>,
-    /// The first key of each lineage, by each of its keys that sent an idempotency key. It never
-    /// changes, so the store is queried once for each key.
+    /// Caches the first API key of the lineage of each key. A lineage is a key with its replacements, which
+    /// share remembered requests. It never changes, so the store is queried only once per key.
     lineages: RwLock<HashMap<KeyId, KeyId>>,
     in_flight: InFlight,
     last_mark: Mutex<Option<SeenMark>>,
 }
 
-/// The newest mark in the store, and the moment at which this process first saw it.
+/// The newest mark in the store, and when this process first saw it. Marks measure the age of remembered
+/// requests without a clock.
 #[derive(Clone, Copy)]
 struct SeenMark {
     mark: i64,
@@ -48,8 +49,8 @@ impl Requests {
         }
     }
 
-    /// Returns the request of this key, as the store remembers it.
-    pub async fn of_key(
+    /// Describes a request of the API key `caller` in the form in which the store remembers it.
+    pub async fn idempotent_request(
         &self,
         caller: KeyId,
         operation: &'static str,
@@ -66,8 +67,9 @@ impl Requests {
         })
     }
 
-    /// Adds a request that can be repeated to the requests in flight, until the result is dropped. Fails if it
-    /// is in flight already, and above `MAX_IN_FLIGHT`.
+    /// Marks a request with an idempotency key as in flight until the guard is dropped. Fails if the same
+    /// key is in flight already, or if there are `MAX_IN_FLIGHT` requests. A request without a key needs
+    /// no guard.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
         match &context.idempotency {
             Some(request) => Ok(Some(self.in_flight.enter(request)?)),
@@ -75,9 +77,12 @@ impl Requests {
         }
     }
 
-    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more of them may be left.
+    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more of them
+    /// may be left.
     ///
-    /// The age is the number of marks after a request, and a mark is added at each [`MARK_INTERVAL`].
+    /// The age of a request is the number of marks that were added after it. A mark is added when this
+    /// process has seen the newest one for [`MARK_INTERVAL`], measured with the monotonic clock, so a wrong
+    /// wall clock deletes nothing.
     pub(super) async fn forget(&self, clock: &dyn Clock) -> Result<bool, StoreError> {
         let last_mark = *self.last_mark.lock();
         let mut mark_to_follow = None;
@@ -101,7 +106,7 @@ impl Requests {
         Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
     }
 
-    /// Returns the first key of the lineage of a key.
+    /// Returns the first key of the lineage of `key`.
     async fn first_of_lineage(&self, key: KeyId) -> Result<KeyId, StoreError> {
         let cached_first = self.lineages.read().get(&key).copied();
         if let Some(first) = cached_first {
@@ -113,7 +118,7 @@ impl Requests {
     }
 }
 
-/// The requests with an idempotency key that the store is processing.
+/// The requests with an idempotency key that are in flight.
 #[derive(Default)]
 struct InFlight(Mutex<HashSet<(RequestOwner, IdempotencyKey)>>);
 
@@ -135,7 +140,7 @@ impl InFlight {
     }
 }
 
-/// A reason for a request that is not processed now.
+/// Why a request cannot be processed now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotEntered {
     /// The same request is in flight.
@@ -145,7 +150,7 @@ pub enum NotEntered {
     TooMany,
 }
 
-/// A request in flight. Dropping the guard ends it.
+/// Keeps a request marked as in flight until it is dropped.
 pub struct InFlightGuard<'a> {
     in_flight: &'a InFlight,
     entry: (RequestOwner, IdempotencyKey),

@@ -1,7 +1,5 @@
-//! The facts that the store says about itself, which are read again only when somebody may have written. So pages for clients
-//! without an account do not take the connections of a database from others.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//! A cache of the facts that the store states about itself. They are read again only when somebody may have
+//! written, so that public pages, which need them often, do not compete for database connections.
 
 use std::time::{Duration, Instant};
 
@@ -11,53 +9,57 @@ use petstore_store::{StoreError, StoreReader, Version};
 
 use super::{StoreFacts, StoreOptions};
 
-/// The time for which a state counts as the present one if the store cannot tell without a read whether it has changed.
-/// Changes of other processes appear as late as this.
+/// How long a cached state is used if the store cannot tell without a read whether it has changed. Changes
+/// by other processes become visible with at most this delay.
 const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
-/// The signs by which a store shows, without a read, that nobody has written.
-pub struct Seen {
-    /// The version of the whole store, if it has one.
-    store: Option<Version>,
-    /// Otherwise, how many writes of this process had ended.
+/// A stamp by which a cache can tell, without reading from the database, that nobody has written since.
+pub struct WriteStamp {
+    /// The version of the whole store, if the store has one.
+    version: Option<Version>,
+    /// The number of completed writes of this process, for a store without a version.
     writes: u64,
-    at: Instant,
+    taken_at: Instant,
 }
 
-impl Seen {
+impl WriteStamp {
+    /// Takes the stamp of the present state.
     pub async fn now(store: &StoreReader, clock: &dyn Clock) -> Result<Self, StoreError> {
         let version = store.version().await?;
         Ok(Self {
-            store: version,
+            version,
             writes: store.ended_writes(),
-            at: clock.instant(),
+            taken_at: clock.instant(),
         })
     }
 
-    /// Whether nobody can have written between this and `now`, except other processes within `MAX_STATE_AGE`.
-    pub fn is_as(&self, now: &Self) -> bool {
-        if now.store.is_some() {
-            return self.store == now.store;
+    /// Whether nothing was written between this stamp and the later stamp `now`, except perhaps by other
+    /// processes within `MAX_STATE_AGE`.
+    pub fn is_unchanged_at(&self, now: &Self) -> bool {
+        if now.version.is_some() {
+            return self.version == now.version;
         }
-        self.writes == now.writes && now.at.saturating_duration_since(self.at) < MAX_STATE_AGE
+        let age = now.taken_at.saturating_duration_since(self.taken_at);
+        self.writes == now.writes && age < MAX_STATE_AGE
     }
 }
 
-/// The facts that were read last.
+/// A cache of the facts that were last read, with the stamp of their state.
 #[derive(Default)]
-pub struct KnownFacts(Mutex<Option<(Seen, StoreFacts)>>);
+pub struct KnownFacts(Mutex<Option<(WriteStamp, StoreFacts)>>);
 
 impl KnownFacts {
-    /// Returns what the store says about itself now.
+    /// Returns the present facts. Reads them from the store only if somebody may have written since the
+    /// last read.
     pub async fn read(
         &self,
         store: &StoreReader,
         clock: &dyn Clock,
         options: &StoreOptions,
     ) -> Result<StoreFacts, StoreError> {
-        let now = Seen::now(store, clock).await?;
-        if let Some((seen, facts)) = &*self.0.lock()
-            && seen.is_as(&now)
+        let now = WriteStamp::now(store, clock).await?;
+        if let Some((stamp, facts)) = &*self.0.lock()
+            && stamp.is_unchanged_at(&now)
         {
             return Ok(facts.clone());
         }

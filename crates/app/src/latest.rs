@@ -1,5 +1,8 @@
-//! A result that costs much, computed at most for a hundredth of the time and once for each version of
-//! the store. The number of animals is such a result.
+//! Caches the result of an expensive computation, such as the count of all animals.
+//!
+//! A result is computed at most once per version of the store. It is served for 100 times as long as it
+//! took to compute, so that the computation takes at most about a hundredth of the time, however many
+//! requests there are.
 
 use std::{
     sync::Arc,
@@ -11,13 +14,14 @@ use petstore_domain::{Clock, clock::truncate_to_milliseconds, store_area::Invent
 use petstore_store::{Store, StoreError, Version, cause};
 use tokio::{sync::watch, task::JoinSet};
 
-/// The factor for the time that a run takes. Its result is served for the product although there is a newer version.
+/// How long a result is served although there is a newer version, as a multiple of the time that its run
+/// took.
 const SERVING_FACTOR: u32 = 100;
 
-/// The longest time for which a result is served although there is a newer version.
+/// The maximum time for which a result is served although there is a newer version.
 const MAX_SERVING_TIME: Duration = Duration::from_secs(10);
 
-/// The newest result, finished or not.
+/// The newest run, in progress or finished, whose result all requests share.
 pub(crate) struct Latest<T>(Mutex<Option<Run<T>>>);
 
 /// The result of a run.
@@ -30,10 +34,11 @@ struct FinishedRun<T> {
 /// A run that computes a result.
 struct Run<T> {
     started_at: Instant,
-    /// The version of the store when the run began, if it was known.
+    /// The version of the store when the run started, if it was known.
     version: Option<Version>,
+    /// The result; `None` while the run is in progress.
     finished: watch::Receiver<Option<FinishedRun<T>>>,
-    /// Ends the run if it is dropped.
+    /// Aborts the run when dropped.
     _task: JoinSet<()>,
 }
 
@@ -44,8 +49,8 @@ impl<T> Default for Latest<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Latest<T> {
-    /// Returns the newest result. Only if it is too old, and no run is in progress, begins `run`. `version` is the
-    /// version of the store, if it is known.
+    /// Returns the newest result, or waits for the run in progress. Starts `run` only if there is neither,
+    /// or if the result is too old. `version` is the present version of the store, if it is known.
     pub(crate) async fn read(
         &self,
         clock: &Arc<dyn Clock>,
@@ -62,13 +67,14 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
         self.read_at(started_at, version, run).await
     }
 
-    /// Does the work of [`Self::read`] at this moment.
+    /// Implements [`Self::read`] for the moment `now`.
     async fn read_at(
         &self,
         now: Instant,
         version: Option<Version>,
         run: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
+        // Checks the last run and starts a new one under the same lock, so that concurrent requests share it.
         let mut receiver = {
             let mut last_run = self.0.lock();
             let current_run = last_run.take().filter(|run| run.is_current(now, version));
@@ -87,7 +93,7 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
 }
 
 impl<T: Send + Sync + 'static> Run<T> {
-    /// Starts a run as a task, because it must not end with the request that began it.
+    /// Spawns a run as a task, so that it continues if the request that started it is cancelled.
     fn start(
         now: Instant,
         version: Option<Version>,
@@ -106,7 +112,8 @@ impl<T: Send + Sync + 'static> Run<T> {
         }
     }
 
-    /// Whether the run goes on, or its result is of this version or not too old.
+    /// Whether requests can share this run: it is in progress, or its result is of this version or not too
+    /// old. Errors are not cached.
     fn is_current(&self, now: Instant, version: Option<Version>) -> bool {
         let Some(finished) = &*self.finished.borrow() else {
             let has_panicked = self.finished.has_changed().is_err();
@@ -123,7 +130,7 @@ impl<T: Send + Sync + 'static> Run<T> {
     }
 }
 
-/// Counts the animals of a store, at most for a hundredth of the time.
+/// Counts the animals of a store. Caches the count, because counting takes long.
 pub struct InventoryCount {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -139,7 +146,7 @@ impl InventoryCount {
         }
     }
 
-    /// Returns the numbers of animals, which are at most some seconds old.
+    /// Returns the numbers of animals, which may be a few seconds old.
     pub async fn read(&self) -> Result<Inventory, StoreError> {
         let store = Arc::clone(&self.store);
         let now = truncate_to_milliseconds(self.clock.now());

@@ -1,6 +1,7 @@
-//! The work of the service for a program, for a page of the console, or because it is time.
+//! The application layer: what the service does for API clients, for the pages of the console, and in the
+//! background.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod acts;
 mod changed;
@@ -37,7 +38,7 @@ pub use self::{
     changed::Changed,
     idempotency::{NotEntered, Requests},
     keys::{Caller, KeyError},
-    known_facts::{KnownFacts, Seen},
+    known_facts::{KnownFacts, WriteStamp},
     logo::LogoFiles,
     profile::change_profile,
     reading_parts::ReadingParts,
@@ -49,18 +50,18 @@ use self::{
 };
 use crate::delivery::Registrar;
 
-/// The settings of this work.
+/// The settings of the application layer.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The deployment whose keys are accepted.
     pub deployment: Deployment,
-    /// The rate limit of keys without their own limit.
+    /// The rate limit of keys that do not have their own.
     pub rate_limit: Option<RateLimit>,
     /// How long the journal of changes and the audit trail are kept.
     pub keep_changes: Duration,
     /// How long the contact of an order is kept after the order closed: at most 400 days.
     pub keep_contacts: Duration,
-    /// How long a reservation lasts that does not name its end: at most 400 days.
+    /// How long a reservation lasts if the request names no end: at most 400 days.
     pub reservation: Duration,
 }
 
@@ -77,7 +78,7 @@ impl Default for Settings {
     }
 }
 
-/// The parts of the service. An interface takes the parts that it needs.
+/// The parts of the service. The API, the console and the background tasks each use the parts that they need.
 pub struct App {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
@@ -88,27 +89,29 @@ pub struct App {
     pub fields: Fields,
     pub webhooks: Webhooks,
     pub inventory: InventoryCount,
-    /// Makes photos, and reads their files.
+    /// Processes uploaded photos, and reads their files.
     pub photos: Arc<Photos>,
     /// The journal of changes.
     pub journal: Journal,
-    /// The parts that only read.
+    /// The read-only parts.
     pub reading: ReadingParts,
     keep_changes: Duration,
     pub keep_contacts: Duration,
-    /// The last reservation that was due in the last step, and its end, if others may follow.
+    /// Where the next run of [`App::expire_orders`] continues: after this reservation, which has this end.
+    /// `None` to start from the beginning.
     last_due: Mutex<Option<(OrderId, Timestamp)>>,
-    /// The last order whose contact was due in the last step, if others may follow.
+    /// Where the next run of [`App::erase_contacts`] continues: after this order. `None` to start from the
+    /// beginning.
     last_contact: Mutex<Option<OrderId>>,
     pub sign_ins: SignInMetrics,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
-    /// The outcomes of the backups that the service makes.
+    /// The metrics of the backups that the service makes.
     pub backups: Arc<BackupMetrics>,
 }
 
 impl App {
-    /// Returns the parts of a service over `store`, which takes the time from `clock`.
+    /// Assembles the parts of a service on top of `store`.
     pub fn new(
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,
@@ -152,8 +155,8 @@ impl App {
         }
     }
 
-    /// Saves the last use of each key, if the store does not have it yet. Called periodically,
-    /// outside of requests. After an error, the next call saves these uses.
+    /// Saves the uses of keys that are not yet in the store. A background task calls this periodically.
+    /// After an error, the next call saves them.
     pub async fn save_key_uses(&self) -> Result<(), StoreError> {
         self.keys.save_uses().await
     }

@@ -10,17 +10,17 @@ use parking_lot::Mutex;
 use petstore_domain::{Clock, store_area::Logo};
 use petstore_store::{StoreError, StoreReader};
 
-/// The time for which the file of the logo is used without a read of the database.
+/// How long the cached file of the logo is used without a read of the database.
 const MAX_LOGO_AGE: Duration = Duration::from_mins(1);
 
-/// The files of logos. The file of the present logo is kept in memory for a while.
+/// Reads the files of logos. Caches the file of the present logo for a minute.
 pub struct LogoFiles {
     store: StoreReader,
     clock: Arc<dyn Clock>,
     cached_logo: Mutex<Option<CachedLogo>>,
 }
 
-/// The present logo of the store, as it was read.
+/// The present logo of the store, as it was last read.
 #[derive(Clone)]
 struct CachedLogo {
     logo: Logo,
@@ -37,7 +37,8 @@ impl LogoFiles {
         }
     }
 
-    /// Returns the file of a logo: the logo of the store, or one that was replaced less than a day ago.
+    /// Returns the PNG file of a logo: the present logo of the store, or one that was replaced less than a
+    /// day ago, which cached pages may still refer to.
     pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
         let cached_logo = self.cached_logo.lock().clone();

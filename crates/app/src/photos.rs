@@ -1,4 +1,4 @@
-//! The work that keeps the storage of photos tidy.
+//! Maintains the photo storage: finds missing and orphaned files, and deletes the orphaned ones.
 
 use std::{io, mem, sync::Arc};
 
@@ -11,12 +11,12 @@ use tracing::{info, warn};
 
 use super::App;
 
-/// The time for which the files stay that no animal has: backups and caches may still need them.
+/// How long orphaned files are kept, because backups and caches may still need them.
 const ORPHAN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 impl App {
-    /// Looks at the files of some photos. Notes the files that no photo has, and deletes them a day later.
-    /// Returns whether there is more to do before the next walk.
+    /// Checks the files of one shard of the photo storage. Records orphaned files, and deletes them a day
+    /// later. A walk covers all 256 shards, one per call. Returns whether the walk has more shards.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
         let Some(storage) = self.photos.storage() else {
             return Ok(false);
@@ -37,8 +37,8 @@ impl App {
         self.finish_walk(storage, walk, &own_mark, &other_marks)
     }
 
-    /// Looks at the files of the next shard of a walk. Deletes only files of a storage that no other database uses,
-    /// because the other database may need what this one does not know.
+    /// Checks the files of the next shard of a walk. `may_delete` must be false if another database uses
+    /// the same storage, because that database may need files that this one does not know.
     async fn tend_shard(
         &self,
         storage: &PhotoStorage,
@@ -46,7 +46,8 @@ impl App {
         may_delete: bool,
     ) -> Result<(), StoreError> {
         let shard = walk.shard;
-        // The needed photos are read before the files, because the files of a new photo are there before the photo.
+        // List the photos before the files. The files of a new photo are written before the photo is
+        // stored, so a photo that is listed here has its files.
         let needed_photos = self.store.photos_in(shard).await?;
         let files = match storage.list(shard).await {
             Ok(files) => files,
@@ -66,7 +67,7 @@ impl App {
             }
         }
         self.photos
-            .note_without_card(photos_without_card.into_iter());
+            .queue_missing_cards(photos_without_card.into_iter());
         walk.photos += files.photos.len() as u64;
         walk.bytes += files.bytes;
         walk.missing += missing_count;
@@ -77,8 +78,9 @@ impl App {
         Ok(())
     }
 
-    /// Notes the photos of the shard that no animal has, and deletes the files of photos that no animal has had for a
-    /// day. The times of the files do not count: their clock can be another one, and wrong.
+    /// Records the orphans of the shard, which are photos without an animal, and deletes the files of
+    /// photos that have been orphans for a day. Ignores the modification times of the files, because the
+    /// clock of the storage may be wrong.
     async fn delete_orphans(
         &self,
         storage: &PhotoStorage,
@@ -113,7 +115,8 @@ impl App {
         Ok(())
     }
 
-    /// Reports the results of a walk through all shards. Returns `false`, or the first failure of the walk.
+    /// Reports the results of a completed walk in the metrics and the log. Returns `false`, because no
+    /// shard is left, or the first failure of the walk.
     fn finish_walk(
         &self,
         storage: &PhotoStorage,
@@ -147,19 +150,20 @@ impl App {
         }
     }
 
-    /// Whether the files of a photo are there. Without a storage for photos, they are not.
+    /// Whether the files of a photo exist. Without a photo storage, none do.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
         let has_files = self.photos.has_large_file(id).await;
         has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
     }
 
-    /// Counts a failure. The walk goes on, and reports its first failure at its end.
+    /// Counts a failure, and remembers it if it is the first one of the walk. The walk continues, and
+    /// reports the failure at its end.
     fn note_failure(&self, walk: &mut WalkProgress, error: io::Error) {
         self.photos.metrics.failures.count();
         walk.first_error.get_or_insert(error);
     }
 
-    /// Counts the failure of work in the storage of photos. Returns the result.
+    /// Counts the failure if an operation on the photo storage failed, and converts its error.
     fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| {
             self.photos.metrics.failures.count();
@@ -168,7 +172,7 @@ impl App {
     }
 }
 
-/// Whether the files of a shard have this size of a photo.
+/// Whether the shard has the file of a photo in this size.
 fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
     files
         .photos
@@ -176,7 +180,8 @@ fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
         .is_some_and(|sizes| sizes.contains(&size))
 }
 
-/// Whether the files of a shard have all sizes of a photo, except the sizes that are made later.
+/// Whether the shard has the files of a photo in all sizes, except sizes that are made later in the
+/// background.
 fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
     PhotoSize::ALL
         .into_iter()

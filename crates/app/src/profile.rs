@@ -1,4 +1,4 @@
-//! Changes of the profile of the store.
+//! Changes to the profile of the store.
 
 use petstore_domain::{
     StoredResponse, WriteContext,
@@ -8,8 +8,8 @@ use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
 
-/// Makes a change, once for all repetitions of the request. A replay comes before the state is looked
-/// at.
+/// Changes the profile. The change is idempotent: a retry gets the remembered response, whatever the
+/// present state is. If other changes interfere, decides again on the new state.
 pub async fn change_profile(
     store: &dyn Store,
     change: &ProfileChange,
@@ -20,7 +20,7 @@ pub async fn change_profile(
     if let Some(request) = &context.idempotency
         && let Some(outcome) = store.recall_request(request.clone()).await?
     {
-        return Ok(Changed::from_unchanged(outcome));
+        return Ok(Changed::from_recalled(outcome));
     }
     for _ in 0..MAX_TRIES {
         let present = store.profile().await?;
@@ -35,7 +35,7 @@ pub async fn change_profile(
         {
             WriteOutcome::Done => return Ok(Changed::Done(response)),
             WriteOutcome::Stale => {}
-            other => return Ok(Changed::from_unchanged(other)),
+            other => return Ok(Changed::from_recalled(other)),
         }
     }
     Err(StoreError::Overloaded)

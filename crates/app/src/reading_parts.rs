@@ -1,6 +1,6 @@
-//! The parts of the service that only read, for an interface that must not write.
+//! The read-only parts of the service, for interfaces that must never write, such as the public window.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use petstore_store::{Store, StoreReader};
 
 use super::logo::LogoFiles;
 
-/// The parts that only read. Nothing that can be reached from them writes to the store or to a file.
+/// The read-only parts of the service. Nothing reachable from here can write to the store or to a file.
 #[derive(Clone)]
 pub struct ReadingParts {
     pub store: StoreReader,

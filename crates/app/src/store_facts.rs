@@ -1,4 +1,5 @@
-//! The facts about a store that are in force: from its profile, or else from an option of `serve`, or else the default.
+//! The effective facts about a store, such as its name and currency: from its profile, or else from an
+//! option of `serve`, or else a default.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -7,55 +8,55 @@ use petstore_domain::store_area::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// The options of `serve` for facts that the profile does not have.
+/// The options of `serve`, which are the fallback for facts that the profile does not state.
 #[derive(Debug, Clone, Default)]
 pub struct StoreOptions {
     /// The name of the store.
     pub name: Option<String>,
-    /// The language of the window, and of members who chose none.
+    /// The language of the window, and of members who have not chosen one.
     pub language: Option<Language>,
     /// The currency of all prices.
     pub currency: Option<Currency>,
-    /// The URL at which the public asks for an animal.
+    /// The URL at which the public can ask about an animal.
     pub contact: Option<ContactUrl>,
-    /// The time zone of the days of the store.
+    /// The time zone in which the store counts days.
     pub time_zone: Option<StoreTimeZone>,
 }
 
-/// A value, and its source.
+/// An effective value, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InForce<T> {
-    /// The value that is in force.
+    /// The effective value.
     pub value: T,
-    /// The source of the value.
+    /// Where the value comes from.
     pub source: Source,
 }
 
-/// The source of a value.
+/// Where an effective value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The profile of the store.
     Profile,
     /// An option of `serve`.
     Option,
-    /// The default, because neither has a value.
+    /// The default, because neither the profile nor an option has a value.
     Default,
 }
 
-/// The way on which the public asks for an animal.
+/// How the public can ask about an animal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contact<'a> {
-    /// A page of the profile.
+    /// The contact page from the profile.
     Page(&'a ContactPage),
-    /// A mail address of the profile.
+    /// The email address from the profile.
     Email(&'a EmailAddress),
-    /// A telephone number of the profile.
+    /// The telephone number from the profile.
     Telephone(&'a TelephoneNumber),
-    /// The URL of the option.
+    /// The URL from the option.
     Url(&'a ContactUrl),
 }
 
-/// The profile of a store, and the options for what it does not say.
+/// The profile of a store, with the options as a fallback for what it does not state.
 #[derive(Debug, Clone, Default)]
 pub struct StoreFacts {
     /// The profile that a manager entered.
@@ -80,62 +81,64 @@ impl StoreFacts {
     /// Returns the name of the store.
     pub fn name(&self) -> InForce<Option<&str>> {
         let profile_name = self.profile.name.as_ref().map(StoreName::as_str);
-        InForce::from_first(profile_name, self.options.name.as_deref())
+        InForce::from_profile_or_option(profile_name, self.options.name.as_deref())
     }
 
-    /// Returns the language of the window, and of members who chose none.
+    /// Returns the language of the window, and of members who have not chosen one.
     pub fn language(&self) -> InForce<Language> {
-        let language = InForce::from_first(self.profile.language, self.options.language);
+        let language =
+            InForce::from_profile_or_option(self.profile.language, self.options.language);
         InForce {
             value: language.value.unwrap_or(Language::English),
             source: language.source,
         }
     }
 
-    /// Returns the kind of the store, which decides what a sale is called.
+    /// Returns the kind of the store, which determines what a sale is called, for example an adoption.
     pub fn kind(&self) -> StoreKind {
         self.profile.kind.unwrap_or(StoreKind::Shop)
     }
 
     /// Returns the currency of all prices.
     pub fn currency(&self) -> InForce<Option<&Currency>> {
-        InForce::from_first(
+        InForce::from_profile_or_option(
             self.profile.currency.as_ref(),
             self.options.currency.as_ref(),
         )
     }
 
-    /// Returns the time zone that the store has chosen.
+    /// Returns the time zone of the store, if one is set.
     pub fn time_zone(&self) -> InForce<Option<&StoreTimeZone>> {
-        InForce::from_first(
+        InForce::from_profile_or_option(
             self.profile.time_zone.as_ref(),
             self.options.time_zone.as_ref(),
         )
     }
 
-    /// Returns the time zone of the days of the store: UTC if it has chosen none.
+    /// Returns the time zone in which the store counts days: UTC if none is set.
     pub fn zone_of_days(&self) -> StoreTimeZone {
         self.time_zone().value.cloned().unwrap_or_default()
     }
 
-    /// Returns the day of the store at a time.
+    /// Returns the calendar day at the store at this time.
     pub fn day_of(&self, time: Timestamp) -> Date {
         self.zone_of_days().day_of(time)
     }
 
-    /// Returns the way on which the public asks. The option counts only if the profile names no way at all.
+    /// Returns how the public can ask about an animal: the contact page, email address or telephone number
+    /// of the profile, in this order of preference, or else the URL of the option.
     pub fn contact(&self) -> InForce<Option<Contact<'_>>> {
         let page = self.profile.contact_page.as_ref().map(Contact::Page);
         let email = self.profile.email.as_ref().map(Contact::Email);
         let telephone = self.profile.telephone.as_ref().map(Contact::Telephone);
         let url = self.options.contact.as_ref().map(Contact::Url);
-        InForce::from_first(page.or(email).or(telephone), url)
+        InForce::from_profile_or_option(page.or(email).or(telephone), url)
     }
 }
 
 impl<T> InForce<Option<T>> {
-    /// Returns the value of the profile, or else the value of the option.
-    fn from_first(profile_value: Option<T>, option_value: Option<T>) -> Self {
+    /// Returns the value of the profile, or else the value of the option, with its source.
+    fn from_profile_or_option(profile_value: Option<T>, option_value: Option<T>) -> Self {
         let source = match (&profile_value, &option_value) {
             (Some(_), _) => Source::Profile,
             (None, Some(_)) => Source::Option,

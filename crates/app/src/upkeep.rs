@@ -1,9 +1,10 @@
-//! The work that comes due without a request. What a wrong clock would destroy waits until the clock is
-//! confirmed.
+//! Periodic maintenance: expires reservations, and deletes old data.
 //!
-//! Every function is called periodically, outside of requests, also by several processes on one
-//! database at the same time. It does one bounded step, and returns whether more may be left. After
-//! an error, the next call continues.
+//! Work that a wrong clock could turn into loss of data waits until the clock is confirmed.
+//!
+//! Background tasks call each function periodically, and several processes on one database may do so at the
+//! same time. A call does one bounded step, and returns whether more work may be left. After an error, the
+//! next call continues.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -16,26 +17,28 @@ use tracing::warn;
 
 use super::App;
 
-/// The number of orders that change in one run, so that no run is long.
+/// The maximum number of orders that one run changes, so that no run takes long.
 const ORDERS_PER_RUN: u32 = 100;
 
-/// The number of changes that are forgotten in one run.
+/// The maximum number of changes that one run deletes.
 const FORGOTTEN_CHANGES_PER_RUN: u32 = 1_000;
 
 impl App {
-    /// Expires the reservations whose end has passed, each in a transaction of its own.
+    /// Expires the reservations whose end has passed, each in its own transaction.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
         metrics.note(self.store.reservations().await?);
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
-        // The step begins after the orders that could not expire in the last step.
+        // Continue after the orders of the last run, so that orders that cannot expire do not block the
+        // others.
         let last_due = *self.last_due.lock();
         let due_orders = self.store.due_orders(last_due, now, ORDERS_PER_RUN).await?;
         let mut has_expired = false;
         for &(id, _) in &due_orders {
-            // The transaction decides again: the order may have been completed or extended.
+            // The command checks the order again, because it may have been completed or extended since it
+            // was listed.
             has_expired |= self
                 .change_order(id, Command::ExpireOrder { id }, now)
                 .await?;
@@ -48,8 +51,8 @@ impl App {
         Ok(last_order.is_some())
     }
 
-    /// Erases the contacts of orders that closed longer ago than the settings say, each in a transaction
-    /// of its own.
+    /// Erases the contacts of orders that closed longer ago than
+    /// [`Settings::keep_contacts`](crate::Settings), each in its own transaction.
     pub async fn erase_contacts(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -71,7 +74,7 @@ impl App {
         Ok(last_order.is_some())
     }
 
-    /// Carries out a command of the clock about an order. Returns whether it changed something.
+    /// Executes a command on an order on behalf of the clock. Returns whether it changed something.
     async fn change_order(
         &self,
         id: OrderId,
@@ -83,8 +86,8 @@ impl App {
         let outcome = self.commands.execute(vec![command], context, respond).await;
         match outcome {
             Ok(ExecutionOutcome::Done { changes, .. }) => Ok(!changes.is_empty()),
-            // For example, the animal was withdrawn by hand, or a row has values that cannot be
-            // read. `petstore check` reports it, and the work on other orders goes on.
+            // For example, somebody edited the database by hand, and a row has values that cannot be read.
+            // `petstore check` reports such rows. Skip the order, so that it does not block the others.
             Ok(_) | Err(StoreError::Internal(_)) => {
                 warn!(
                     order = id.get(),
@@ -97,7 +100,7 @@ impl App {
         }
     }
 
-    /// Forgets some of the changes and acts that are older than the settings say.
+    /// Deletes some of the changes and acts that are older than [`Settings::keep_changes`](crate::Settings).
     pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -112,7 +115,7 @@ impl App {
         Ok(forgotten_count >= FORGOTTEN_CHANGES_PER_RUN as usize)
     }
 
-    /// Ends the sessions of staff that are too old.
+    /// Deletes the sessions of staff that have been idle for too long, or are too old.
     pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -131,7 +134,8 @@ impl App {
     }
 }
 
-/// Returns the last of the due orders, after which the next run begins; `None` if this run did all of them.
+/// Returns the order after which the next run continues; `None` if this run has handled all due orders, so
+/// the next one starts from the beginning.
 fn next_start<T: Copy>(due_orders: &[T]) -> Option<T> {
     if due_orders.len() < ORDERS_PER_RUN as usize {
         return None;
@@ -139,7 +143,7 @@ fn next_start<T: Copy>(due_orders: &[T]) -> Option<T> {
     due_orders.last().copied()
 }
 
-/// Returns the time that was this number of seconds ago.
+/// Returns the time this number of seconds before `now`.
 fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
     Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
 }

@@ -1,6 +1,6 @@
-//! Changes of webhooks.
+//! Changes to webhooks.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use petstore_domain::{
 use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
-/// A failure of a request. Its outcome can be unknown.
+/// A failure of a request. Whether the change was made can be unknown.
 pub use crate::delivery::DecisionError as WebhookError;
 use crate::delivery::{self, Registrar, WebhookCommand, WebhookDecision};
 
@@ -24,9 +24,9 @@ pub struct Webhooks {
 /// A reason to reject a change of a webhook.
 pub enum WebhookRefusal {
     NotFound,
-    /// The webhook has another version. This is its present state.
+    /// The webhook does not have an expected version. This is its present state.
     OtherVersion(Box<Webhook>),
-    /// There are [`Webhook::MAX`] webhooks.
+    /// There are already [`Webhook::MAX`] webhooks.
     Full,
 }
 
@@ -35,7 +35,7 @@ impl Webhooks {
         Self { store, registrar }
     }
 
-    /// Returns the webhook with this id, if there is one.
+    /// Finds the webhook with this id. Takes an `Option`, because the id in a path may be no number at all.
     pub async fn find(&self, id: Option<WebhookId>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
@@ -43,8 +43,11 @@ impl Webhooks {
             .find(|stored| Some(stored.webhook.id) == id))
     }
 
-    /// Carries out a command about the webhook with this id, once for all repetitions of the request,
-    /// if the webhook has one of the expected versions. A repetition gets its remembered response whatever the present state is.
+    /// Executes a command on the webhook with this id, provided that it has one of the expected `versions`,
+    /// if given.
+    ///
+    /// The change is idempotent: a retry gets the remembered response, whatever the present state is. A
+    /// response with a secret is remembered in encrypted form.
     pub async fn change(
         &self,
         id: Option<WebhookId>,
@@ -56,12 +59,12 @@ impl Webhooks {
         if let Some(request) = &context.idempotency
             && let Some(outcome) = self.store.recall_request(request.clone()).await?
         {
-            return self.changed_before(outcome);
+            return self.recalled_outcome(outcome);
         }
 
         for _ in 0..MAX_TRIES {
             let present = self.find(id).await?;
-            if let Some(refusal) = refusal(present.as_ref(), versions, command) {
+            if let Some(refusal) = find_refusal(present.as_ref(), versions, command) {
                 return Ok(Changed::Refused(refusal));
             }
             let decision = delivery::decide(
@@ -92,14 +95,14 @@ impl Webhooks {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
                 WriteOutcome::Full if matches!(command, WebhookCommand::Test) => break,
-                other => return self.changed_before(other),
+                other => return self.recalled_outcome(other),
             }
         }
         Err(StoreError::Overloaded.into())
     }
 
-    /// Returns the outcome of a request that changed nothing now.
-    fn changed_before(
+    /// Converts the outcome of a request that wrote nothing. Decrypts the remembered response of a retry.
+    fn recalled_outcome(
         &self,
         outcome: WriteOutcome,
     ) -> Result<Changed<WebhookRefusal>, WebhookError> {
@@ -109,13 +112,13 @@ impl Webhooks {
                 Changed::Done(response)
             }
             WriteOutcome::Full => Changed::Refused(WebhookRefusal::Full),
-            other => Changed::from_unchanged(other),
+            other => Changed::from_recalled(other),
         })
     }
 }
 
-/// Returns the reason to reject a command in the present state, if there is one.
-fn refusal(
+/// Returns why the present state of the webhook does not permit a command, if it does not.
+fn find_refusal(
     present: Option<&StoredWebhook>,
     versions: Option<&[i64]>,
     command: &WebhookCommand,
@@ -126,8 +129,8 @@ fn refusal(
             _ => Some(WebhookRefusal::NotFound),
         };
     };
-    let has_version = versions.is_none_or(|versions| versions.contains(&webhook.version));
-    if has_version {
+    let is_expected_version = versions.is_none_or(|versions| versions.contains(&webhook.version));
+    if is_expected_version {
         return None;
     }
     Some(WebhookRefusal::OtherVersion(Box::new(webhook.clone())))

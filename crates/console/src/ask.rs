@@ -1,4 +1,4 @@
-//! Questions before a change that has more effects than its button says.
+//! Confirmation pages, shown before an action that has more effects than its button says.
 
 use maud::{Markup, html};
 use petstore_languages::console_texts as texts;
@@ -10,28 +10,30 @@ use super::{
     visit::Form,
 };
 
-/// The field of a form with the question to which the member said yes.
+/// The form field with the full text of the question that the member confirmed.
 pub(super) const CONFIRMATION: &str = "sure";
 
-/// A question about the form of this request.
+/// A question that must be confirmed before the form of the request takes effect.
 pub(super) struct Question<'a> {
     pub(super) title: String,
-    /// The effects, a sentence each.
+    /// The effects of the form, one sentence each.
     pub(super) effects: Vec<String>,
-    /// The label of the button that says yes.
+    /// The label of the confirm button.
     pub(super) yes: &'a str,
-    /// The page without the form.
+    /// The path to which the "back" link leads.
     pub(super) back: &'a str,
 }
 
 impl Question<'_> {
-    /// Whether the member said yes to a question about this form.
+    /// Whether the member has confirmed a question about this form.
     pub(super) fn is_answered(form: &Form) -> bool {
         !form.raw(CONFIRMATION).is_empty()
     }
 
-    /// Asks before access ends, or messages stop. `verb` is the label of the button, and `object` names its object.
-    pub(super) fn about_setting(
+    /// Asks before a change of a setting takes effect, such as "Revoke the key “nightly import”?".
+    /// `verb` is the label of the button, and `object` names what it acts on. Returns `None` once
+    /// the member has confirmed.
+    pub(super) fn confirm_setting_change(
         desk: &Desk<'_>,
         verb: &str,
         object: &str,
@@ -47,8 +49,9 @@ impl Question<'_> {
         question.ask(desk, &html! {})
     }
 
-    /// Returns the page that asks, with these details, unless the form already says yes to this question. If
-    /// the effects have changed since, it is another question.
+    /// Returns the confirmation page, with these details, or `None` if the form already confirms
+    /// this question. If the effects have changed since the question was shown, its text differs,
+    /// and the member is asked again.
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
         let form = &desk.visit.form;
         let question = format!("{} {}", self.title, self.effects.join(" "));

@@ -1,21 +1,22 @@
-//! The secret of a browser, which binds a saved form to it.
+//! A secret in a browser's cookie, which binds saved forms to that browser.
 
 use petstore_domain::staff::{Token, TokenDigest};
 use petstore_web::edge::Response;
 
 use super::{cookies::Cookie, visit::Visit};
 
-/// A random text that one browser has until it ends. A signature that contains it is invalid in another browser.
+/// A random secret in a session cookie of one browser. A signature over the secret is invalid in
+/// any other browser.
 ///
-/// No other cookie can serve: the cookie of the session changes when somebody signs in, and the members of one browser
-/// share the cookie of known browsers.
+/// No other cookie would do: the session token changes with every sign-in, and the cookie of known
+/// browsers changes with each member who signs in.
 pub(super) struct BrowserSecret {
     text: String,
     is_new: bool,
 }
 
 impl BrowserSecret {
-    /// Returns the secret that this browser presents.
+    /// Returns the secret in the browser's cookie; `None` if it is missing or malformed.
     pub(super) fn from_cookie(visit: &Visit<'_>) -> Option<Self> {
         let text = Cookie::Form.get(visit)?.to_owned();
         TokenDigest::from_presented(&text)?;
@@ -25,7 +26,8 @@ impl BrowserSecret {
         })
     }
 
-    /// Returns the secret of this browser, or a new one, which [`Self::give`] must then add to the response.
+    /// Returns the secret in the browser's cookie, or generates one, which [`Self::set_cookie`]
+    /// must then add to the response.
     pub(super) fn from_cookie_or_new(visit: &Visit<'_>) -> Self {
         if let Some(secret) = Self::from_cookie(visit) {
             return secret;
@@ -36,13 +38,13 @@ impl BrowserSecret {
         }
     }
 
-    /// Returns the text of the secret.
+    /// Returns the secret as text.
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Adds the secret to a response, if it is new.
-    pub(super) fn give(&self, visit: &Visit<'_>, response: &mut Response) {
+    /// Sets the cookie if the secret is new.
+    pub(super) fn set_cookie(&self, visit: &Visit<'_>, response: &mut Response) {
         if self.is_new {
             Cookie::Form.set(visit, response, &self.text, None);
         }

@@ -1,4 +1,4 @@
-//! The picker of the colour of a store, next to the input into which people type it.
+//! The colour picker of the store profile, next to the text input for the same colour.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Colour;
@@ -6,34 +6,39 @@ use petstore_languages::console_texts as texts;
 
 use super::{store_spellings, visit::Form};
 
-/// The name of the input into which people type the colour.
+/// The name of the text input for the colour.
 const COLOUR: &str = "store.colour";
 
-/// The name of the input with which people pick a colour.
+/// The name of the colour picker.
 const PICKER: &str = "store.picked";
 
-/// The colour that the picker shows for a store without a colour, as buttons have it.
+/// The name of the hidden field with the colour that the picker showed when the page was rendered.
+const INITIAL_COLOUR: &str = "picker-showed";
+
+/// The picker's initial colour for a store without a colour: the default colour of buttons.
 const DEFAULT_COLOUR: &str = "#2b5b4d";
 
-/// Renders the input with which people pick a colour. It always has a value, so it counts only if somebody changes it.
+/// Renders the colour picker. A browser always submits a colour for it, so a hidden field records
+/// its initial colour, which tells [`with_picked_colour`] whether somebody picked one.
 pub(super) fn picker(form: &Form) -> Markup {
-    let typed_colour = store_spellings::colour(form.get(COLOUR));
+    let typed_colour = store_spellings::colour_to_hex(form.get(COLOUR));
     let colour = Colour::new(typed_colour);
     let shown_colour = colour.as_ref().map_or(DEFAULT_COLOUR, Colour::as_str);
     html! {
         div.field {
             label for=(PICKER) { (texts().pick_colour) }
             input #(PICKER) type="color" name=(PICKER) value=(shown_colour) data-fills=(COLOUR);
-            input type="hidden" name="picker-showed" value=(shown_colour);
+            input type="hidden" name=(INITIAL_COLOUR) value=(shown_colour);
         }
     }
 }
 
-/// Returns a submitted form with the picked colour as its colour, if somebody has picked one.
+/// Returns the submitted form with the picked colour in the text input for the colour, if somebody
+/// used the picker.
 pub(super) fn with_picked_colour(form: &Form) -> Form {
     let picked_colour = form.get(PICKER).to_owned();
     let mut inputs = form.fields().to_vec();
-    if !picked_colour.is_empty() && picked_colour != form.get("picker-showed") {
+    if !picked_colour.is_empty() && picked_colour != form.get(INITIAL_COLOUR) {
         for (name, value) in &mut inputs {
             if name == COLOUR {
                 value.clone_from(&picked_colour);

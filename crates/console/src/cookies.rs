@@ -1,4 +1,4 @@
-//! The cookies of the console.
+//! The console's cookies: their names, and how they are read, set and cleared.
 
 use hyper::header::{self, HeaderValue};
 use petstore_web::edge::Response;
@@ -8,27 +8,29 @@ use super::visit::Visit;
 /// A cookie of the console.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cookie {
-    /// The secret of the session.
+    /// The session token.
     Session,
-    /// The signatures for the members who have signed in in this browser before. See [`super::known_browsers`].
+    /// Signatures for the members who have signed in with this browser before. See
+    /// [`super::known_browsers`].
     Browser,
-    /// The message on the next page.
+    /// The flash message for the next page.
     Message,
-    /// The sign-ins at the provider that have begun in this browser.
+    /// The pending sign-ins at the provider.
     Provider,
-    /// The ID token of the sign-in, with which the member signs out at the provider.
+    /// The ID token of the sign-in, which the provider may require for signing out there.
     IdToken,
-    /// The random text from which the challenge of a passkey follows.
+    /// The random text from which the challenge for a passkey is derived.
     Passkey,
-    /// The secret of this browser, which the signature of a saved form needs. See [`super::browser_secret`].
+    /// The browser's secret, which binds a saved form to it. See [`super::browser_secret`].
     Form,
 }
 
 impl Cookie {
     /// Returns the name of the cookie, such as `__Host-petstore-8443-browser`.
     ///
-    /// Browsers let only this host set a cookie with the prefix, over HTTPS. Cookies have no port, so the name has it:
-    /// another service on this host has cookies of its own.
+    /// Browsers accept a cookie with the prefix `__Host-` only from this very host, over HTTPS.
+    /// Cookies are shared between the ports of a host, so the name includes the port: otherwise,
+    /// two services on one host would overwrite each other's cookies.
     fn name(self, visit: &Visit<'_>) -> String {
         let prefix = if visit.visitor.is_secure {
             "__Host-"
@@ -52,7 +54,7 @@ impl Cookie {
         format!("{prefix}petstore{port}{suffix}")
     }
 
-    /// Returns the value of the cookie in a request.
+    /// Returns the value of the cookie in the request.
     pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
         let cookie_name = self.name(visit);
         for line in visit.request.headers.get_all(header::COOKIE) {
@@ -67,7 +69,8 @@ impl Cookie {
         None
     }
 
-    /// Adds the cookie to a response. The browser keeps it for this number of seconds, or until the browser ends.
+    /// Adds the cookie to a response. Without `seconds`, it is a session cookie, which the browser
+    /// drops when it closes.
     pub(super) fn set(
         self,
         visit: &Visit<'_>,
@@ -91,7 +94,7 @@ impl Cookie {
         }
     }
 
-    /// Removes the cookie from the browser.
+    /// Makes the browser delete the cookie.
     pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
         self.set(visit, response, "", Some(0));
     }

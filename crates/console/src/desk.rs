@@ -1,4 +1,4 @@
-//! The arguments of a page for the staff: the request, and the session's member.
+//! The request of a signed-in member, as staff pages receive it, and the idempotency of their forms.
 
 use maud::{Markup, html};
 use petstore_app::App;
@@ -16,44 +16,53 @@ use super::{
     visit::{Form, Visit},
 };
 
-/// A request of a member of the staff who is signed in, and may use the page.
+/// A request of a signed-in member who has passed the access checks of the page.
 pub(super) struct Desk<'r> {
     pub(super) visit: Visit<'r>,
     pub(super) session: Session,
-    /// The number of a change. The page shows this one and all before it.
+    /// The number of the last change that the page is known to include. An open page follows the
+    /// changes after it.
     pub(super) position: i64,
-    /// Random, for the keys of the forms of this page.
+    /// A random token of this response, from which the idempotency keys of its forms are made.
     token: String,
 }
 
-/// The identity of a form that was sent. A second click sends the same one.
+/// The idempotency key and the fingerprint of a submitted form. A double click submits both
+/// unchanged.
 pub(super) struct FormIdentity {
     key: IdempotencyKey,
     fingerprint: [u8; 32],
 }
 
-/// The field of a form with the key by which a second click is recognized.
+/// The hidden form field with the idempotency key, by which a double click is recognized:
+/// `TOKEN.OWNER-FORM`, such as `9f86d081884c7d659a2feaa0c55ad015.7-add`.
 pub(super) const KEY_FIELD: &str = "_key";
 
-/// The length of a value of [`KEY_FIELD`] without the name of its form: 128 bits.
+/// The length of the random token in [`KEY_FIELD`], in hexadecimal digits: 128 bits.
 const KEY_DIGITS: usize = 32;
 
-/// Returns the member to whom a form was shown, if the form says so.
+/// Returns the member for whom a form was rendered, from its [`KEY_FIELD`].
 pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
     let (owner, _) = form.raw(KEY_FIELD).split_once('.')?.1.split_once('-')?;
     text::parse_integer(owner).map(StaffId)
 }
 
-/// Returns the form as if it had been shown to this member.
-pub(super) fn given_to(form: &Form, member: StaffId) -> Form {
-    let given = |(name, value): &(String, String)| match value.split_once('.') {
-        Some((token, rest)) if name == KEY_FIELD => {
-            let rest = rest.split_once('-').map_or(rest, |(_, rest)| rest);
-            (name.clone(), format!("{token}.{member}-{rest}"))
+/// Returns the form as if it had been rendered for this member: its [`KEY_FIELD`] names the member
+/// as the owner.
+pub(super) fn with_owner(form: &Form, member: StaffId) -> Form {
+    let mut fields = form.fields().to_vec();
+    for (name, value) in &mut fields {
+        if name == KEY_FIELD
+            && let Some((token, owner_and_form)) = value.split_once('.')
+        {
+            let form_name = match owner_and_form.split_once('-') {
+                Some((_, form_name)) => form_name,
+                None => owner_and_form,
+            };
+            *value = format!("{token}.{member}-{form_name}");
         }
-        _ => (name.clone(), value.clone()),
-    };
-    form.fields().iter().map(given).collect()
+    }
+    fields.into_iter().collect()
 }
 
 impl<'r> Desk<'r> {
@@ -84,30 +93,32 @@ impl<'r> Desk<'r> {
         self.visit.facts.currency().value
     }
 
+    /// Whether the member's role may change animals and orders.
     pub(super) fn may_write(&self) -> bool {
         self.role() >= Role::Clerk
     }
 
-    /// Returns the number in the path as an identifier.
-    pub(super) fn id<T>(&self, id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
-        text::parse_integer(self.visit.parameter).and_then(id)
+    /// Parses the path parameter as an id: `to_id` converts the number, and can reject it.
+    pub(super) fn id<T>(&self, to_id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
+        text::parse_integer(self.visit.parameter).and_then(to_id)
     }
 
-    /// Shows the hidden field with the key of a form of this page, and with the member who fills it in. Forms
-    /// with other names have other keys.
+    /// Renders the hidden [`KEY_FIELD`] of a form on this page. `form` is a name that tells the
+    /// form from the other forms on the page.
     pub(super) fn key(&self, form: &str) -> Markup {
         let owner = self.session.member.id;
         html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form) }; }
     }
 
-    /// Returns the context of a change that the member makes now. If the form has a [`KEY_FIELD`], the change is
-    /// made once, however often the form is sent. With other values, it is another form.
+    /// Returns the context of a write by the member. If the form has a [`KEY_FIELD`], the write is
+    /// idempotent: it happens once, no matter how often the form is submitted. A form with other
+    /// values counts as a new one.
     pub(super) fn context(&self) -> WriteContext {
         self.context_of(self.form_identity())
     }
 
-    /// Returns the context of a change that is made once for this identity. Without an identity, each request makes the
-    /// change.
+    /// Returns the context of a write that happens once for this identity. Without an identity,
+    /// every request writes.
     pub(super) fn context_of(&self, identity: Option<FormIdentity>) -> WriteContext {
         let owner = self.session.member.id.into();
         let idempotency = identity.map(|identity| IdempotentRequest {
@@ -123,14 +134,15 @@ impl<'r> Desk<'r> {
         }
     }
 
-    /// Returns what tells the form of this request from others; `None` if it has no [`KEY_FIELD`].
+    /// Returns the identity of the form in this request; `None` if it has no [`KEY_FIELD`].
     pub(super) fn form_identity(&self) -> Option<FormIdentity> {
         let form = &self.visit.form;
         self.identity(form.raw(KEY_FIELD), form.bytes())
     }
 
-    /// Returns what tells this content, which was sent to the path of this request with this key, from others. `None`
-    /// if the key is empty, or no possible one.
+    /// Returns the identity of content that was sent to the path of this request with this key. The
+    /// key is combined with a digest of the content, so an edited form with the same key is not
+    /// mistaken for a repetition. `None` if the key is empty, or not a valid idempotency key.
     pub(super) fn identity(&self, key: &str, content: &[u8]) -> Option<FormIdentity> {
         if key.is_empty() {
             return None;
@@ -145,11 +157,12 @@ impl<'r> Desk<'r> {
         Some(FormIdentity { key, fingerprint })
     }
 
-    /// Returns a source for the secrets that a form makes: the same one each time that this form is sent, in
-    /// every process. So a second click makes the same secret, which the store already has; and the
-    /// secret can be shown again, although only its digest is stored. Nobody can predict it without
-    /// the random [`KEY_FIELD`], which is not stored.
-    pub(super) fn random_of_form(&self) -> StdRng {
+    /// Returns a random number generator for the secrets that a form creates, such as an API key.
+    /// It is seeded from the form, so every submission of the same form, in every process, creates
+    /// the same secret. After a double click, the secret can therefore be shown again, although the
+    /// store has only its digest. Nobody can predict it without the random token in [`KEY_FIELD`],
+    /// which is not stored.
+    pub(super) fn random_from_form(&self) -> StdRng {
         let Visit {
             console,
             request,
@@ -159,7 +172,7 @@ impl<'r> Desk<'r> {
         if form.raw(KEY_FIELD).len() < KEY_DIGITS {
             return console.with_random(random_for_thread);
         }
-        let mut mac = hmac::Context::with_key(&self.visit.secret_key());
+        let mut mac = hmac::Context::with_key(&self.visit.signing_key());
         mac.update(format!("form of staff {} ", self.session.member.id).as_bytes());
         mac.update(request.uri.path().as_bytes());
         mac.update(&[0]);

@@ -1,4 +1,4 @@
-//! Sends photos and the files of the layout, which need no session.
+//! Serves photos, the store's logo and static assets, which browsers can load without a session.
 
 use hyper::http::request::Parts;
 use petstore_domain::{Client, store_area::Logo};
@@ -7,7 +7,8 @@ use petstore_web::edge::{ApiError, Reader, Response, photos};
 use super::{layout, session, state::Console, visit::Visit};
 
 impl Console {
-    /// Responds to `GET /photos/{file}`. Without a session, only with a photo that the window may show.
+    /// Responds to `GET /photos/{file}`. Without a session, only photos that the window may show
+    /// are available.
     pub(super) async fn photo(
         &self,
         client: &Client,
@@ -20,7 +21,7 @@ impl Console {
         let reader = if is_member {
             Reader::Known
         } else {
-            photos::refuse_private(&reading.store, name).await?;
+            photos::reject_private(&reading.store, name).await?;
             self.edge.strangers.reader(client, headers)
         };
         let memory = &self.edge.response_memory;
@@ -31,7 +32,7 @@ impl Console {
         Ok(response)
     }
 
-    /// Responds to `GET /assets/{name}`, also with the logo of the store.
+    /// Responds to `GET /assets/{name}` with a static asset or the store's logo.
     pub(super) async fn asset(
         &self,
         client: &Client,

@@ -1,4 +1,4 @@
-//! Reads the forms of requests, and counts the memory that they and long pages take.
+//! Receives the forms of requests, and reserves memory for them and for long pages.
 
 use hyper::http::request::Parts;
 use petstore_domain::{Client, Problem};
@@ -10,24 +10,29 @@ use super::{
     visit::{Form, Visit},
 };
 
-/// The largest form of a stranger whose memory is not counted, in bytes: a form to sign in is smaller than a head.
-const MAX_UNCOUNTED: usize = 4 << 10;
+/// The largest form of a stranger for which no memory is reserved, in bytes. A sign-in form is
+/// smaller than the head of its request.
+const MAX_UNCOUNTED_FORM: usize = 4 << 10;
 
-/// The largest page for a stranger whose memory is not counted, in bytes: a page that repeats no form is smaller.
+/// The largest page for a stranger for which no memory is reserved, in bytes. Pages that do not
+/// repeat a submitted form are smaller.
 const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 
-/// The largest form that is parsed on a thread of the runtime, in bytes: that takes a fraction of a millisecond.
+/// The largest form that is parsed directly on a runtime thread, in bytes. Parsing it takes a
+/// fraction of a millisecond.
 const MAX_PARSED_ON_RUNTIME: usize = 64 << 10;
 
-/// A form that has arrived.
+/// A parsed form, with the memory that it holds.
 pub(super) struct ReceivedForm {
     pub(super) form: Form,
-    /// The memory of the form, which counts until this is dropped.
+    /// The memory reserved for the form, until this is dropped. `None` for a small form of a
+    /// stranger.
     pub(super) memory: Option<Reservation>,
 }
 
 impl Console {
-    /// Receives the form of a request, up to `max_length` bytes. An error has the menu of the member who is signed in.
+    /// Receives the form of a request, up to `max_length` bytes. The page of an error has the main
+    /// menu if a member is signed in.
     pub(super) async fn receive_form(
         &self,
         client: &Client,
@@ -45,8 +50,8 @@ impl Console {
             .map_err(|error| problem::with_menu(error, visit, session.as_ref()))
     }
 
-    /// Reads a body that is a form, up to `max_length` bytes. Fails like [`body::read_form`], with 503 if there is not
-    /// enough memory, and with 400 if the form has too many fields.
+    /// Reads and parses the form in a body. Fails like [`body::read_form`], with 503 if there is
+    /// not enough memory left, and with 400 if the form has too many fields.
     async fn read_form(
         &self,
         request: &Parts,
@@ -55,7 +60,7 @@ impl Console {
         reader: Reader,
     ) -> Result<ReceivedForm, ApiError> {
         let length = body::max_length_within(&body, max_length);
-        let memory = if matches!(reader, Reader::Known) || length > MAX_UNCOUNTED {
+        let memory = if matches!(reader, Reader::Known) || length > MAX_UNCOUNTED_FORM {
             Some(self.edge.response_memory.reserve_for(reader, length)?)
         } else {
             None
@@ -65,18 +70,20 @@ impl Console {
             .map_err(problem::translate_unreadable_form)?;
 
         let result = if bytes.len() > MAX_PARSED_ON_RUNTIME {
-            let work = move || Form::read(bytes);
+            let work = move || Form::parse(bytes);
             self.heavy_work.run(reader, work).await?
         } else {
-            Form::read(bytes)
+            Form::parse(bytes)
         };
         let form = result.map_err(|_| problem::too_many_fields(Problem::InvalidBody))?;
         Ok(ReceivedForm { form, memory })
     }
 
-    /// Counts the memory of a page for a stranger that repeats a long form, which takes up to six times as many bytes.
-    /// A short page is not counted, so that signing in needs no memory that strangers can hold.
-    pub(super) fn count_long_page(
+    /// Reserves memory for a long page that a stranger gets, until the page is sent. Such a page
+    /// repeats a submitted form, which takes up to six times as many bytes after escaping. Short
+    /// pages need no reservation, so that signing in still works after strangers have used up their
+    /// memory.
+    pub(super) fn reserve_for_long_page(
         &self,
         client: &Client,
         request: &Parts,

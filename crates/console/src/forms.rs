@@ -1,4 +1,5 @@
-//! The inputs of forms and their errors: the problems next to each input, and what was typed into it.
+//! Form inputs: rendering them with the submitted values and the errors, and parsing what people
+//! typed.
 
 mod parsing;
 
@@ -18,17 +19,17 @@ pub(super) use self::parsing::{
 };
 use super::{markup, visit::Form, zone};
 
-/// The problems of a form.
+/// The validation errors of a form.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     by_field: Vec<FieldError>,
-    /// A problem that concerns no field, or is not about the form.
+    /// An error that concerns no single field.
     general: Option<Markup>,
-    /// The path of a page that explains the problems, and its name.
+    /// A link to a page that explains the errors: its path and its label.
     pub(super) link: Option<(String, String)>,
 }
 
-/// A problem of one field.
+/// An error of one field.
 #[derive(Debug)]
 struct FieldError {
     field: Cow<'static, str>,
@@ -36,7 +37,7 @@ struct FieldError {
 }
 
 impl Errors {
-    /// Returns a problem that concerns no field.
+    /// Returns a single error that concerns no field.
     pub(super) fn from_markup(message: Markup) -> Self {
         Self {
             general: Some(message),
@@ -44,12 +45,12 @@ impl Errors {
         }
     }
 
-    /// Returns a problem that concerns no field, as plain text.
+    /// Returns a single error that concerns no field, as plain text.
     pub(super) fn from_text(message: &str) -> Self {
         Self::from_markup(html! { (message) })
     }
 
-    /// Returns a problem of this field.
+    /// Returns a single error of this field.
     pub(super) fn for_field(
         field: impl Into<Cow<'static, str>>,
         message: impl Into<String>,
@@ -59,7 +60,7 @@ impl Errors {
         errors
     }
 
-    /// Adds a problem of a field.
+    /// Adds an error of a field.
     pub(super) fn add(&mut self, field: impl Into<Cow<'static, str>>, message: impl Into<String>) {
         self.by_field.push(FieldError {
             field: field.into(),
@@ -67,7 +68,8 @@ impl Errors {
         });
     }
 
-    /// Returns the value of a result. Adds the message of an error as a problem of this field.
+    /// Unwraps a result: returns its value, or adds its error message to this field and returns
+    /// `None`.
     pub(super) fn take<T>(
         &mut self,
         field: &'static str,
@@ -82,7 +84,7 @@ impl Errors {
         }
     }
 
-    /// Returns the first problem of this field.
+    /// Returns the first error message of this field.
     pub(super) fn message_for(&self, field: &str) -> Option<&str> {
         self.by_field
             .iter()
@@ -90,17 +92,17 @@ impl Errors {
             .map(|error| &*error.message)
     }
 
-    /// Returns the problems of all fields.
+    /// Returns the error messages of all fields.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
         self.by_field.iter().map(|error| &*error.message)
     }
 
-    /// Whether there are no problems.
+    /// Whether there are no errors.
     pub(super) fn is_empty(&self) -> bool {
         self.by_field.is_empty() && self.general.is_none()
     }
 
-    /// Renders all problems, with links to their fields, or nothing if there are none.
+    /// Renders all errors, each with a link to its field. Renders nothing if there are none.
     pub(super) fn summary(&self) -> Markup {
         let link = html! {
             @if let Some((path, name)) = &self.link {
@@ -126,32 +128,33 @@ impl Errors {
     }
 }
 
-/// An input with its label, its hint and its error.
+/// An input element with its label, its hint and its error.
 #[derive(Default)]
 pub(super) struct Input<'a> {
+    /// The name of the input, and its HTML id after `id_prefix`.
     pub(super) id: &'a str,
-    /// The beginning of the identifier, on a page with two inputs of this name.
+    /// A prefix of the HTML id, for pages with two inputs of the same name.
     pub(super) id_prefix: &'a str,
     pub(super) label: &'a str,
     pub(super) hint: Option<&'a str>,
     pub(super) value: &'a str,
     pub(super) error: Option<&'a str>,
-    /// The `type` in HTML, `text` if empty; `textarea` for several lines.
+    /// The HTML `type`, or `textarea` for a multi-line text; `text` if empty.
     pub(super) kind: &'a str,
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
-    /// Whether the input has the focus when the page opens.
+    /// Whether the input has the focus when the page is loaded.
     pub(super) is_first: bool,
-    /// The kind of value that a password manager may fill in; nothing if empty.
+    /// The HTML `autocomplete`, for password managers; `off` if empty.
     pub(super) autocomplete: &'a str,
-    /// The keyboard of a phone; the one for texts if empty.
+    /// The HTML `inputmode`, which selects the on-screen keyboard; omitted if empty.
     pub(super) inputmode: &'a str,
-    /// The identifier of a list of proposals.
+    /// The HTML id of a `datalist` with suggestions.
     pub(super) list: Option<&'a str>,
 }
 
 impl<'a> Input<'a> {
-    /// Returns an input with what was typed into it, and with the problem of that text.
+    /// Returns an input with its submitted value, and the error of this value.
     pub(super) fn from_form(
         id: &'a str,
         label: &'a str,
@@ -173,25 +176,25 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Marks the input as one that people may leave empty.
+    /// Marks the label with "optional".
     pub(super) fn make_optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
-    /// Makes the browser demand a value.
+    /// Makes the browser reject an empty value.
     pub(super) fn make_required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Makes the input one for several lines.
+    /// Makes the input multi-line.
     pub(super) fn make_multiline(mut self) -> Self {
         self.kind = "textarea";
         self
     }
 
-    /// Renders the input with its label, its hint and its error.
+    /// Renders the text input with its label, its hint and its error.
     pub(super) fn show(&self) -> Markup {
         let control = if self.kind == "textarea" {
             self.textarea()
@@ -201,7 +204,7 @@ impl<'a> Input<'a> {
         self.with_label(&control)
     }
 
-    /// Renders the element for several lines, as high as its text.
+    /// Renders the `textarea`, as high as its text, within limits.
     fn textarea(&self) -> Markup {
         let height = self.value.lines().count().clamp(3, 16);
         let described_by = self.described_by();
@@ -213,7 +216,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Renders the element for one line.
+    /// Renders the single-line `input`.
     fn text_input(&self) -> Markup {
         let kind = non_empty(self.kind).unwrap_or("text");
         let autocomplete = non_empty(self.autocomplete).unwrap_or("off");
@@ -229,7 +232,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Renders a choice between these values and labels; the value of the input is chosen.
+    /// Renders a dropdown with these values and labels, in which the input's value is selected.
     pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
         let options = html! {
             @for (value, label) in options { (self.option(value.as_ref(), label.as_ref())) }
@@ -237,8 +240,8 @@ impl<'a> Input<'a> {
         self.with_label(&self.select(&options, None))
     }
 
-    /// Renders a choice between the time zones, by region; the value of the input is chosen. A script offers the zone of the
-    /// device first.
+    /// Renders a dropdown of the time zones, grouped by region, in which the input's value is
+    /// selected. The page's script puts the zone of the device first.
     pub(super) fn choose_zone(&self) -> Markup {
         let options = html! {
             (self.option("", texts().not_chosen))
@@ -252,7 +255,8 @@ impl<'a> Input<'a> {
         self.with_label(&self.select(&options, Some(texts().zone_of_device)))
     }
 
-    /// Renders the element for a choice. `device_label` is the label above an option of the device.
+    /// Renders the `select` element. `device_label` is the label of the group into which the script
+    /// puts the zone of the device.
     fn select(&self, options: &Markup, device_label: Option<&str>) -> Markup {
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
@@ -262,12 +266,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Renders an option of a choice.
+    /// Renders an option of a dropdown.
     fn option(&self, value: &str, label: &str) -> Markup {
         html! { option value=(value) selected[value == self.value] { (label) } }
     }
 
-    /// Returns the identifiers of the hint and of the error, for `aria-describedby`.
+    /// Returns the HTML ids of the hint and the error, for `aria-describedby`.
     fn described_by(&self) -> Option<String> {
         let mut ids = Vec::new();
         if self.hint.is_some() {
@@ -282,7 +286,7 @@ impl<'a> Input<'a> {
         Some(ids.join(" "))
     }
 
-    /// Renders the label, the hint and the error around an element.
+    /// Renders an element with the label, the hint and the error around it.
     fn with_label(&self, control: &Markup) -> Markup {
         html! {
             div.field {
@@ -302,7 +306,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns a time zone as people read it in its region: `Argentina, Buenos Aires` for `America/Argentina/Buenos_Aires`.
+/// Returns a time zone's label within its region: `Argentina, Buenos Aires` for
+/// `America/Argentina/Buenos_Aires`.
 fn zone_label(zone: &str) -> String {
     let place = zone.split_once('/').map_or(zone, |(_, place)| place);
     place.replace('/', ", ").replace('_', " ")
@@ -313,7 +318,7 @@ fn non_empty(text: &str) -> Option<&str> {
     if text.is_empty() { None } else { Some(text) }
 }
 
-/// Renders the proposals for inputs of categories.
+/// Renders the `datalist` with suggestions for category inputs.
 pub(super) fn category_list(categories: &[Category]) -> Markup {
     html! {
         datalist #categories {
@@ -324,7 +329,8 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     }
 }
 
-/// Returns the values and labels of the reasons for a withdrawal, after one that demands a choice.
+/// Returns the options of a dropdown with the reasons for a withdrawal. The first one is empty, and
+/// asks for a choice.
 pub(super) fn withdrawal_reason_options() -> Vec<(&'static str, &'static str)> {
     let mut options = vec![("", texts().choose)];
     for reason in WithdrawalReason::ALL {
@@ -333,14 +339,14 @@ pub(super) fn withdrawal_reason_options() -> Vec<(&'static str, &'static str)> {
     options
 }
 
-/// Returns the values and labels of all statuses.
+/// Returns the options of a dropdown with all statuses of an animal.
 pub(super) fn status_options() -> Vec<(&'static str, &'static str)> {
     PetStatus::ALL
         .map(|status| (status.as_str(), texts().status(status)))
         .to_vec()
 }
 
-/// Returns the values and labels of whether the window may show an animal.
+/// Returns the options of a dropdown for whether the window may show an animal.
 pub(super) fn listing_options() -> Vec<(&'static str, &'static str)> {
     vec![
         ("true", texts().on_website),
@@ -357,8 +363,8 @@ pub(super) fn listing_words(is_listed: bool) -> &'static str {
     }
 }
 
-/// Renders the input for the day that [`parse_reservation_end`] parses. If the store has no time zone, a script sets the offset
-/// of the reader.
+/// Renders the date input that [`parse_reservation_end`] parses. If the store has no time zone, the
+/// page's script submits the browser's UTC offset in a hidden field.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {
         id: "until",

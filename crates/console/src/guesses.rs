@@ -1,5 +1,6 @@
-//! Limits for guessing passwords and codes: for each name and for each address, and of callbacks of the provider with
-//! invented codes. A member has another limit in browsers in which they have signed in before. Strangers cannot use it up.
+//! Rate limits on guessing passwords and codes: for each name, for each address, and for callbacks
+//! with invented authorization codes. Attempts from a member's known browsers have a limit of their
+//! own, which strangers cannot exhaust.
 
 use std::{
     hash::{BuildHasher, Hash},
@@ -14,32 +15,33 @@ use petstore_languages::console_texts as texts;
 use petstore_web::edge::ApiError;
 use rand::{RngExt, rngs::StdRng};
 
-/// The number of meters of each kind. Names and addresses share meters at random, which nobody can
-/// predict, so the memory is fixed. Members do not share them: there are at most
-/// [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX), with numbers in sequence.
+/// The number of meters of each kind, which bounds the memory. Names and addresses are hashed to
+/// meters with a random key, so nobody can predict which of them share one. Members never share:
+/// there are at most [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX), with
+/// consecutive numbers.
 const METER_COUNT: usize = 4096;
 
 /// The meters that count attempts to guess passwords and codes.
 pub(super) struct Guesses {
-    /// The meters of members in browsers in which they have signed in before.
+    /// Attempts of members from their known browsers.
     member_meters: Vec<Meter>,
     name_meters: Vec<Meter>,
     address_meters: Vec<Meter>,
-    /// The meters of members for codes of the provider, in browsers in which they have signed in before.
+    /// Invented authorization codes from known browsers of members.
     member_code_meters: Vec<Meter>,
-    /// The meters of addresses for codes of the provider.
+    /// Invented authorization codes from other browsers, by address.
     address_code_meters: Vec<Meter>,
-    /// The meter of failed attempts that the audit trail records.
+    /// Failed attempts that the audit trail records.
     audit_meter: Meter,
     name_limit: Option<RateLimit>,
     address_limit: Option<RateLimit>,
-    /// The hasher that chooses the meter of a name or an address.
+    /// The keyed hash that chooses the meter of a name or an address.
     hasher: HighwayBuildHasher,
     start: Instant,
 }
 
 impl Guesses {
-    /// Returns meters that count from `start` on.
+    /// Returns unused meters, which measure time from `start`.
     pub(super) fn new(start: Instant, random: &mut StdRng) -> Self {
         Self {
             member_meters: new_meters(),
@@ -55,9 +57,10 @@ impl Guesses {
         }
     }
 
-    /// Counts an attempt to sign in with a name.
+    /// Counts a sign-in attempt with a name. Fails with 429 after too many attempts.
     ///
-    /// `known_member` is the member who has signed in before in this browser. Fails with 429 after too many attempts.
+    /// `known_member` is the member with this name, if the attempt comes from a known browser of
+    /// that member. Only the member's own limit then applies.
     pub(super) fn count_attempt(
         &self,
         name: &str,
@@ -69,34 +72,36 @@ impl Guesses {
             let meter = &self.member_meters[member_index(member)];
             return self.count(meter, self.name_limit, now);
         }
-        let address_index = self.hashed_index(&ClientAddress::from(address));
+        let address_index = self.hash_index(&ClientAddress::from(address));
         self.count(&self.address_meters[address_index], self.address_limit, now)?;
-        let name_index = self.hashed_index(&name);
+        let name_index = self.hash_index(&name);
         self.count(&self.name_meters[name_index], self.name_limit, now)
     }
 
-    /// Counts a code that the provider is asked about. Fails with 429 after too many invented ones.
+    /// Counts an authorization code before the provider is asked about it. Fails with 429 after too
+    /// many invented codes.
     pub(super) fn count_code(&self, caller: Caller, now: Instant) -> Result<(), ApiError> {
         self.count(self.code_meter(caller), self.address_limit, now)
     }
 
-    /// Forgets a code that the provider had made, so only invented ones count.
-    pub(super) fn forget_code(&self, caller: Caller) {
+    /// Refunds a code that the provider did not reject, so that in the end only invented codes count.
+    pub(super) fn refund_code(&self, caller: Caller) {
         if let Some(limit) = self.address_limit {
-            self.code_meter(caller).give_back(limit);
+            self.code_meter(caller).refund(limit);
         }
     }
 
+    /// Returns the meter for the authorization codes of a caller.
     fn code_meter(&self, caller: Caller) -> &Meter {
         match caller {
             Caller::Known(member) => &self.member_code_meters[member_index(member)],
             Caller::Stranger(_) | Caller::Shared => {
-                &self.address_code_meters[self.hashed_index(&caller)]
+                &self.address_code_meters[self.hash_index(&caller)]
             }
         }
     }
 
-    /// Counts an attempt with a meter. Fails with 429 if the meter is above the limit.
+    /// Counts an attempt on a meter. Fails with 429 if the limit is reached.
     fn count(&self, meter: &Meter, limit: Option<RateLimit>, now: Instant) -> Result<(), ApiError> {
         let Some(limit) = limit else { return Ok(()) };
         let reading = meter.take(limit, self.elapsed(now));
@@ -107,7 +112,8 @@ impl Guesses {
         Err(ApiError::rate_limited(message, reading.refill_seconds))
     }
 
-    /// Counts a failed attempt, and returns whether the audit trail records it. Strangers must not fill the audit trail.
+    /// Counts a failed attempt, and returns whether to record it in the audit trail. The limit
+    /// keeps strangers from flooding the audit trail.
     pub(super) fn count_failure(&self, now: Instant) -> bool {
         match self.address_limit {
             Some(limit) => {
@@ -119,23 +125,24 @@ impl Guesses {
         }
     }
 
-    /// Returns the time from the start until `now`, which meters take as the present time.
+    /// Returns the time since the start, which is the clock of the meters.
     fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.start)
     }
 
-    /// Returns the index of the meter of a name or an address.
-    fn hashed_index(&self, value: &impl Hash) -> usize {
+    /// Returns the index of the meter for a name or an address.
+    fn hash_index(&self, value: &impl Hash) -> usize {
         let index = self.hasher.hash_one(value) % METER_COUNT as u64;
         usize::try_from(index).unwrap_or_default()
     }
 }
 
+/// Returns a table of unused meters.
 fn new_meters() -> Vec<Meter> {
     (0..METER_COUNT).map(|_| Meter::default()).collect()
 }
 
-/// Returns the index of the meter of a member.
+/// Returns the index of a member's meter.
 fn member_index(member: StaffId) -> usize {
     usize::try_from(member.0).unwrap_or_default() % METER_COUNT
 }
@@ -213,7 +220,7 @@ mod tests {
         let stranger = Caller::Stranger(IpAddr::from([192, 0, 2, 1]).into());
         for _ in 0..1000 {
             assert!(guesses.count_code(stranger, start).is_ok());
-            guesses.forget_code(stranger);
+            guesses.refund_code(stranger);
         }
         let allowed = (0..1000)
             .filter(|_| guesses.count_code(stranger, start).is_ok())

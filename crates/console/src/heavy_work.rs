@@ -1,47 +1,49 @@
-//! Work that takes more than some milliseconds: it leaves the threads of the runtime, which serve everybody.
+//! CPU-bound work that takes more than a few milliseconds. It runs on blocking threads, so that it
+//! does not stall the runtime's worker threads, which serve all requests.
 
 use std::sync::Arc;
 
 use petstore_web::edge::{ApiError, Reader};
 use tokio::{sync::Semaphore, task};
 
-/// The number of pieces of such work that are done at once for members, and for strangers. Others wait for their turn, each
-/// with its form, whose memory is counted.
-const PIECES_AT_ONCE: usize = 1;
+/// How many jobs run concurrently for members, and how many for strangers. Further jobs wait. Each
+/// holds its form meanwhile, whose memory is reserved.
+const MAX_CONCURRENT_JOBS: usize = 1;
 
-/// The turns of heavy work. Strangers have turns of their own, so that no member waits for them.
+/// Limits the concurrency of heavy work. Members and strangers have separate permits, so that no
+/// member waits for a stranger.
 pub(super) struct HeavyWork {
-    of_members: Arc<Semaphore>,
-    of_strangers: Arc<Semaphore>,
+    members: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
 }
 
 impl Default for HeavyWork {
     fn default() -> Self {
         Self {
-            of_members: Arc::new(Semaphore::new(PIECES_AT_ONCE)),
-            of_strangers: Arc::new(Semaphore::new(PIECES_AT_ONCE)),
+            members: Arc::new(Semaphore::new(MAX_CONCURRENT_JOBS)),
+            strangers: Arc::new(Semaphore::new(MAX_CONCURRENT_JOBS)),
         }
     }
 }
 
 impl HeavyWork {
-    /// Does `work` for a reader on another thread when it is its turn. The turn ends with the work, even if nobody
-    /// waits for it any more.
+    /// Runs `work` for a reader on a blocking thread, once a permit is free. The permit is held
+    /// until the work has finished, even if the returned future is dropped before.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         reader: Reader,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turns = match reader {
-            Reader::Known => &self.of_members,
-            Reader::Stranger(_) => &self.of_strangers,
+        let semaphore = match reader {
+            Reader::Known => &self.members,
+            Reader::Stranger(_) => &self.strangers,
         };
-        let turn = Arc::clone(turns)
+        let permit = Arc::clone(semaphore)
             .acquire_owned()
             .await
             .map_err(|error| ApiError::internal(Arc::new(error)))?;
         let task = task::spawn_blocking(move || {
-            let _until_done = turn;
+            let _held_until_done = permit;
             work()
         });
         task.await
@@ -66,9 +68,9 @@ mod tests {
     #[tokio::test]
     async fn members_do_not_wait_for_the_work_of_strangers() {
         let work = HeavyWork::default();
-        let of_stranger = Arc::clone(&work.of_strangers).acquire_owned().await;
+        let running_job = Arc::clone(&work.strangers).acquire_owned().await;
         assert_eq!(work.run(Reader::Known, || 7).await.ok(), Some(7));
-        drop(of_stranger);
+        drop(running_job);
         assert_eq!(work.run(Reader::Stranger(None), || 8).await.ok(), Some(8));
     }
 }

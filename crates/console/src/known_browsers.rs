@@ -1,24 +1,25 @@
-//! Browsers in which a member has signed in before. A stranger who guesses passwords elsewhere cannot lock a member out of
-//! such a browser: see [`super::guesses`].
+//! Known browsers: those with which a member has signed in before, recognized by a signed cookie.
+//! Their sign-in attempts count separately, so a stranger who guesses passwords elsewhere cannot
+//! lock the member out: see [`super::guesses`].
 
 use petstore_domain::{StaffId, staff::StaffMember};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{cookies::Cookie, visit::Visit};
 
-/// The maximum number of members that a browser remembers: the members who signed in last.
+/// The maximum number of members in one browser's cookie: those who signed in last.
 const MAX_KNOWN_MEMBERS: usize = 8;
 
-/// The time for which a browser is remembered, in seconds: 400 days, the longest that browsers allow.
+/// How long the cookie lives, in seconds: 400 days, the maximum that browsers allow.
 const BROWSER_MEMORY_SECONDS: u32 = 400 * 24 * 60 * 60;
 
-/// Whether the member has signed in in this browser before, with the present password.
+/// Whether the member has signed in with this browser before, and has not changed the password since.
 pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     let text = signed_text(member);
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Returns a member whom this browser knows from an earlier sign-in, and who may still sign in.
+/// Finds an active member who has signed in with this browser before.
 pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     if presented_signatures(visit).all(str::is_empty) {
         return Ok(None);
@@ -30,7 +31,8 @@ pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffI
     Ok(known_member.map(|member| member.id))
 }
 
-/// Remembers the browser of a member who is signed in, in addition to the other members of the browser.
+/// Marks the browser as known to the member. The cookie keeps its signatures for other members of
+/// the same browser.
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
     let member_signature = visit.sign(&signed_text(member));
     let mut signatures = vec![&*member_signature];
@@ -44,7 +46,8 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
     Cookie::Browser.set(visit, response, &signatures.join("."), seconds);
 }
 
-/// Returns the text that the signature for a member signs. It changes with the password of the member.
+/// Returns the bytes to sign for a member. They include the password hash, so a new password
+/// invalidates all signatures.
 fn signed_text(member: &StaffMember) -> Vec<u8> {
     let mut text = format!("browser of staff {} with password ", member.id).into_bytes();
     if let Some(password) = &member.password {
@@ -53,7 +56,7 @@ fn signed_text(member: &StaffMember) -> Vec<u8> {
     text
 }
 
-/// Returns the signatures that the browser presents, valid or not.
+/// Returns the signatures in the cookie, which are not verified yet.
 fn presented_signatures<'v>(visit: &'v Visit<'_>) -> impl Iterator<Item = &'v str> {
     Cookie::Browser
         .get(visit)

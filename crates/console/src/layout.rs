@@ -1,4 +1,4 @@
-//! The frame of every page.
+//! The layout of every page: the document, the bar with the main menu, and the static assets.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ use super::{
 struct MenuEntry {
     path: &'static str,
     label: Label,
-    /// The least role of the members who see the entry.
+    /// The lowest role that sees the entry.
     role: Role,
 }
 
@@ -50,14 +50,14 @@ const MENU: &[MenuEntry] = &[
     MenuEntry::new("/settings", |texts| texts.settings, Role::Manager),
 ];
 
-/// Returns the path of the entry to which a page belongs: `/orders` for `/orders/7`.
-fn entry_of(path: &str) -> &str {
+/// Returns the path of the menu entry to which a page belongs: `/orders` for `/orders/7`.
+fn menu_entry_path(path: &str) -> &str {
     let first_part = match path.get(1..).and_then(|path| path.find('/')) {
         Some(length) => &path[..=length],
         None => path,
     };
     match first_part {
-        // The page of the animals links to the categories.
+        // Categories have no entry of their own: the list of animals links to them.
         "/categories" => "/animals",
         first_part => first_part,
     }
@@ -66,7 +66,8 @@ fn entry_of(path: &str) -> &str {
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The styles, scripts and pictures of the pages.
+/// The static assets of the pages. `%` in a path stands for a hash of the content, so that browsers
+/// can cache it.
 static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
     [
         Asset::new(
@@ -84,7 +85,7 @@ static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
             "image/svg+xml",
             Bytes::from_static(look::ICON.as_bytes()),
         ),
-        // Browsers and phones ask for these paths, also without a link.
+        // Browsers and phones request these paths even if no page links to them.
         Asset::new(
             "/favicon.ico",
             "image/x-icon",
@@ -113,29 +114,29 @@ static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
     ]
 });
 
-/// Returns the path of the script of the pages to which photos can be added.
+/// Returns the path of the script for pages that accept photo uploads.
 pub(super) fn photos_script() -> &'static str {
     &ASSETS[5].path
 }
 
-/// Returns the path of the script of the pages with a button for a passkey.
+/// Returns the path of the script for pages with a passkey button.
 pub(super) fn passkeys_script() -> &'static str {
     &ASSETS[6].path
 }
 
-/// Returns the path of the script of the page with a choice of a time zone.
+/// Returns the path of the script for the page with the time zone dropdown.
 pub(super) fn zones_script() -> &'static str {
     &ASSETS[7].path
 }
 
-/// Responds with the style, script or picture at this path, also to a page of another release. Fails with 404 for another
-/// path.
+/// Responds with the asset at this path. The path may have the hash of another release, because an
+/// open page can be older than the process. Fails with 404 if there is no such asset.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
     assets::respond_at(ASSETS.iter(), path).ok_or_else(ApiError::no_such_path)
 }
 
-/// Returns a response with this content.
-pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
+/// Returns a 200 response with this media type and content.
+pub(super) fn response_of_type(media_type: &'static str, content: Body) -> Response {
     let mut response = Response::new(content);
     response
         .headers_mut()
@@ -143,49 +144,51 @@ pub(super) fn of_type(media_type: &'static str, content: Body) -> Response {
     response
 }
 
-/// The member who looks at a page, and the parts around its content.
+/// Everything on a page around its content: the member, the store, the menu and the message.
 pub(super) struct Frame<'a> {
     /// The name of the member.
     pub(super) name: &'a str,
     pub(super) facts: &'a StoreFacts,
-    /// The address at which the public reaches the window, if there is one.
+    /// The public URL of the window, if there is one.
     pub(super) window: Option<&'a str>,
     pub(super) role: Role,
-    /// The path of the page; empty without an entry in the menu.
+    /// The path of the page, which marks the current menu entry; empty for an error page.
     pub(super) path: &'a str,
-    /// The message about the change that the member has just made.
+    /// The message about the member's last action.
     pub(super) flash: Option<Markup>,
     /// The changes that the open page follows.
     pub(super) follows: Follows,
-    /// The number of a change. The page shows this one and all before it.
+    /// The number of the last change that the page includes. Its script asks for the changes after
+    /// this one.
     pub(super) after: i64,
-    /// The day of the store at which the page was made.
+    /// The date in the store's time zone when the page was rendered.
     pub(super) today: Date,
 }
 
-/// The changes after which an open page is loaded again.
+/// The changes that an open page follows. When one arrives, the page's script refreshes the page,
+/// or offers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,
     Everything,
-    /// The changes of the animal with this number.
+    /// Only changes of the animal with this id.
     Pet(i64),
 }
 
-/// Returns a response with a page.
-pub(super) fn html(status: StatusCode, page: Bytes) -> Response {
-    let mut response = of_type("text/html; charset=utf-8", page.into());
+/// Returns a response with a rendered HTML document.
+pub(super) fn html_response(status: StatusCode, page: Bytes) -> Response {
+    let mut response = response_of_type("text/html; charset=utf-8", page.into());
     *response.status_mut() = status;
     response
 }
 
-/// Returns the name of the store, which all pages show.
+/// Returns the store's name, or a generic title if the store has none.
 fn store_name(facts: &StoreFacts) -> &str {
     facts.name().value.unwrap_or(texts().site)
 }
 
-/// Returns a page for somebody who is not signed in.
-pub(super) fn page(
+/// Returns a page without the member's frame and menu: for sign-in, links and errors.
+pub(super) fn public_page(
     status: StatusCode,
     facts: &StoreFacts,
     title: &str,
@@ -196,10 +199,10 @@ pub(super) fn page(
         main.narrow #main tabindex="-1" { h1 { (title) } (content) }
     };
     let page = document(title, store_name(facts), &body);
-    html(status, page.into_string().into())
+    html_response(status, page.into_string().into())
 }
 
-/// Renders a page of a member who is signed in.
+/// Renders a page for a signed-in member, in its frame.
 pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
     let pet = match frame.follows {
         Follows::Pet(id) => Some(id),
@@ -209,13 +212,13 @@ pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> M
     let after = follows.then_some(frame.after);
     let day = follows.then_some(frame.today);
     let body = html! {
-        header { (bar(frame)) }
+        header { (top_bar(frame)) }
         main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[after] data-day=[day] {
             p.print { (letterhead(frame.facts)) }
             @if follows { (news_notice()) }
             div.hidden #heard role="status" {}
             p.error #offline role="alert" hidden { (texts().offline) }
-            // The message has the focus, so the next Tab leads to its link or its button.
+            // The message takes the focus, so that Tab reaches its link or its button next.
             @if let Some(message) = &frame.flash {
                 div.flash #done role="status" tabindex="-1" autofocus { (message) }
             }
@@ -225,8 +228,8 @@ pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> M
     document(title, store_name(frame.facts), &body)
 }
 
-/// Renders the bar at the top of a page: the store, the main menu, and the member.
-fn bar(frame: &Frame<'_>) -> Markup {
+/// Renders the bar at the top of a page: the store's brand, the main menu and the member's menu.
+fn top_bar(frame: &Frame<'_>) -> Markup {
     html! {
         div.bar {
             a.brand href="/" { (brand(frame.facts)) }
@@ -243,7 +246,8 @@ fn bar(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the menu of the member: the account with the language, and the way out. It opens without a script.
+/// Renders the member's menu: the account, the language and sign-out. A `details` element, so it
+/// opens without a script.
 fn member_menu(frame: &Frame<'_>) -> Markup {
     html! {
         details.who {
@@ -261,9 +265,9 @@ fn member_menu(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the entries of the main menu that the member may open, with a mark at the present one.
+/// Renders the main menu entries that the member's role may open, and marks the current one.
 fn menu_entries(frame: &Frame<'_>) -> Markup {
-    let present_entry = entry_of(frame.path);
+    let present_entry = menu_entry_path(frame.path);
     html! {
         @for entry in MENU {
             @if frame.role >= entry.role {
@@ -276,7 +280,8 @@ fn menu_entries(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the notice with which the script says that the page has changed.
+/// Renders the hidden notice that the script reveals when the page is out of date. Its texts are in
+/// data attributes, in the language of the request.
 fn news_notice() -> Markup {
     html! {
         div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
@@ -287,7 +292,7 @@ fn news_notice() -> Markup {
     }
 }
 
-/// Renders the store at the top of a printed page.
+/// Renders the letterhead of a printed page: the store's logo, name, address and telephone number.
 fn letterhead(facts: &StoreFacts) -> Markup {
     let profile = &facts.profile;
     let address = profile.address.as_ref().map(|address| {
@@ -302,7 +307,7 @@ fn letterhead(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the store at the top of a page.
+/// Renders the store's logo, or the default icon, and the store's name.
 fn brand(facts: &StoreFacts) -> Markup {
     html! {
         @if facts.profile.logo.is_some() {
@@ -314,7 +319,8 @@ fn brand(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the logo of the store, as high as the line of its name, and at most four times as wide.
+/// Renders the store's logo at the height of the text line: 28 pixels high, and at most four times
+/// as wide.
 fn logo(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(logo) = facts.profile.logo {
@@ -324,7 +330,7 @@ fn logo(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders a document with its head.
+/// Renders the HTML document around a body, with its `head`.
 fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     let [style, script, icon, favicon, touch_icon, ..] = &*ASSETS;
     let zone = zone::store_zone();
@@ -336,7 +342,7 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – " (markup::readable(store_name, LONG_LENGTH)) }
-                // Every browser that shows a drawing prefers it.
+                // Browsers that support SVG icons prefer the second one.
                 link rel="icon" sizes="32x32" href=(favicon.path);
                 link rel="icon" type=(icon.media_type) href=(icon.path);
                 link rel="apple-touch-icon" href=(touch_icon.path);
@@ -351,7 +357,8 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     }
 }
 
-/// Sends the browser to a path of the console, after a form or to sign in.
+/// Returns a 303 redirect, so the browser follows it with GET also after a POST. An invalid path
+/// leads to `/`.
 pub(super) fn redirect(path: &str) -> Response {
     let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
     response::redirect(StatusCode::SEE_OTHER, path)

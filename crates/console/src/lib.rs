@@ -1,5 +1,5 @@
-//! The console: pages for the people who work in the store, on a listener of their own. It calls the
-//! same operations of the store as the interface, and shares its edge.
+//! The console: web pages for the store's staff, on their own listener. It calls the same store
+//! operations as the API, and shares its edge (parsing, limits, logging and metrics of requests).
 
 mod ask;
 mod browser_secret;
@@ -46,7 +46,9 @@ use petstore_formats::json::times;
 use petstore_languages::{self as languages, console_texts as texts};
 use petstore_store::{Cause, StoreError};
 use petstore_web::{
-    edge::{ApiError, Edge, Facts, Interface, RequestBody, Response, UnreadBody},
+    edge::{
+        ApiError, Edge, Facts, Interface, RequestBody, Reservation, Response, Route, UnreadBody,
+    },
     server::Handler,
 };
 
@@ -59,19 +61,20 @@ use self::{
     visit::{Form, Visit},
 };
 
-/// Returns an edge that also counts the requests for the pages of the console.
+/// Returns an edge whose metrics also cover the console's routes.
 pub fn with_routes(edge: Edge) -> Edge {
     edge.with_routes(&PAGES)
 }
 
 impl Console {
-    /// Returns the console as the server takes it.
+    /// Returns the console as a request handler for the server.
     #[inline(never)]
     pub fn into_handler(self) -> Arc<dyn Handler> {
         Arc::new(self)
     }
 
-    /// Handles one request of `client` and always returns a response.
+    /// Handles one request from `client`. An error becomes an error page, so there is always a
+    /// response.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
@@ -80,7 +83,7 @@ impl Console {
         self.edge.handle(self, client, request)
     }
 
-    /// Returns the present facts that the store states about itself.
+    /// Returns the facts that the store currently states about itself, such as its name and language.
     async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
         let reading = &self.app.reading;
         self.facts
@@ -93,10 +96,12 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store, no-transform");
-    /// The time that the page may wait for pictures.
+    /// The extra time that the route allows for uploading pictures.
     type RouteMatch = Duration;
 
-    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+    fn with_request_scope<T: Send>(
+        handling: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = T> + Send {
         zone::with_zone(languages::with_language(handling))
     }
 
@@ -108,7 +113,7 @@ impl Interface for Console {
         pages::extra_form_time(&request.method, request.uri.path())
     }
 
-    fn may_wait(extra_form_time: Duration) -> Duration {
+    fn extra_time(extra_form_time: Duration) -> Duration {
         extra_form_time
     }
 
@@ -121,13 +126,13 @@ impl Interface for Console {
         _: Duration,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        let visitor = origin::visitor(&self.settings, client, request)
+        let visitor = origin::identify_visitor(&self.settings, client, request)
             .inspect_err(|error| self.warn_of_foreign_host(error, request))?;
         let (route, [parameter, _]) = match pages::route(&request.method, request.uri.path()) {
             Ok(route) => route,
             Err(error) => {
                 return Err(self
-                    .without_route(error, request, request_id, visitor)
+                    .add_menu_to_route_error(error, request, request_id, visitor)
                     .await);
             }
         };
@@ -141,27 +146,17 @@ impl Interface for Console {
         visit.parameter = parameter;
         facts.route = Some(route.label);
 
-        let is_form = request.method == Method::POST;
-        if is_form && !matches!(route.target, Target::Server(_)) {
-            self.check_site(&visit)?;
-        }
-        // The memory for the form counts until the page is made.
-        let mut _form_memory = None;
-        if is_form && !visit.has_pictures {
-            let max_length = pages::max_form(route.label.path);
-            let received_form = self
-                .receive_form(client, &visit, &mut *body, max_length)
-                .await?;
-            visit.form = received_form.form;
-            _form_memory = received_form.memory;
-        }
+        // Held until the page is rendered.
+        let _form_memory = self
+            .receive_submitted_form(client, route, &mut visit, &mut *body)
+            .await?;
 
         let requirements = match route.target {
             Target::Asset => return self.asset(client, request).await,
             Target::Photo => return Box::pin(self.photo(client, &visit)).await,
             Target::Public(page) | Target::Server(page) => {
                 let response = page(&visit).await?;
-                return self.count_long_page(client, request, response);
+                return self.reserve_for_long_page(client, request, response);
             }
             Target::Staff(requirements, _)
             | Target::Pictures(requirements)
@@ -169,12 +164,12 @@ impl Interface for Console {
         };
         let session = match self.admit(client, &visit, requirements, facts).await? {
             Admission::Member(session) => session,
-            Admission::Elsewhere(response) => return Ok(response),
+            Admission::Respond(response) => return Ok(response),
         };
         open_page(route.target, visit, *session, body).await
     }
 
-    fn respond_to(
+    fn error_response(
         &self,
         error: ApiError,
         request: &Parts,
@@ -183,7 +178,7 @@ impl Interface for Console {
         problem::error_page(error, request, request_id)
     }
 
-    fn announce(&self, _: Duration, _: &Facts, response: &mut Response) {
+    fn add_headers(&self, _: Duration, _: &Facts, response: &mut Response) {
         for (name, value) in SECURITY_FIELDS {
             response
                 .headers_mut()
@@ -192,18 +187,19 @@ impl Interface for Console {
     }
 }
 
-/// The outcome of the checks of a request for a page of the staff.
+/// The outcome of the access checks for a staff page.
 enum Admission {
     /// The member may open the page.
     Member(Box<Session>),
-    /// The browser gets this response instead, such as the form to sign in.
-    Elsewhere(Response),
+    /// The browser gets this response instead, such as the sign-in form.
+    Respond(Response),
 }
 
 /// The steps of [`Interface::process`], first to last.
 impl Console {
-    /// Returns the error for a request without a route, with the menu of the member who is signed in.
-    async fn without_route(
+    /// Adds the main menu to the error page of a request that matches no route, if a member is
+    /// signed in.
+    async fn add_menu_to_route_error(
         &self,
         error: ApiError,
         request: &Parts,
@@ -219,7 +215,8 @@ impl Console {
         result.await.unwrap_or_else(|failure| failure)
     }
 
-    /// Begins a visit in the language and the time zone of the store, without a page and a form. Fails with 400 if the query has too many
+    /// Creates the visit for a request, and sets the store's language and time zone for the rest of
+    /// it. The caller fills in the page and the form. Fails with 400 if the query has too many
     /// fields.
     fn begin_visit<'r>(
         &'r self,
@@ -248,7 +245,7 @@ impl Console {
         })
     }
 
-    /// Warns in the log of a request that was rejected because the console is not at its host.
+    /// Logs a warning about a request that was rejected because its `Host` is not the console's.
     fn warn_of_foreign_host(&self, error: &ApiError, request: &Parts) {
         if error.problem() == Problem::InvalidRequest {
             let now = self.app.clock.instant();
@@ -256,7 +253,7 @@ impl Console {
         }
     }
 
-    /// Rejects a form that another site sends, with 403, and warns of it in the log.
+    /// Rejects a form that another site submitted (CSRF) with 403, and logs a warning.
     fn check_site(&self, visit: &Visit<'_>) -> Result<(), ApiError> {
         let headers = &visit.request.headers;
         if let Err(error) = origin::check_site(&visit.visitor, headers) {
@@ -267,8 +264,33 @@ impl Console {
         Ok(())
     }
 
-    /// Checks that a member of the staff is signed in who fulfils the requirements of the page. Fails with 503 for a
-    /// client that the server trusts no longer, and with 403 for a role that is too low.
+    /// Receives the form of a POST into the visit, after checking that no other site submitted it.
+    /// Pages with pictures stream the body themselves. Returns the memory reserved for the form.
+    async fn receive_submitted_form(
+        &self,
+        client: &Client,
+        route: &Route<Target>,
+        visit: &mut Visit<'_>,
+        body: UnreadBody<'_>,
+    ) -> Result<Option<Reservation>, ApiError> {
+        if visit.request.method != Method::POST {
+            return Ok(None);
+        }
+        if !matches!(route.target, Target::Server(_)) {
+            self.check_site(visit)?;
+        }
+        if visit.has_pictures {
+            return Ok(None);
+        }
+        let max_length = pages::max_form_bytes(route.label.path);
+        let received_form = self.receive_form(client, visit, body, max_length).await?;
+        visit.form = received_form.form;
+        Ok(received_form.memory)
+    }
+
+    /// Checks that a member is signed in and meets the page's requirements: the role, a second
+    /// factor, and a recent proof of identity. Fails with 503 if the server has already given the
+    /// connection's slot to another client, and with 403 if the role is too low.
     async fn admit(
         &self,
         client: &Client,
@@ -276,11 +298,12 @@ impl Console {
         requirements: Requirements,
         facts: &mut Facts,
     ) -> Result<Admission, ApiError> {
-        // Looked up after the form has arrived, because the session may end before.
+        // Looked up only after the form has arrived, because the session can end during a slow
+        // upload.
         let Some(session) = session::find(visit).await? else {
             let sign_in = staff::sign_in_page(visit, None);
-            let response = self.count_long_page(client, visit.request, sign_in)?;
-            return Ok(Admission::Elsewhere(response));
+            let response = self.reserve_for_long_page(client, visit.request, sign_in)?;
+            return Ok(Admission::Respond(response));
         };
         if !client.trust() {
             let message = texts().connection_replaced;
@@ -294,26 +317,27 @@ impl Console {
         }
         if requirements.second_factor && self.lacks_second_factor(&session) {
             let response = layout::redirect("/account/second-factor");
-            return Ok(Admission::Elsewhere(response));
+            return Ok(Admission::Respond(response));
         }
-        if requirements.password && !session.record.is_confirmed_at(visit.now) {
+        if requirements.recent_password && !session.record.is_confirmed_at(visit.now) {
             let response = staff::sign_in_page(visit, Some(&session));
-            return Ok(Admission::Elsewhere(response));
+            return Ok(Admission::Respond(response));
         }
-        // Another member may have left the page with this form open.
+        // Another member may have left this form open in a tab. The member who is signed in now
+        // must not submit it unknowingly.
         if let Some(owner) = desk::owner_of(&visit.form)
             && owner != session.member.id
         {
             let path = visit.request.uri.path();
             let response =
                 staff::saved_form_page(visit, &session.member, path, &visit.form).await?;
-            return Ok(Admission::Elsewhere(response));
+            return Ok(Admission::Respond(response));
         }
         Ok(Admission::Member(Box::new(session)))
     }
 
-    /// Whether the settings require a second factor that the member does not have. A member who signs in at a provider
-    /// has the second factor of the provider.
+    /// Whether the settings require a second factor that the member does not have. Members who sign
+    /// in at a provider are exempt, because the provider is responsible for their second factor.
     fn lacks_second_factor(&self, session: &Session) -> bool {
         let member = &session.member;
         let is_protected = member.has_second_factor() || member.identity.is_some();
@@ -321,7 +345,7 @@ impl Console {
     }
 }
 
-/// Opens a page of the staff, and remembers the browser of the member.
+/// Renders a staff page, and adds the cookie that marks the browser as known to the member.
 async fn open_page(
     target: Target,
     visit: Visit<'_>,
@@ -338,7 +362,7 @@ async fn open_page(
     let mut response =
         response.map_err(|error| problem::with_menu(error, &desk.visit, Some(&desk.session)))?;
 
-    // A new password makes a browser unknown, and a browser can lose its cookie.
+    // Set again if needed: a new password invalidates the cookie, and a browser can lose it.
     let member = &desk.session.member;
     if !known_browsers::has_signed_in(&desk.visit, member) {
         known_browsers::remember(&desk.visit, &mut response, member);
@@ -346,9 +370,10 @@ async fn open_page(
     Ok(response)
 }
 
-/// The header fields with which a browser loads nothing from other hosts, runs no script in a page, shows no
-/// page in a frame, and tells other hosts nothing. With `no-referrer`, browsers would hide the origin of forms
-/// from the console, too.
+/// Security headers of every response. Browsers load nothing from other hosts, run no inline
+/// scripts, show no page in a frame, and send no referrer to other hosts. `no-referrer` would go
+/// too far: browsers would then send `Origin: null` with forms, and [`origin::check_site`] needs
+/// the origin.
 const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,

@@ -1,4 +1,4 @@
-//! Values as HTML.
+//! Renders values of the store as HTML.
 
 use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
@@ -12,7 +12,7 @@ use qrcode::{QrCode, render::svg};
 use super::wording;
 pub(super) use petstore_domain::text::readable::{LONG_LENGTH, SHORT_LENGTH, is_visible, readable};
 
-/// Returns the name of an animal as plain text, or the words for an animal without a name.
+/// Returns an animal's name as plain text, or the words for an animal without a visible name.
 pub(super) fn plain_name(name: &str) -> String {
     let readable_name = readable(name, SHORT_LENGTH);
     if is_visible(&readable_name) {
@@ -22,12 +22,13 @@ pub(super) fn plain_name(name: &str) -> String {
     }
 }
 
-/// Renders a text of a person, in its own direction, cut after `max_length` characters.
+/// Renders a text that a person wrote, truncated to `max_length` characters. `bdi` isolates its
+/// direction, so a right-to-left text does not reorder the page around it.
 pub(super) fn text(text: &str, max_length: usize) -> Markup {
     html! { bdi { (readable(text, max_length)) } }
 }
 
-/// Renders a whole text of several lines.
+/// Renders a text with its line breaks, without truncating it.
 pub(super) fn lines(lines: &str) -> Markup {
     html! {
         @for (index, line) in lines.lines().enumerate() {
@@ -37,7 +38,7 @@ pub(super) fn lines(lines: &str) -> Markup {
     }
 }
 
-/// Renders the name of an animal, cut after `max_length` characters.
+/// Renders an animal's name, truncated to `max_length` characters.
 pub(super) fn name(name: &str, max_length: usize) -> Markup {
     let readable_text = readable(name, max_length);
     html! {
@@ -45,11 +46,13 @@ pub(super) fn name(name: &str, max_length: usize) -> Markup {
     }
 }
 
-/// Renders a time in words if it is near, and otherwise with its day.
+/// Renders a time relative to `now` if it is within a week, such as `3 hours ago`, and otherwise as
+/// date and time. The page's script keeps it up to date.
 pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
     let exact_words = wording::exact(time);
     let words = wording::relative(time, now).unwrap_or_else(|| exact_words.clone());
-    // A past time stays in the past, also for a device whose clock is behind.
+    // Only a future time has the words for "soon". So a past time never becomes a future one on a
+    // device whose clock is slow.
     let soon = (time > now).then_some(texts().soon);
     html! {
         time datetime=(time) title=(exact_words) data-now=(texts().just_now) data-soon=[soon] {
@@ -58,22 +61,22 @@ pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
     }
 }
 
-/// Renders a time with its day.
+/// Renders a time as date and time.
 pub(super) fn exact_time(time: Timestamp) -> Markup {
     html! { time datetime=(time) data-exact { (wording::exact(time)) } }
 }
 
-/// Renders a time with its day, and with its distance from `now` if it is near.
-pub(super) fn time_and_distance(moment: Timestamp, now: Timestamp) -> Markup {
+/// Renders a time as date and time, and if it is within a week, also relative to `now`.
+pub(super) fn time_and_distance(timestamp: Timestamp, now: Timestamp) -> Markup {
     html! {
-        (exact_time(moment))
-        @if wording::relative(moment, now).is_some() {
-            " " span.muted { "(" (time(moment, now)) ")" }
+        (exact_time(timestamp))
+        @if wording::relative(timestamp, now).is_some() {
+            " " span.muted { "(" (time(timestamp, now)) ")" }
         }
     }
 }
 
-/// Renders the status of an animal, as a word with a shape.
+/// Renders the badge for an animal's status, or for its withdrawal.
 pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     if pet.withdrawal.is_some() {
         return badge("withdrawn", texts().withdrawn);
@@ -81,7 +84,7 @@ pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     status_badge(pet.status)
 }
 
-/// Renders the status of an animal, and that it is not on the website.
+/// Renders the badge for an animal's status, and a second one if the animal is not on the website.
 pub(super) fn pet_badges(pet: &StorePet) -> Markup {
     html! {
         (pet_badge(pet))
@@ -89,12 +92,13 @@ pub(super) fn pet_badges(pet: &StorePet) -> Markup {
     }
 }
 
-/// Renders a status, as a word with a shape.
+/// Renders the badge for the status of an animal.
 pub(super) fn status_badge(status: PetStatus) -> Markup {
     badge(status.as_str(), texts().status(status))
 }
 
-/// Renders the status of an order. A reservation is overdue until its end is carried out.
+/// Renders the badge for an order's status. A reservation that has expired, but has not been ended
+/// yet, is overdue.
 pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
     if order.status == OrderStatus::Reserved
         && let Some(end) = order.expires_at
@@ -105,7 +109,7 @@ pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
     badge(order.status.as_str(), texts().order_status(order.status))
 }
 
-/// Renders a word with the shape of a class of the style.
+/// Renders a badge. Its class selects the shape and the colour in the style sheet.
 pub(super) fn badge(class: &str, word: &str) -> Markup {
     html! { span.badge.(class) { (word) } }
 }
@@ -122,12 +126,12 @@ pub(super) fn table(headings: &Markup, rows: &Markup) -> Markup {
     }
 }
 
-/// Renders the headings of columns.
+/// Renders the header cells of columns.
 pub(super) fn headings(labels: &[&str]) -> Markup {
     html! { @for label in labels { th scope="col" { (label) } } }
 }
 
-/// Returns the name of a category, or its number in words if it has no name.
+/// Returns the label of a category, or its number in words if it is not in the list.
 pub(super) fn category(categories: &[Category], id: i64) -> String {
     match categories.iter().find(|category| category.id == id) {
         Some(category) => readable(category.label.as_str(), SHORT_LENGTH),
@@ -135,7 +139,8 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
     }
 }
 
-/// Renders a URI as a picture for a camera. Black on white, because apps cannot read the opposite.
+/// Renders a URI as a QR code. Always black on white, also in dark mode, because apps cannot scan
+/// inverted codes. Renders nothing if the URI is too long for a QR code.
 pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
     let Ok(code) = QrCode::new(uri) else {
         return html! {};
@@ -146,7 +151,7 @@ pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
         .dark_color(svg::Color("#000"))
         .light_color(svg::Color("#fff"))
         .build();
-    // HTML does not allow the declaration of XML within a page.
+    // An XML declaration is not allowed within HTML.
     let picture = match document.split_once("?>") {
         Some((_, picture)) => picture,
         None => &document,

@@ -1,5 +1,6 @@
-//! Three-way merge of forms: what an input showed, what was submitted, and the present value. So a person
-//! changes only what that person touched, and learns what somebody else has changed since the form was shown.
+//! Three-way merge of forms: the value that an input showed, the submitted value, and the current
+//! value. So a form changes only the inputs that the person touched, and the person learns what
+//! somebody else has changed since the form was rendered.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Preconditions;
@@ -8,14 +9,15 @@ use petstore_languages::console_texts as texts;
 
 use super::{forms::Errors, visit::Form};
 
-/// The prefix of a hidden field that holds what the input of the same name showed.
+/// The prefix of hidden fields with the initial values of inputs: `was-name` holds what the input
+/// `name` showed.
 const INITIAL_VALUE_PREFIX: &str = "was-";
 
-/// The name of the field with the version of the entry that a form shows.
+/// The hidden field with the version of the entry that the form shows.
 const VERSION: &str = "version";
 
-/// Renders the hidden fields of a form that shows these values: its version, and what each input shows before
-/// anybody touches it.
+/// Renders the hidden fields of a form that shows these values: the version, and the initial value
+/// of each input.
 pub(super) fn hidden_fields(current_form: &Form) -> Markup {
     html! {
         @for (name, value) in current_form.fields() {
@@ -28,19 +30,20 @@ pub(super) fn hidden_fields(current_form: &Form) -> Markup {
     }
 }
 
-/// Returns the value that a form showed in an input; `None` if the form does not say so.
+/// Returns the value that an input showed when the form was rendered; `None` if the form does not
+/// record it.
 pub(super) fn initial_value<'f>(submitted_form: &'f Form, name: &str) -> Option<&'f str> {
     let field = format!("{INITIAL_VALUE_PREFIX}{name}");
     submitted_form.all(&field).next()
 }
 
-/// Whether a field of a form has this name because it holds what an input showed.
+/// Whether this is the name of a hidden field with an initial value.
 pub(super) fn is_initial_value_name(name: &str) -> bool {
     name.starts_with(INITIAL_VALUE_PREFIX)
 }
 
-/// Whether somebody has touched an input of a form. An input counts as touched if the form does not say what
-/// the input showed.
+/// Whether the person changed an input before submitting the form. An input without a recorded
+/// initial value counts as touched.
 pub(super) fn is_touched(submitted_form: &Form, name: &str) -> bool {
     let shown_value = initial_value(submitted_form, name);
     submitted_form
@@ -48,53 +51,55 @@ pub(super) fn is_touched(submitted_form: &Form, name: &str) -> bool {
         .any(|value| shown_value.is_none_or(|initial| !is_same_text(value, initial)))
 }
 
-/// Whether two forms differ in an input that both have.
+/// Whether two forms have different values for an input. An input that only one of them has does
+/// not count.
 pub(super) fn differs(form: &Form, other_form: &Form, name: &str) -> bool {
     let mut pairs = form.all(name).zip(other_form.all(name));
     pairs.any(|(value, other_value)| !is_same_text(value, other_value))
 }
 
-/// Whether two texts differ at most in their line ends.
+/// Whether two texts are equal apart from their line endings.
 fn is_same_text(text: &str, other_text: &str) -> bool {
     with_line_feeds(text) == with_line_feeds(other_text)
 }
 
-/// Returns a text with the line ends of the store. Browsers send CR LF.
+/// Returns a text with line feeds, as the store has it. Browsers submit CR LF.
 fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// A submitted form, compared with the present values.
+/// A submitted form, merged with the current values.
 pub(super) struct MergedForm {
-    /// The typed values. An input that nobody touched has the present value.
+    /// The submitted values, with the current value for each input that the person did not touch.
     pub(super) form: Form,
-    /// Changes by others since the form was shown.
+    /// What others have changed since the form was rendered.
     changes: Vec<ConcurrentChange>,
-    /// The version that the entry must have so that the change is carried out; `None` if nothing can be.
+    /// The version that the entry must still have for the change to apply; `None` if the change can
+    /// never apply.
     version: Option<i64>,
 }
 
-/// A value that somebody else has changed since the form was shown.
+/// A value that somebody else has changed since the form was rendered.
 struct ConcurrentChange {
     /// The name of the input.
     name: String,
     initial_value: Option<String>,
     current_value: String,
-    /// Whether the person who sent the form has changed it, too.
+    /// Whether the person who submitted the form has changed it, too.
     is_touched: bool,
 }
 
-/// The changes by others about which a person gets messages.
+/// Which changes by others are reported to the person who submitted the form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportedChanges {
     All,
-    /// The changes of inputs that the person has touched, too.
+    /// Only changes to inputs that the person has touched, too.
     Conflicts,
 }
 
 impl MergedForm {
-    /// Compares a form with what its inputs would show now. An input without an initial value in the form
-    /// counts as touched.
+    /// Merges a submitted form with `current_form`, which has the values that its inputs would show
+    /// now.
     pub(super) fn new(submitted_form: &Form, current_form: &Form) -> Self {
         let shown_version = submitted_form.get(VERSION);
         let is_current = shown_version.is_empty() || shown_version == current_form.get(VERSION);
@@ -104,7 +109,9 @@ impl MergedForm {
             concurrent_changes(submitted_form, current_form)
         };
 
-        // A form without initial values says only the version to which it applies.
+        // A form that records initial values was compared input by input, so it applies to the
+        // current version. Without them, the form applies only to the version that it states, if it
+        // states one.
         let has_initial_values = submitted_form
             .fields()
             .iter()
@@ -122,11 +129,12 @@ impl MergedForm {
         }
     }
 
-    /// Returns the precondition of the change that the form makes: that the entry still has the version with
-    /// which the form was compared.
+    /// Returns the precondition for the form's change: that the entry still has the version against
+    /// which the form was merged.
     ///
-    /// A change that is refused must be sent to the store all the same, with a precondition that nothing
-    /// meets. Then the second click on a form that was carried out finds the response of the first one.
+    /// A refused change must still be sent to the store, with a precondition that can never be met.
+    /// This way, the second of two clicks finds the remembered response of the first one, which was
+    /// carried out.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
         match self.version {
             Some(version) if !is_refused => Preconditions::version(version),
@@ -134,13 +142,13 @@ impl MergedForm {
         }
     }
 
-    /// Whether two people changed the same input.
+    /// Whether the person and somebody else changed the same input.
     pub(super) fn is_conflict(&self) -> bool {
         self.changes.iter().any(|change| change.is_touched)
     }
 
-    /// Returns a message for each change by others that is reported. `in_words` returns the label of an input,
-    /// and a value of the input in words.
+    /// Returns a message for each reported change by others. `in_words` returns an input's label
+    /// and a value in words, or `None` for an input that people do not see.
     pub(super) fn change_messages(
         &self,
         reported: ReportedChanges,
@@ -166,8 +174,8 @@ impl MergedForm {
     }
 }
 
-/// Returns the submitted form with the current values of the inputs that nobody touched, and without the hidden inputs
-/// that hold the initial values.
+/// Returns the submitted form with the current value for each untouched input, and without the
+/// hidden initial values.
 fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
     let mut values = Vec::new();
     for (name, submitted_value) in submitted_form.fields() {
@@ -175,7 +183,7 @@ fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
             continue;
         }
         let takes_current_value = name == VERSION || !is_touched(submitted_form, name);
-        // Each input of a current form has another name, so a name has at most one current value.
+        // Names are unique in a current form, so a name has at most one current value.
         let value = match current_form.all(name).next() {
             Some(current_value) if takes_current_value => current_value,
             _ => submitted_value,
@@ -185,10 +193,11 @@ fn merged_values(submitted_form: &Form, current_form: &Form) -> Form {
     values.into_iter().collect()
 }
 
-/// Returns the values of the form that somebody else has changed since it was shown.
+/// Finds the inputs whose current values differ from what the form showed, because somebody else
+/// has changed them.
 ///
-/// A value that the form sets to the same value is left out: it was probably changed by the first of two
-/// clicks on this form.
+/// Skips a value that the form itself sets to the current value: it was probably changed by the
+/// first of two clicks on this very form.
 fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<ConcurrentChange> {
     let mut changes = Vec::new();
     for (name, current_value) in current_form.fields() {
@@ -214,8 +223,8 @@ fn concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Concurr
     changes
 }
 
-/// Returns a value in the spelling of the store: a number such as `1,5` becomes `1.5`, and other texts change only in
-/// their line ends.
+/// Returns a value in the store's spelling: a number such as `1,5` becomes `1.5`. In other texts,
+/// only the line endings change.
 fn with_stored_spelling(value: &str) -> String {
     let text = with_line_feeds(value);
     parse_number(&text, None, false).unwrap_or(text)

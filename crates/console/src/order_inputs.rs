@@ -1,5 +1,5 @@
-//! The members of an order that people fill in, each declared once: for the forms that have its input, the
-//! pages that show it, and the messages that name it.
+//! The editable members of an order. Each is declared once, for the forms with its input, the pages
+//! that show it, and the messages that name it.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) const NOTE: &str = "note";
 /// The name of the input for the price.
 pub(super) const PRICE: &str = "price";
 
-/// A member of an order that people fill in, and can leave out.
+/// An editable, optional member of an order, with its input.
 pub(super) struct OrderInput {
     /// The name of the input, and of the member in the log of changes.
     pub(super) name: &'static str,
@@ -33,18 +33,20 @@ pub(super) struct OrderInput {
     /// See [`Input::kind`] and [`Input::inputmode`].
     kind: &'static str,
     inputmode: &'static str,
-    /// Returns the hint for the form of an order, given whether the order is new, and how long contacts are kept.
+    /// Returns the hint below the input, given whether the order is new, and how long the contacts
+    /// of closed orders are kept.
     hint: fn(bool, Duration) -> Option<String>,
-    /// Whether it is in the closed part of the form of a new order.
+    /// Whether the form for a new order puts it into the part that is collapsed initially.
     pub(super) is_detail: bool,
-    /// Whether only members of the staff with permission to change orders see it.
+    /// Whether it is visible only to roles that may change orders.
     is_private: bool,
+    /// Returns the value that the order has now.
     stored: fn(&Order) -> Option<&str>,
-    /// Parses the text of the input, and writes the value into the change of an order. An empty text clears the member.
+    /// Parses the submitted text into the patch of an order. An empty text clears the member.
     parse: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
 }
 
-/// All members of an order that people fill in, in the order of the pages.
+/// All editable members of an order, in the sequence in which pages show them.
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: CONTACT,
@@ -93,7 +95,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     },
 ];
 
-/// The defaults of an input: one line of text that every member of the staff may see.
+/// The defaults for [`ORDER_INPUTS`]: a single-line text that every role may see.
 const TEXT: OrderInput = OrderInput {
     name: "",
     label: |_| "",
@@ -106,20 +108,21 @@ const TEXT: OrderInput = OrderInput {
     parse: |_, _, _| Ok(()),
 };
 
-/// Writes a parsed value into a member of a change. `None` clears the member.
+/// Writes a parsed value into a member of a patch. `None` clears the member.
 fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(), String> {
     *member = value?.map_or(Patch::Clear, Patch::Set);
     Ok(())
 }
 
-/// The form that has the input of an order.
+/// The form in which an [`OrderInput`] is rendered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderForm<'a> {
-    /// Whether the form places the order.
+    /// Whether the form places a new order.
     pub(super) is_new: bool,
-    /// The status that the order has, or that it will have.
+    /// The current status of the order, or the initial status of a new one.
     pub(super) status: OrderStatus,
-    /// The beginning of the identifiers of the inputs, because a page can have two forms that place an order.
+    /// The prefix of the ids of the inputs, which keeps them unique on a page with two forms that
+    /// place an order.
     pub(super) id_prefix: &'a str,
 }
 
@@ -129,7 +132,8 @@ impl OrderInput {
         (self.label)(texts())
     }
 
-    /// Returns the label for an order in this status: people who have reserved an animal do not have it yet.
+    /// Returns the label for an order in this status. The label of the contact depends on it:
+    /// somebody with a reservation does not have the animal yet.
     pub(super) fn label_in(&self, status: OrderStatus) -> &'static str {
         if self.name == CONTACT {
             texts().contact_of(status)
@@ -138,7 +142,7 @@ impl OrderInput {
         }
     }
 
-    /// Returns the stored value, if the member of the staff may see it.
+    /// Returns the stored value, if the signed-in member may see it.
     pub(super) fn stored_value<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
         if self.is_private && !desk.may_write() {
             return None;
@@ -146,7 +150,8 @@ impl OrderInput {
         (self.stored)(order)
     }
 
-    /// Returns the stored value as pages show it, if the member of the staff may see it.
+    /// Returns the stored value as pages show it, if the signed-in member may see it. A price has
+    /// its currency.
     pub(super) fn display_value(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
         let value = self.stored_value(desk, order)?;
         if self.name == PRICE {
@@ -155,8 +160,8 @@ impl OrderInput {
         Some(value.to_owned())
     }
 
-    /// Renders the input with the text from `form`. An input in the closed part has no mark that it is optional, because
-    /// the heading of the part says so.
+    /// Renders the input with its value from `form`. An input in the collapsed part is not marked
+    /// as optional, because the heading of that part already says so.
     pub(super) fn show(
         &self,
         desk: &Desk<'_>,
@@ -183,7 +188,7 @@ impl OrderInput {
     }
 }
 
-/// Parses the inputs for whose names `is_included` holds, and returns them as a change of an order. Adds an error for
+/// Parses the inputs that `is_included` selects by name into a patch of an order. Adds an error for
 /// each invalid input.
 pub(super) fn parse_patch(
     form: &Form,

@@ -1,5 +1,5 @@
-//! The origin of a request: whether its way is safe for a password, and whether a page of another
-//! site sent it.
+//! Where a request comes from: whether its connection is safe for a password, and whether another
+//! site submitted it.
 
 use std::{borrow::Cow, net::IpAddr, time::Instant};
 
@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::state::ConsoleSettings;
 
-/// The browser that sends a request, as far as the way of the request shows.
+/// The browser that sent a request, as seen through the connection and trusted proxies.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
     /// The address of the browser.
@@ -26,10 +26,11 @@ pub(super) struct Visitor {
     pub(super) origin: String,
 }
 
-/// Judges the way of a request. It must come over HTTPS, or from this machine; and its host must be
-/// one that no stranger controls, because a page of a stranger could otherwise point its own name
-/// at this address (DNS rebinding). Fails with 400 for another host name, 403 for an unsafe way.
-pub(super) fn visitor(
+/// Identifies the browser behind a request, and checks that its connection is acceptable: the
+/// request must come over HTTPS or from this machine, and its host must be one that no stranger
+/// controls. Otherwise, a malicious page could point its own host name at this address (DNS
+/// rebinding). Fails with 400 for a foreign host, and with 403 for an unsafe connection.
+pub(super) fn identify_visitor(
     settings: &ConsoleSettings,
     client: &Client,
     request: &Parts,
@@ -53,14 +54,13 @@ pub(super) fn visitor(
 
     let peer = client.address();
     let is_secure = settings.tls || is_configured && configured_scheme == "https";
-    let is_this_machine =
-        name == "localhost" || address.is_some_and(|address| address.is_loopback());
     let is_safe = if settings.tls {
         true
     } else if is_secure {
-        let is_proxy = peer.is_loopback() || settings.trusted_proxies.contain(peer);
-        is_proxy && !came_over_http(&request.headers)
+        came_through_secure_proxy(settings, peer, &request.headers)
     } else {
+        let is_this_machine =
+            name == "localhost" || address.is_some_and(|address| address.is_loopback());
         peer.is_loopback() && (is_this_machine || is_configured)
     };
     if !is_safe {
@@ -75,18 +75,30 @@ pub(super) fn visitor(
     })
 }
 
-/// Returns the host without the port that browsers leave out: some proxies write it, such as nginx with
-/// `$host:$server_port`.
+/// Whether a request without TLS comes from a trusted proxy, which terminated TLS, and used HTTPS
+/// on its whole way to that proxy.
+fn came_through_secure_proxy(
+    settings: &ConsoleSettings,
+    peer: IpAddr,
+    headers: &HeaderMap,
+) -> bool {
+    let is_proxy = peer.is_loopback() || settings.trusted_proxies.contains(peer);
+    is_proxy && !used_plain_http(headers)
+}
+
+/// Returns the host without the default port of its scheme. Browsers omit this port, but some
+/// proxies add it, such as nginx with `$host:$server_port`.
 ///
-/// Example: with TLS, `console.shop.example:443` is `console.shop.example`.
+/// Example: with TLS, `console.shop.example:443` becomes `console.shop.example`.
 fn without_default_port(host: &str, uses_tls: bool) -> &str {
     let port = if uses_tls { ":443" } else { ":80" };
     host.strip_suffix(port).unwrap_or(host)
 }
 
-/// Whether a proxy says of a part of the way, from the browser on, that it did not use TLS: `https` and
-/// `https, https` are safe, `http` and `http, https` are not. Without the field, the way is safe.
-fn came_over_http(headers: &HeaderMap) -> bool {
+/// Whether `X-Forwarded-Proto` says that any hop between the browser and the last proxy did not use
+/// TLS: `https` and `https, https` are safe, `http` and `http, https` are not. Without the header,
+/// all hops count as safe.
+fn used_plain_http(headers: &HeaderMap) -> bool {
     let values = headers
         .get_all(HeaderName::from_static("x-forwarded-proto"))
         .iter();
@@ -94,8 +106,9 @@ fn came_over_http(headers: &HeaderMap) -> bool {
     schemes.any(|scheme| !scheme.trim_ascii().eq_ignore_ascii_case(b"https"))
 }
 
-/// Rejects a form that another site sends: by `Sec-Fetch-Site`, which browsers send to HTTPS and to
-/// this machine, and otherwise by `Origin`. Each of several values must be allowed. Fails with 403.
+/// Checks that no other site submitted a form (CSRF): by `Sec-Fetch-Site`, which browsers send over
+/// HTTPS and to this machine, and otherwise by `Origin`. If a header is repeated, every value must
+/// be allowed. Fails with 403.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
     let has_own_origin = headers
         .get_all(header::ORIGIN)
@@ -105,7 +118,7 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     let sites = headers.get_all(HeaderName::from_static("sec-fetch-site"));
     let mut is_own = sites.iter().next().is_some() || has_origin && has_own_origin;
     for site in sites {
-        // With `none`, the person reloaded the page or opened it by hand.
+        // With `none`, the person navigated themselves, such as by a reload.
         is_own &= site == "same-origin" || site == "none" && has_own_origin;
     }
     if is_own {
@@ -118,8 +131,8 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     Err(ApiError::new(Problem::InsufficientScope, message))
 }
 
-/// Returns the site that sent a form, if it is not the host of the request: another site, or
-/// the console itself through a proxy that does not forward the host.
+/// Returns the origin that submitted a form, if it is not the origin of the request: another site,
+/// or the console itself behind a proxy that does not forward the host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut origins = headers
         .get_all(header::ORIGIN)
@@ -128,34 +141,34 @@ fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h s
     origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 
-/// Writes to the log, from time to time, that a form did not come from the host of the request,
-/// because a proxy that does not forward the host looks the same.
+/// Logs a rate-limited warning that a form came from another origin. The cause may be a proxy that
+/// does not forward the host, which looks the same as an attack, so the warning says how to fix it.
 pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor, form: &HeaderMap) {
     let Some(foreign) = foreign_origin(visitor, form) else {
         return;
     };
-    let Some(left_out) = edge.lines_of_foreign_forms.line(now) else {
+    let Some(left_out) = edge.foreign_form_log_limiter.try_acquire(now) else {
         return;
     };
-    let own = &visitor.origin;
+    let own_origin = &visitor.origin;
     warn!(
         sent_by = foreign,
-        request_for = own,
+        request_for = own_origin,
         left_out,
         "a form was rejected because another host sent it; if that is the console, the proxy must \
          forward the host with its port (nginx: proxy_set_header Host $http_host)"
     );
 }
 
-/// Writes to the log, from time to time, that a request was for a host at which the console is not. The people who see
-/// the page about it cannot correct the cause.
+/// Logs a rate-limited warning that a request was for a host other than the console's. The people
+/// who see the error page cannot fix the cause, but the operator can.
 pub(super) fn warn_of_foreign_host(
     edge: &Edge,
     now: Instant,
     settings: &ConsoleSettings,
     request: &Parts,
 ) {
-    let Some(left_out) = edge.lines_of_foreign_hosts.line(now) else {
+    let Some(left_out) = edge.foreign_host_log_limiter.try_acquire(now) else {
         return;
     };
     let console_url = settings.url.as_ref().map(Origin::as_str);

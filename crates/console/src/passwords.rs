@@ -1,4 +1,5 @@
-//! Hashes passwords on other threads, two at once, so that a request waits for a hash only if it needs one.
+//! Hashes passwords on blocking threads, at most two at a time. Requests that need no hash are not
+//! slowed down, and the memory for hashing is bounded.
 
 use std::sync::{
     Arc,
@@ -14,50 +15,53 @@ use tokio::{
     task,
 };
 
-/// The number of hashes that are computed at once. Each takes 19 MiB.
-const HASHES_AT_ONCE: usize = 2;
+/// How many hashes are computed concurrently. Each takes 19 MiB.
+const MAX_CONCURRENT_HASHES: usize = 2;
 
-/// The number of hashes of strangers that are computed at once. So a member waits for at most one of them.
-const STRANGERS_AT_ONCE: usize = 1;
+/// How many hashes are computed concurrently for strangers. The other permit is always left to
+/// members.
+const MAX_CONCURRENT_HASHES_OF_STRANGERS: usize = 1;
 
-/// The number of requests that may wait for their hash or have it computed: about a second.
+/// How many requests may be queued, including those whose hash is being computed. A full queue
+/// takes about a second.
 const MAX_REQUESTS: usize = 64;
 
-/// The number of such requests that may be of strangers.
+/// How many of the queued requests may be from strangers.
 const MAX_REQUESTS_OF_STRANGERS: usize = 32;
 
-/// The queues for the threads that compute hashes.
+/// Computes and verifies password hashes, with a bounded queue. A stranger passes both queues, a
+/// member only the first.
 pub(super) struct Passwords {
     all: Queue,
     strangers: Queue,
-    /// The number of hashes that were computed.
+    /// How many hashes have been computed since the start.
     pub(super) computed: Arc<AtomicUsize>,
 }
 
-/// A queue of requests that need a hash.
+/// A bounded queue of requests that need a hash.
 struct Queue {
-    /// A permit for each hash that may be computed at the same time.
+    /// One permit for each hash that may be computed concurrently.
     turns: Arc<Semaphore>,
-    /// A permit for each request that may be in the queue.
+    /// One permit for each request that may be in the queue.
     slots: Arc<Semaphore>,
 }
 
-/// The sender of a request.
+/// Who sent a request, which decides the queues that it passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// A member in a session, with a link, or in a browser in which the member has signed in before.
+    /// A member who is signed in, presents a valid link, or uses a known browser.
     KnownMember,
     Stranger,
 }
 
-/// The slot of a request in the queues. The request leaves the queues when the last copy is dropped.
+/// A request's slot in the queues. The slot is released when its last clone is dropped.
 #[derive(Clone)]
 pub(super) struct QueueSlot {
     sender: Sender,
     _permits: Arc<SlotPermits>,
 }
 
-/// The permits of a slot.
+/// The permits that a slot holds.
 struct SlotPermits {
     _of_all: OwnedSemaphorePermit,
     _of_strangers: Option<OwnedSemaphorePermit>,
@@ -66,15 +70,18 @@ struct SlotPermits {
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            all: Queue::new(HASHES_AT_ONCE, MAX_REQUESTS),
-            strangers: Queue::new(STRANGERS_AT_ONCE, MAX_REQUESTS_OF_STRANGERS),
+            all: Queue::new(MAX_CONCURRENT_HASHES, MAX_REQUESTS),
+            strangers: Queue::new(
+                MAX_CONCURRENT_HASHES_OF_STRANGERS,
+                MAX_REQUESTS_OF_STRANGERS,
+            ),
             computed: Arc::default(),
         }
     }
 }
 
 impl Queue {
-    /// Returns an empty queue with this number of turns and slots.
+    /// Returns an empty queue with this many turns and slots.
     fn new(turns: usize, slots: usize) -> Self {
         Self {
             turns: Arc::new(Semaphore::new(turns)),
@@ -82,7 +89,7 @@ impl Queue {
         }
     }
 
-    /// Takes a slot. Fails with 503 if the queue is full.
+    /// Takes a slot without waiting. Fails with 503 if the queue is full.
     fn take_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.slots).try_acquire_owned();
         permit.map_err(|_| ApiError::from(StoreError::Overloaded))
@@ -95,8 +102,9 @@ impl Queue {
 }
 
 impl Passwords {
-    /// Takes a slot in the queues for a request of this sender. Fails with 503 if too many requests wait.
-    pub(super) fn enter(&self, sender: Sender) -> Result<QueueSlot, ApiError> {
+    /// Takes a slot in the queues for a request of this sender. Fails with 503 if too many requests
+    /// are queued.
+    pub(super) fn acquire_slot(&self, sender: Sender) -> Result<QueueSlot, ApiError> {
         let permit_of_strangers = match sender {
             Sender::KnownMember => None,
             Sender::Stranger => Some(self.strangers.take_slot()?),
@@ -121,33 +129,35 @@ impl Passwords {
         self.run(slot, move || password.hash(&mut random)).await
     }
 
-    /// Whether this is the password of the hash. Without a hash the password is wrong, and the check takes as long.
-    pub(super) async fn is_right(
+    /// Whether the password matches the hash. Without a hash, the result is `false`, but the check
+    /// takes equally long: the response time does not reveal whether a name exists.
+    pub(super) async fn verify(
         &self,
         slot: QueueSlot,
         typed_password: &str,
         hash: Option<PasswordHash>,
     ) -> Result<bool, ApiError> {
         let password = Password::from_input(typed_password);
-        let can_be_right = hash.is_some() && password.is_some();
+        let can_match = hash.is_some() && password.is_some();
         let checked_password = password.or_else(|| Password::from_input(""));
         let checked_hash = hash.unwrap_or_else(PasswordHash::unmatchable);
-        let is_right = self
+        let is_match = self
             .run(slot, move || {
                 checked_password.is_some_and(|password| checked_hash.matches(&password))
             })
             .await?;
-        Ok(is_right && can_be_right)
+        Ok(is_match && can_match)
     }
 
-    /// Runs `work` when it is its turn. The turn ends with the work, even if nobody waits for it any
-    /// more.
+    /// Runs `work` on a blocking thread, once its turn has come. The turn and the slot are held
+    /// until the work has finished, even if the returned future is dropped before.
     async fn run<T: Send + 'static>(
         &self,
         slot: QueueSlot,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        // The turn among strangers comes first, so that a stranger who waits for it holds no other turn.
+        // A stranger waits for the turn among strangers first, and so does not hold a turn of `all`
+        // while waiting.
         let turn_of_stranger = match slot.sender {
             Sender::KnownMember => None,
             Sender::Stranger => self.strangers.wait_for_turn().await,
@@ -155,7 +165,7 @@ impl Passwords {
         let turn = self.all.wait_for_turn().await;
         let computed_hashes = Arc::clone(&self.computed);
         let task = task::spawn_blocking(move || {
-            let _until_done = (slot, turn, turn_of_stranger);
+            let _held_until_done = (slot, turn, turn_of_stranger);
             computed_hashes.fetch_add(1, Relaxed);
             work()
         });
@@ -164,7 +174,7 @@ impl Passwords {
     }
 }
 
-/// Returns a source of randomness for another thread.
+/// Returns a new random number generator, seeded from this one, that can move to another thread.
 pub(super) fn random_for_thread(random: &mut StdRng) -> StdRng {
     StdRng::from_rng(random)
 }
@@ -190,13 +200,13 @@ mod tests {
         };
         let run = async || {
             passwords
-                .run(passwords.enter(Sender::KnownMember)?, work)
+                .run(passwords.acquire_slot(Sender::KnownMember)?, work)
                 .await
         };
         let done = join_all((0..=MAX_REQUESTS).map(|_| run())).await;
         assert_eq!(done.iter().filter(|done| done.is_err()).count(), 1);
-        assert_eq!(MOST.load(SeqCst), HASHES_AT_ONCE);
-        // A request that goes away while its hash is computed leaves its turn when that is done.
+        assert_eq!(MOST.load(SeqCst), MAX_CONCURRENT_HASHES);
+        // An abandoned request leaves no slot occupied.
         drop(run());
         assert_eq!(passwords.all.slots.available_permits(), MAX_REQUESTS);
         assert!(run().await.is_ok());
@@ -208,10 +218,10 @@ mod tests {
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(std::sync::Mutex::new(ended));
         let slots: Vec<_> = (0..MAX_REQUESTS)
-            .map_while(|_| passwords.enter(Sender::Stranger).ok())
+            .map_while(|_| passwords.acquire_slot(Sender::Stranger).ok())
             .collect();
         assert_eq!(slots.len(), MAX_REQUESTS_OF_STRANGERS);
-        // The first of them ends when the test says so.
+        // The first of them finishes when `end` is dropped.
         let strangers = join_all(slots.into_iter().map(|slot| {
             let ended = Arc::clone(&ended);
             passwords.run(slot, move || drop(ended.lock().map(|ended| ended.recv())))
@@ -219,7 +229,7 @@ mod tests {
         let members = join_all(
             (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS).map(async |_| {
                 passwords
-                    .run(passwords.enter(Sender::KnownMember)?, || ())
+                    .run(passwords.acquire_slot(Sender::KnownMember)?, || ())
                     .await
             }),
         );

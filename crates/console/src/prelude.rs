@@ -1,4 +1,4 @@
-//! The names that nearly every page needs.
+//! The imports that nearly every page needs.
 
 pub(super) use maud::{Markup, html};
 

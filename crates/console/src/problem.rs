@@ -1,4 +1,4 @@
-//! The page that a member of the staff sees when a request fails.
+//! Error pages.
 
 use hyper::{header::HeaderValue, http::request::Parts};
 use maud::{Markup, html};
@@ -14,12 +14,13 @@ use super::{
     visit::{MAX_FORM_FIELDS, Visit},
 };
 
-/// Returns the title of a problem, and a text with the problem, the next step, and the id by which an operator finds the cause in the log.
-fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
+/// Returns the title and the content of an error page: what is wrong, what to do next, and the
+/// request id, by which an operator finds the cause in the log.
+fn error_content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
     let (title, message, next) = texts().problem(error.problem());
     let message = message.unwrap_or_else(|| match error.problem() {
         Problem::BodyTooLarge => texts().body_too_large,
-        // Only the console itself responds with these, in the language of the member.
+        // For these problems, the console itself wrote the message, in the language of the request.
         Problem::InvalidRequest
         | Problem::InvalidBody
         | Problem::InvalidTransition
@@ -36,28 +37,30 @@ fn content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup)
     (title, content)
 }
 
-/// Returns the error of a form that cannot be read, in the language of the member.
+/// Translates the error of a form that cannot be parsed into the language of the request.
 pub(super) fn translate_unreadable_form(error: ApiError) -> ApiError {
     match error.problem() {
-        Problem::InvalidRequest | Problem::InvalidBody => error.saying(texts().incomplete_form),
+        Problem::InvalidRequest | Problem::InvalidBody => {
+            error.with_message(texts().incomplete_form)
+        }
         _ => error,
     }
 }
 
-/// Returns the error of a form or a query with too many fields, in the language of the member.
+/// Returns the error for a form or a query with too many fields, in the language of the request.
 pub(super) fn too_many_fields(problem: Problem) -> ApiError {
     ApiError::new(problem, texts().form_too_large(MAX_FORM_FIELDS))
 }
 
-/// Returns the error with a page that has the menu of the member who is signed in. Without a session, the error stays as it
-/// is.
+/// Renders the error as a page with the member's menu, and attaches it to the error. Returns the
+/// error unchanged if nobody is signed in.
 pub(super) fn with_menu(
     mut error: ApiError,
     visit: &Visit<'_>,
     session: Option<&Session>,
 ) -> ApiError {
     let Some(session) = session else { return error };
-    let (title, content) = content(&error, visit.request_id);
+    let (title, content) = error_content(&error, visit.request_id);
     let frame = Frame {
         name: session.member.name.as_str(),
         facts: &visit.facts,
@@ -78,7 +81,7 @@ pub(super) fn with_menu(
     error
 }
 
-/// Returns the page about an error, and the cause for the log.
+/// Returns the error page, and the cause for the log.
 pub(super) fn error_page(
     mut error: ApiError,
     _: &Parts,
@@ -86,12 +89,13 @@ pub(super) fn error_page(
 ) -> (Response, Option<Cause>) {
     let status = http_status(error.problem());
     let mut response = if let Some(page) = error.body.take() {
-        layout::html(status, *page)
+        layout::html_response(status, *page)
     } else {
-        let (title, content) = content(&error, request_id);
-        layout::page(status, &StoreFacts::default(), title, &content)
+        let (title, content) = error_content(&error, request_id);
+        layout::public_page(status, &StoreFacts::default(), title, &content)
     };
-    // The header fields `Allow`, `Retry-After` and `Connection` have the values of a response to a program.
+    // Copies header fields such as `Allow`, `Retry-After` and `Connection` from the response that a
+    // program would get.
     let (for_programs, cause) = error.into_response();
     for (name, value) in for_programs.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());

@@ -1,4 +1,4 @@
-//! The response of a page, with the message about the last action.
+//! Responses of staff pages, and the flash message that reports the last action on the next page.
 
 use hyper::{
     Method, StatusCode,
@@ -22,19 +22,20 @@ use super::{
     wording,
 };
 
-/// The outcome of a request.
+/// What a staff page responds with.
 pub(super) enum Reply {
     Page(Page),
-    /// Look there, with a message.
-    See(String, Option<Flash>),
-    /// A file to keep, with its name.
+    /// A redirect to this path, which can show a flash message there.
+    Redirect(String, Option<Flash>),
+    /// A CSV download: its file name and its content.
     Csv(String, Vec<u8>),
-    /// Events, until something ends them.
+    /// An open-ended stream of server-sent events.
     Events(Body),
     /// A response that is ready to send.
-    Made(Response),
+    Response(Response),
 }
 
+/// A page without its frame, which [`Reply::into_response`] adds.
 pub(super) struct Page {
     status: StatusCode,
     title: String,
@@ -43,6 +44,7 @@ pub(super) struct Page {
 }
 
 impl Page {
+    /// Returns a page with the status 200 that does not follow changes.
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
         Self {
             status: StatusCode::OK,
@@ -52,11 +54,13 @@ impl Page {
         }
     }
 
+    /// Makes the open page follow these changes.
     pub(super) fn following(self, follows: Follows) -> Self {
         Self { follows, ..self }
     }
 
-    /// Marks the page as one with an error, which programs and people who hear the page notice. It follows nothing.
+    /// Marks the page as one with an error if `is_wrong`: by its status for programs, and at the
+    /// beginning of its title for people with a screen reader. Such a page does not follow changes.
     pub(super) fn with_error_status_if(self, is_wrong: bool) -> Self {
         if !is_wrong {
             return self;
@@ -80,22 +84,25 @@ impl From<Page> for Reply {
     }
 }
 
-/// The input that names the page of a button, and its value on the page Today.
-pub(super) const FROM: &str = "from";
-pub(super) const TODAY: &str = "today";
+/// The form field that says on which page a button was pressed, so that the redirect can lead back
+/// there.
+pub(super) const FROM_FIELD: &str = "from";
+/// The value of [`FROM_FIELD`] on the page Today.
+pub(super) const FROM_TODAY: &str = "today";
 
-/// The input of a button "Undo" with the number of a change of its act.
-pub(super) const CHANGE: &str = "change";
+/// The form field of an "Undo" button with the number of a change of the act to undo.
+pub(super) const CHANGE_FIELD: &str = "change";
 
-/// The longest path of a page that a cookie carries to the next page, in bytes.
+/// The longest page path, with its query, that the message cookie holds, in bytes.
 const MAX_PAGE_LENGTH: usize = 2_000;
 
-/// The code of a message, and the number in it. See [`wording::flash`].
+/// A message about the last action, which the next page shows once. The code selects the text, and
+/// `id` is the number in it: see [`wording::flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flash {
     pub(super) code: String,
     pub(super) id: i64,
-    /// The act of the message, if a button can undo it.
+    /// The act that the message reports, if a button can undo it.
     pub(super) undo: Option<Undo>,
 }
 
@@ -104,11 +111,12 @@ pub(super) struct Flash {
 pub(super) struct Undo {
     /// The number of a change of the act.
     pub(super) seq: i64,
-    /// The path of the page that shows what the act changed, perhaps with a query.
+    /// The path of the page that shows what the act changed, possibly with a query.
     pub(super) page: String,
 }
 
 impl Flash {
+    /// Returns a message without an "Undo" button.
     pub(super) fn new(code: &str, id: i64) -> Self {
         Self {
             code: code.to_owned(),
@@ -117,8 +125,8 @@ impl Flash {
         }
     }
 
-    /// Returns the message after "Undo". A message that would be the same as before says "undone", and does not offer to
-    /// make the change again.
+    /// Returns the message to show after "Undo" was pressed. Where the message would repeat the
+    /// previous one, such as "saved", it says "undone" instead, and offers no "Undo" of its own.
     pub(super) fn into_undone(self) -> Self {
         match &*self.code {
             "saved" => Self::new("undone", self.id),
@@ -127,9 +135,9 @@ impl Flash {
         }
     }
 
-    /// Lets a message about a change of one animal begin with its name. A list has other animals, too, or no longer has
-    /// this one.
-    pub(super) fn name_animal(&mut self) {
+    /// Makes a message about one animal begin with the animal's name. Pages with a list need it,
+    /// because the list has other animals, too, and may no longer have this one.
+    pub(super) fn add_animal_name(&mut self) {
         match &*self.code {
             "saved" => self.code = "animal-saved".to_owned(),
             "undone" => self.code = "animal-undone".to_owned(),
@@ -137,7 +145,7 @@ impl Flash {
         }
     }
 
-    /// Reads the cookie with a message that this member got.
+    /// Reads the message from its cookie, if the signature shows that it was made for this member.
     fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
         let (signature, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
         if !desk
@@ -149,16 +157,18 @@ impl Flash {
         Self::parse(text)
     }
 
-    /// Returns the value of a cookie with this message. The value is signed, because the button sends a form.
+    /// Returns the cookie value for this message. It is signed, because the "Undo" button submits a
+    /// form with values from it, and a forged cookie could otherwise choose them.
     fn to_cookie(&self, desk: &Desk<'_>) -> String {
         let text = self.to_string();
         format!("{}.{text}", desk.visit.sign(&signed_text(desk, &text)))
     }
 
-    /// Parses the form in which a message is displayed: its code and its number, and if it can be undone, the number of
-    /// a change and a page.
+    /// Parses the [`Display`](std::fmt::Display) form of a message: `CODE.ID`, or
+    /// `CODE.ID.CHANGE.PAGE` if the act can be undone.
     ///
-    /// `sold.5` is the sale of order 5, and `sold.5.12./orders/5` offers to revert the act of change 12.
+    /// Example: `sold.5` reports the sale of order 5, and `sold.5.12./orders/5` also offers to undo
+    /// the act of change 12.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(4, '.');
         let code = parts.next()?;
@@ -182,12 +192,12 @@ impl Flash {
         })
     }
 
-    /// Shows the message, with what it links to, and with the button that undoes the act.
+    /// Renders the message with its link and its "Undo" button; `None` if the code is unknown.
     async fn show(&self, desk: &Desk<'_>) -> Result<Option<Markup>, ApiError> {
         let Some((message, link)) = wording::flash(&self.code, self.id) else {
             return Ok(None);
         };
-        let pet = self.pet(desk).await?;
+        let pet = self.find_pet(desk).await?;
         Ok(Some(html! {
             span {
                 @if let Some(pet) = &pet {
@@ -197,13 +207,13 @@ impl Flash {
                 (message)
             }
             @if let Some((to, label)) = link { " " a href=(to) { (label) } }
-            @if let Some(undo) = &self.undo { " " (undo.form(desk)) }
+            @if let Some(undo) = &self.undo { " " (undo.render_form(desk)) }
         }))
     }
 
-    /// Returns the animal that the message names, or the animal of the order that the message is about. People know it by
-    /// its name.
-    async fn pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
+    /// Returns the animal to name in the message, if it is about an animal or an order. Staff know
+    /// an order by its animal's name rather than by its number.
+    async fn find_pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
         if ["animal-saved", "animal-undone"].contains(&&*self.code) {
             return match PetId::new(self.id) {
                 Some(id) => Ok(desk.store().get_store_pet(id).await?),
@@ -232,28 +242,28 @@ impl Flash {
 }
 
 impl Undo {
-    /// Shows the button. Its form goes below the page, and has the query of the page as fields. Empty if there is no
-    /// such form.
-    fn form(&self, desk: &Desk<'_>) -> Markup {
+    /// Renders the "Undo" button. Its form posts to `/undo` below the path of the page, with the
+    /// page's query parameters as hidden fields. Renders nothing if there is no such route.
+    fn render_form(&self, desk: &Desk<'_>) -> Markup {
         let (path, query) = self.page.split_once('?').unwrap_or((&self.page, ""));
         let target = format!("{path}/undo");
         if (desk.visit.find_form_action)(&Method::POST, &target).is_none() {
             return html! {};
         }
-        let query = Form::from_own_bytes(query.to_owned().into());
+        let query = Form::from_trusted_bytes(query.to_owned().into());
         html! {
             form data-undo method="post" action=(target) {
                 (desk.key("undo"))
-                input type="hidden" name=(CHANGE) value=(self.seq);
-                @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM) value=(TODAY); }
+                input type="hidden" name=(CHANGE_FIELD) value=(self.seq);
+                @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY); }
                 @for (name, value) in query.fields() { input type="hidden" name=(name) value=(value); }
                 button { (texts().undo) }
             }
         }
     }
 
-    /// Returns the page as far as a cookie has room for it: a page with a very long query is named without the query.
-    fn short_page(&self) -> &str {
+    /// Returns the page in a length that fits into a cookie: a very long query is dropped.
+    fn page_for_cookie(&self) -> &str {
         if self.page.len() <= MAX_PAGE_LENGTH {
             return &self.page;
         }
@@ -261,7 +271,7 @@ impl Undo {
     }
 }
 
-/// Returns the text from which the tag of a message is made.
+/// Returns the bytes to sign for a message, which bind it to the member.
 fn signed_text(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("message for staff {}: {text}", desk.session.member.id).into_bytes()
 }
@@ -270,21 +280,21 @@ impl std::fmt::Display for Flash {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}.{}", self.code, self.id)?;
         if let Some(undo) = &self.undo {
-            write!(formatter, ".{}.{}", undo.seq, undo.short_page())?;
+            write!(formatter, ".{}.{}", undo.seq, undo.page_for_cookie())?;
         }
         Ok(())
     }
 }
 
-/// The time that a message waits for the next page.
+/// How long the message cookie lives, in seconds.
 const MESSAGE_SECONDS: u32 = 60;
 
 impl Reply {
-    /// Returns the response. Fails with 503 if there is not enough memory for it.
+    /// Renders the response. Fails with 503 if there is not enough response memory left for it.
     pub(super) async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         match self {
             Self::Page(page) => page.into_response(desk).await,
-            Self::See(path, flash) => {
+            Self::Redirect(path, flash) => {
                 let mut response = layout::redirect(&path);
                 if let Some(flash) = flash {
                     let value = flash.to_cookie(desk);
@@ -295,20 +305,20 @@ impl Reply {
             }
             Self::Csv(name, content) => csv_response(desk, &name, content),
             Self::Events(body) => Ok(response::events(body)),
-            Self::Made(response) => Ok(response),
+            Self::Response(response) => Ok(response),
         }
     }
 }
 
 impl Page {
-    /// Returns the page in its frame, with the message that waits for it. A request of the script in the background
-    /// leaves the message for the next page.
+    /// Renders the page in its frame, with the pending message. A background request of the page's
+    /// script leaves the message for the next page, because nobody would see it.
     async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.visit;
-        let is_read =
+        let shows_message =
             Cookie::Message.get(visit).is_some() && !session::is_in_background(visit.request);
         let mut message = None;
-        if is_read && let Some(flash) = Flash::from_cookie(desk) {
+        if shows_message && let Some(flash) = Flash::from_cookie(desk) {
             message = flash.show(desk).await?;
         }
 
@@ -325,19 +335,19 @@ impl Page {
         };
         let html = layout::framed_page(&frame, &self.title, &self.content).into_string();
         let memory = &visit.console.edge.response_memory;
-        let mut response = layout::html(self.status, memory.hold(html.into_bytes())?);
-        if is_read {
+        let mut response = layout::html_response(self.status, memory.hold(html.into_bytes())?);
+        if shows_message {
             Cookie::Message.clear(visit, &mut response);
         }
         Ok(response)
     }
 }
 
-/// Returns a file that the browser keeps under this name.
+/// Returns a CSV file that the browser saves under this name.
 fn csv_response(desk: &Desk<'_>, name: &str, content: Vec<u8>) -> Result<Response, ApiError> {
     let memory = &desk.visit.console.edge.response_memory;
     let content = memory.hold(content)?.into();
-    let mut response = layout::of_type("text/csv; charset=utf-8", content);
+    let mut response = layout::response_of_type("text/csv; charset=utf-8", content);
     let disposition = format!("attachment; filename=\"{name}\"");
     if let Ok(value) = HeaderValue::try_from(disposition) {
         response

@@ -1,4 +1,4 @@
-//! Sessions of members of the staff: how one begins, and how the session of a request is found.
+//! Staff sessions: looking up the session of a request, and beginning new ones.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use petstore_web::edge::{ApiError, Response};
 
 use super::{cookies::Cookie, known_browsers, visit::Visit};
 
-/// The maximum length of the name of a browser in a session, in characters.
+/// How much of the `User-Agent` a session stores, in characters.
 const MAX_BROWSER_NAME_LENGTH: usize = 200;
 
-/// A session of a member who is signed in.
+/// A session with its member.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// The member, as the store has it now.
+    /// The current record of the member.
     pub(super) member: StaffMember,
-    /// The browser of the session, and its times.
+    /// The stored session: its times, its browser and its address.
     pub(super) record: StaffSession,
 }
 
 impl Session {
-    /// Returns the actor of the changes in this session.
+    /// Returns the actor for changes that are made in this session.
     pub(super) fn actor(&self) -> NamedActor {
         actor(&self.member)
     }
 }
 
-/// Returns a member as the actor of a change.
+/// Returns the actor for changes by this member.
 pub(super) fn actor(member: &StaffMember) -> NamedActor {
     NamedActor {
         actor: Actor::Staff(member.id),
@@ -39,13 +39,15 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
     }
 }
 
-/// Finds the session of a request, if its browser has one that is valid now.
+/// Finds the session of a request; `None` if the browser presents none that is valid and fully
+/// signed in.
 pub(super) async fn find(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let session = find_with_or_without_second_factor(visit).await?;
     Ok(session.filter(|session| session.record.confirmed_at.is_some()))
 }
 
-/// Finds the session of a request, even if the second factor is still missing.
+/// Finds the session of a request, even if its second factor is still missing. Also switches the
+/// request to the member's language, and records the use of the session.
 pub(super) async fn find_with_or_without_second_factor(
     visit: &Visit<'_>,
 ) -> Result<Option<Session>, ApiError> {
@@ -62,18 +64,19 @@ pub(super) async fn find_with_or_without_second_factor(
     if let Some(language) = member.language {
         languages::set_language(language);
     }
-    if record.is_to_be_saved_at(visit.now) && !is_from_script(visit.request) {
+    if record.needs_saving_at(visit.now) && !is_from_script(visit.request) {
         store.touch_session(digest, visit.now).await?;
     }
     Ok(Some(Session { member, record }))
 }
 
-/// Returns the digest of the session that the browser presents, valid or not.
+/// Returns the digest of the session token in the cookie, whether or not such a session exists.
 fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
     TokenDigest::from_presented(Cookie::Session.get(visit)?)
 }
 
-/// Returns the session that ends when a member signs in: the one that the browser presents.
+/// Returns the session that a sign-in replaces: the one in the browser's cookie. A sign-in always
+/// begins a new session, which prevents session fixation.
 pub(super) fn ended_by_sign_in(visit: &Visit<'_>) -> EndedSessions {
     match presented_digest(visit) {
         Some(digest) => EndedSessions::One(digest),
@@ -81,22 +84,22 @@ pub(super) fn ended_by_sign_in(visit: &Visit<'_>) -> EndedSessions {
     }
 }
 
-/// A session that is not stored yet.
+/// A session that has not been stored yet.
 pub(super) struct NewSession {
-    /// The secret of the session, for the browser.
+    /// The session token for the browser's cookie. The store gets only its digest.
     pub(super) token: Token,
     pub(super) record: StaffSession,
 }
 
 impl NewSession {
-    /// Begins a session in which the member has given every proof.
+    /// Creates a session of a member who is fully signed in.
     pub(super) fn confirmed(visit: &Visit<'_>, staff: StaffId) -> Self {
         let mut session = Self::without_second_factor(visit, staff);
         session.record.confirmed_at = Some(visit.now);
         session
     }
 
-    /// Begins a session in which the second factor is still missing.
+    /// Creates a session of a member who still has to provide the second factor.
     pub(super) fn without_second_factor(visit: &Visit<'_>, staff: StaffId) -> Self {
         let token = visit.console.with_random(Token::generate);
         let record = StaffSession {
@@ -113,7 +116,7 @@ impl NewSession {
     }
 }
 
-/// Returns the beginning of the `User-Agent` of the browser.
+/// Returns the request's `User-Agent`, cut to [`MAX_BROWSER_NAME_LENGTH`].
 fn browser_name(visit: &Visit<'_>) -> String {
     let Some(user_agent) = visit.request.headers.get(header::USER_AGENT) else {
         return String::new();
@@ -122,8 +125,8 @@ fn browser_name(visit: &Visit<'_>) -> String {
     name.chars().take(MAX_BROWSER_NAME_LENGTH).collect()
 }
 
-/// Gives the browser the secret of its session, and remembers the browser.
-pub(super) fn sign_in(
+/// Sets the session cookie, and the cookie that marks the browser as known to the member.
+pub(super) fn set_cookies(
     visit: &Visit<'_>,
     response: &mut Response,
     token: &Token,
@@ -133,13 +136,15 @@ pub(super) fn sign_in(
     known_browsers::remember(visit, response, member);
 }
 
-/// Whether the script of a page sends the request: to follow the store, which does not keep the session of
-/// an open page for ever, or to search while somebody types.
+/// Whether the request comes from a page's script on its own: to follow changes, or to search while
+/// somebody types. Such a request does not extend the session, because an open page would otherwise
+/// keep it alive forever.
 pub(super) fn is_from_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }
 
-/// Whether the script of a page sends the request without leaving the page, so nobody sees a message in the response.
+/// Whether the request comes from a page's script that stays on the page, so nobody would see a
+/// message in the response.
 pub(super) fn is_in_background(request: &Parts) -> bool {
     is_from_script(request) || request.headers.contains_key("x-petstore-send")
 }

@@ -1,4 +1,4 @@
-//! The parts that all pages share: the console and its settings.
+//! The state that all requests of the console share, and the console's settings.
 
 use std::{
     collections::VecDeque,
@@ -8,29 +8,31 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use petstore_app::{App, KnownFacts, StoreOptions};
-use petstore_domain::{Deployment, Networks, Role, StaffId, staff::TokenDigest, words::words};
+use petstore_domain::{
+    Deployment, Networks, Role, StaffId, named_enum::named_enum, staff::TokenDigest,
+};
 use petstore_web::edge::{Edge, Origin};
 use rand::rngs::StdRng;
 
 use super::{guesses::Guesses, heavy_work::HeavyWork, passwords::Passwords};
 use crate::openid::Provider;
 
-/// The console of a store.
+/// The console of a store: the shared state behind all of its pages.
 pub struct Console {
     pub(super) app: Arc<App>,
     pub(super) edge: Arc<Edge>,
     pub(super) settings: ConsoleSettings,
-    /// The facts that the store states about itself, for each page.
+    /// A cache of the facts that the store states about itself, which every page shows.
     pub(super) facts: Arc<KnownFacts>,
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
     pub(super) heavy_work: HeavyWork,
-    /// The member of each form with photos that arrives.
+    /// The member behind each photo upload in flight. An entry is dead once its upload has ended.
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
-    /// The provider at which members sign in without a password.
+    /// The OpenID provider at which members can sign in, if the operator configured one.
     pub(super) provider: Option<Provider>,
-    pub(super) used: UsedTexts,
+    pub(super) replay_caches: ReplayCaches,
 }
 
 impl Console {
@@ -54,116 +56,124 @@ impl Console {
             heavy_work: HeavyWork::default(),
             uploads: Mutex::default(),
             provider: None,
-            used: UsedTexts::default(),
+            replay_caches: ReplayCaches::default(),
         }
     }
 
-    /// Returns the console to which members also sign in at this provider.
+    /// Returns the console with sign-in at this provider, in addition to passwords unless the
+    /// provider's settings turn them off.
     pub fn with_provider(self, provider: Option<Provider>) -> Self {
         Self { provider, ..self }
     }
 
-    /// Whether members sign in with passwords.
+    /// Whether members can sign in with a password. The settings of a provider can turn passwords
+    /// off.
     pub(super) fn has_passwords(&self) -> bool {
         self.provider
             .as_ref()
             .is_none_or(|provider| !provider.settings.only)
     }
 
-    /// Returns the number of hashes of passwords that were computed.
+    /// Returns how many password hashes have been computed since the start. Tests use it to check
+    /// that a sign-in with an unknown name costs as much as one with a wrong password.
     pub fn computed_hashes(&self) -> usize {
         self.passwords.computed.load(Relaxed)
     }
 
-    /// Uses the source of randomness.
+    /// Calls `work` with the console's random number generator, which is locked for the duration.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock())
     }
 }
 
-/// The texts that count once. Each use has a memory of its own, because strangers can fill the memory for callbacks.
+/// Replay protection for the values that are accepted only once. Each kind has its own cache:
+/// strangers can fill the one for callbacks, and must not evict the values of the others.
 #[derive(Default)]
-pub(super) struct UsedTexts {
-    /// The states of the callbacks of the provider.
-    pub(super) callbacks: UsedTextMemory,
-    /// The challenges that a passkey has signed.
-    pub(super) challenges: UsedTextMemory,
-    /// The ids of the logout tokens of the provider.
-    pub(super) logouts: UsedTextMemory,
+pub(super) struct ReplayCaches {
+    /// The `state` parameters of callbacks from the provider.
+    pub(super) callbacks: ReplayCache,
+    /// The challenges that passkeys have signed.
+    pub(super) challenges: ReplayCache,
+    /// The ids (`jti`) of the provider's logout tokens.
+    pub(super) logouts: ReplayCache,
 }
 
-/// A memory of texts that count once. None is valid for longer than it stays here; if there are too many, the oldest one
-/// leaves.
+/// A bounded cache of values that were used, each of which is accepted only once. Entries outlive
+/// the validity of their values, so an expired entry cannot be replayed. A full cache evicts its
+/// oldest entry.
 #[derive(Default)]
-pub(super) struct UsedTextMemory {
-    texts: Mutex<VecDeque<UsedText>>,
+pub(super) struct ReplayCache {
+    used_values: Mutex<VecDeque<UsedValue>>,
 }
 
-struct UsedText {
-    text: String,
+/// A value in a [`ReplayCache`].
+struct UsedValue {
+    value: String,
     used_at: Timestamp,
 }
 
-impl UsedTextMemory {
-    const MAX: usize = 4096;
-    const SECONDS: i64 = 15 * 60;
+impl ReplayCache {
+    const MAX_ENTRIES: usize = 4096;
+    /// How long an entry is kept. It must be longer than any of the values is valid.
+    const ENTRY_SECONDS: i64 = 15 * 60;
 
-    /// Whether this text was used before.
-    pub(super) fn contains(&self, text: &str, now: Timestamp) -> bool {
-        self.texts
+    /// Whether this value was used before.
+    pub(super) fn contains(&self, value: &str, now: Timestamp) -> bool {
+        self.used_values
             .lock()
             .iter()
-            .any(|entry| entry.text == text && entry.is_remembered_at(now))
+            .any(|entry| entry.value == value && entry.is_remembered_at(now))
     }
 
-    /// Uses this text, unless it was used before. Returns whether it comes for the first time.
-    pub(super) fn take(&self, text: &str, now: Timestamp) -> bool {
-        let mut texts = self.texts.lock();
-        texts.retain(|entry| entry.is_remembered_at(now));
-        if texts.iter().any(|entry| entry.text == text) {
+    /// Marks a value as used. Returns `true` on its first use, and `false` on a replay.
+    pub(super) fn insert(&self, value: &str, now: Timestamp) -> bool {
+        let mut used_values = self.used_values.lock();
+        used_values.retain(|entry| entry.is_remembered_at(now));
+        if used_values.iter().any(|entry| entry.value == value) {
             return false;
         }
-        if texts.len() == Self::MAX {
-            texts.pop_front();
+        if used_values.len() == Self::MAX_ENTRIES {
+            used_values.pop_front();
         }
-        texts.push_back(UsedText {
-            text: text.to_owned(),
+        used_values.push_back(UsedValue {
+            value: value.to_owned(),
             used_at: now,
         });
         true
     }
 }
 
-impl UsedText {
-    /// Whether the text was used so recently that it counts no second time.
+impl UsedValue {
+    /// Whether the entry is recent enough to still reject a replay.
     fn is_remembered_at(&self, now: Timestamp) -> bool {
-        now.as_second() - self.used_at.as_second() < UsedTextMemory::SECONDS
+        now.as_second() - self.used_at.as_second() < ReplayCache::ENTRY_SECONDS
     }
 }
 
-/// The settings of the console that an operator can choose.
+/// The operator's settings for the console.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// The origin at which browsers reach the console, if that is not its listener.
+    /// The public origin of the console, such as behind a proxy. `None` if browsers reach the
+    /// listener directly.
     pub url: Option<Origin>,
-    /// Whether the listener of the console has TLS.
+    /// Whether the console's listener terminates TLS itself.
     pub tls: bool,
-    /// The proxies whose header fields name the address of the client.
+    /// The proxies whose header fields are trusted to state the client's address.
     pub trusted_proxies: Networks,
-    /// The facts that hold if the profile of the store does not state them.
+    /// Fallbacks for facts that the store's profile does not state.
     pub store: StoreOptions,
-    /// The address at which the public reaches the window, if there is one.
+    /// The public URL of the window, if there is one. Pages link to it.
     pub window: Option<String>,
-    /// The deployment whose API keys are shown and made.
+    /// The deployment whose API keys the console lists and creates.
     pub deployment: Deployment,
     /// The members who must have a second factor.
     pub second_factor: RequireSecondFactor,
-    /// The link by which anybody signs in as the first manager, as often as it is opened: only a demo has one.
+    /// A reusable link that signs anybody in as the first manager. Only `petstore demo` sets one.
     pub demo_link: Option<TokenDigest>,
 }
 
-words! {
-    /// The members who must have a second factor. Everybody may have one.
+named_enum! {
+    /// The members who must have a second factor. For others, it is optional.
     #[derive(Default)]
     pub enum RequireSecondFactor {
         /// Only managers must have one.
@@ -193,15 +203,18 @@ mod tests {
 
     #[test]
     fn what_strangers_use_up_pushes_nothing_of_members_and_of_the_provider_out() {
-        let (used, now) = (UsedTexts::default(), Timestamp::UNIX_EPOCH);
-        assert!(used.challenges.take("challenge", now) && used.logouts.take("id", now));
-        for number in 0..=UsedTextMemory::MAX {
-            assert!(used.callbacks.take(&number.to_string(), now));
+        let caches = ReplayCaches::default();
+        let now = Timestamp::UNIX_EPOCH;
+        assert!(caches.challenges.insert("challenge", now) && caches.logouts.insert("id", now));
+        for number in 0..=ReplayCache::MAX_ENTRIES {
+            assert!(caches.callbacks.insert(&number.to_string(), now));
         }
-        assert!(used.callbacks.take("0", now));
-        assert!(!used.challenges.take("challenge", now) && used.logouts.contains("id", now));
-        // None is valid for longer than it stays.
-        let later = Timestamp::new(UsedTextMemory::SECONDS, 0).unwrap_or(now);
-        assert!(!used.logouts.contains("id", later) && used.challenges.take("challenge", later));
+        // The oldest entry was evicted.
+        assert!(caches.callbacks.insert("0", now));
+        assert!(!caches.challenges.insert("challenge", now) && caches.logouts.contains("id", now));
+        // No value is valid for longer than its entry is kept.
+        let later = Timestamp::new(ReplayCache::ENTRY_SECONDS, 0).unwrap_or(now);
+        assert!(!caches.logouts.contains("id", later));
+        assert!(caches.challenges.insert("challenge", later));
     }
 }

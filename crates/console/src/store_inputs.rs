@@ -1,5 +1,5 @@
-//! The members of the profile of the store that people fill in, each declared once: for the form, for the changes of
-//! others while the form was open, and for the form that a sign-in interrupts.
+//! The editable members of the store profile. Each is declared once, for the form, for messages
+//! about concurrent changes, and for the page that shows a form saved during a sign-in.
 
 use maud::{Markup, html};
 use petstore_app::{Contact, Source, StoreFacts};
@@ -18,30 +18,34 @@ use super::{
     visit::Form,
 };
 
-/// The prefix of the name of each input, because other forms also have a name.
+/// The prefix of each input's name, which keeps `store.name` apart from the `name` of other forms.
 const PREFIX: &str = "store.";
 
-/// A member of the profile that people fill in.
+/// An editable member of the profile, with its input.
 pub(super) struct StoreInput {
-    /// The name of the member for programs.
+    /// The name of the member in JSON, such as `timeZone`.
     name: &'static str,
-    /// `textarea`, `select`, `zone`, or the keyboard of a phone; the one for texts if empty.
+    /// `textarea`, `select`, `zone`, `colour`, or the `inputmode` of a single-line text, which
+    /// selects the on-screen keyboard; empty for the default keyboard.
     kind: &'static str,
-    /// Returns the label, the hint, and the message about an invalid value.
+    /// Returns the label, the hint, and the error message for an invalid value.
     texts: fn(&Texts) -> [&'static str; 3],
+    /// Returns the value that the profile has now.
     stored: fn(&Profile) -> Option<&str>,
-    /// Parses the text of the input, and writes the value into the change. An empty text clears the member.
+    /// Parses the submitted text into the patch. An empty text clears the member.
     parse: fn(&str, &mut ProfilePatch) -> Result<(), InvalidValue>,
 }
 
-/// A text that is not a value of its member.
+/// The error for a text that is not a valid value of its member.
 struct InvalidValue;
 
-/// Declares groups of inputs, with a line for each: the member, its name for programs, its texts, the kind of the input,
-/// and the function that parses a text. A macro, because each input needs the member in two functions.
+/// Declares groups of inputs, one input per line: the member of [`Profile`], its name in JSON, its
+/// texts, the kind of input, and the function that parses a text. A macro, because each input needs
+/// the member in both `stored` and `parse`.
 ///
-/// `IDENTITY_INPUTS { about "about" member_about "textarea": |text| About::new(text.to_owned()); }` becomes a constant
-/// `IDENTITY_INPUTS` with one [`StoreInput`], which reads and writes `about`. The function `all` returns all groups.
+/// `IDENTITY_INPUTS { about "about" member_about "textarea": |text| About::new(text.to_owned()); }`
+/// becomes a static `IDENTITY_INPUTS` with one [`StoreInput`], which reads and writes `about`. The
+/// function `all` returns all groups.
 macro_rules! groups {
     ($($group:ident { $($member:ident $name:literal $texts:ident $kind:literal: $parse:expr;)+ })+) => {
         $(pub(super) static $group: &[StoreInput] = &[$(StoreInput {
@@ -68,7 +72,7 @@ groups! {
     CONTACT_INPUTS {
         email "email" member_email "email": |text| EmailAddress::new(text.to_owned());
         telephone "telephone" member_telephone "tel": |text| TelephoneNumber::new(text.replace(['–', '—'], "-"));
-        contact_page "contactPage" member_contact_page "url": contact_page;
+        contact_page "contactPage" member_contact_page "url": parse_contact_page;
         address "address" member_address "textarea": |text| Address::new(text.to_owned());
         hours "hours" member_hours "textarea": |text| Address::new(text.to_owned());
     }
@@ -78,20 +82,20 @@ groups! {
     PAGE_INPUTS {
         language "language" member_language "select": |text| text.parse().ok();
         time_zone "timeZone" member_time_zone "zone": StoreTimeZone::from_name;
-        currency "currency" member_currency "": store_spellings::currency;
-        colour "colour" member_colour "colour": |text| Colour::new(store_spellings::colour(text));
+        currency "currency" member_currency "": store_spellings::parse_currency;
+        colour "colour" member_colour "colour": |text| Colour::new(store_spellings::colour_to_hex(text));
     }
 }
 
-/// Parses the address of a page for questions, which can lack `https://`.
-fn contact_page(text: &str) -> Option<ContactPage> {
-    if store_spellings::are_run_together(text) {
+/// Parses the URL of the store's contact page. `https://` is optional.
+fn parse_contact_page(text: &str) -> Option<ContactPage> {
+    if store_spellings::contains_several_urls(text) {
         return None;
     }
-    ContactPage::new(store_spellings::with_scheme(text))
+    ContactPage::new(store_spellings::with_default_scheme(text))
 }
 
-/// Writes the value of a text into a member of a change. An empty text clears the member.
+/// Parses a text into a member of a patch. An empty text clears the member.
 fn set<T>(
     member: &mut Patch<T>,
     text: &str,
@@ -106,7 +110,7 @@ fn set<T>(
 }
 
 impl StoreInput {
-    /// Returns the name of the input in a form.
+    /// Returns the name of the input in the form, such as `store.timeZone`.
     fn id(&self) -> String {
         format!("{PREFIX}{}", self.name)
     }
@@ -117,8 +121,9 @@ impl StoreInput {
         label
     }
 
-    /// Returns the message about a text that is not a value of the member.
-    fn problem_of(&self, text: &str) -> String {
+    /// Returns the error message for an invalid text. For the contract, it names the unknown
+    /// placeholder.
+    fn error_message(&self, text: &str) -> String {
         if self.name == "contract"
             && let Some(name) = unknown_placeholder(text)
         {
@@ -128,7 +133,7 @@ impl StoreInput {
         message.to_owned()
     }
 
-    /// Returns the values and labels of a choice.
+    /// Returns the values and labels of the dropdown of a `select`.
     fn choices(&self) -> Vec<(&'static str, &'static str)> {
         let mut choices = vec![("", texts().not_chosen)];
         if self.name == "kind" {
@@ -143,9 +148,10 @@ impl StoreInput {
         choices
     }
 
-    /// Returns a sentence with the value in force while the profile has none, and with its source; `None` if there is
-    /// never one, or if the profile has a value.
-    fn fallback(&self, facts: &StoreFacts) -> Option<String> {
+    /// Returns a sentence that says which value applies while the profile has none, and why:
+    /// because of the operator's option or a default. `None` if the profile has a value, or if the
+    /// member has no fallback.
+    fn fallback_hint(&self, facts: &StoreFacts) -> Option<String> {
         if self.name == "name" && facts.name().value.is_none() {
             return Some(texts().nameless(texts().site, window_texts().no_store));
         }
@@ -161,7 +167,8 @@ impl StoreInput {
         }
     }
 
-    /// Returns the value in force, if the input has an option or a default.
+    /// Returns the value that currently applies and its source, for members that have an option or
+    /// a default.
     fn fallback_value<'f>(&self, facts: &'f StoreFacts) -> Option<Fallback<'f>> {
         match self.name {
             "name" => Some(Fallback {
@@ -195,11 +202,11 @@ impl StoreInput {
         }
     }
 
-    /// Renders the input with what is typed into it, and with the value that is in force without it.
+    /// Renders the input with its submitted value, its error, and a hint about the fallback.
     pub(super) fn show(&self, form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
         let id = self.id();
         let [label, hint, _] = (self.texts)(texts());
-        let fallback = self.fallback(facts).unwrap_or_default();
+        let fallback = self.fallback_hint(facts).unwrap_or_default();
         let hint = format!("{hint} {fallback}");
         let mut input = Input::from_form(&id, label, form, errors);
         if !hint.trim().is_empty() {
@@ -207,7 +214,7 @@ impl StoreInput {
         }
         match self.kind {
             "select" if self.name == "language" => html! {
-                (input.choose(&self.choices())) (labels_tick())
+                (input.choose(&self.choices())) (labels_checkbox())
             },
             "select" => input.choose(&self.choices()),
             "zone" => input.choose_zone(),
@@ -221,11 +228,12 @@ impl StoreInput {
     }
 }
 
-/// The name of the tick with which another language of the store takes the labels of fields with it.
+/// The name of the checkbox that also translates the labels of fields when the store's language
+/// changes.
 pub(super) const WITH_LABELS: &str = "with-labels";
 
-/// Renders the tick with which another language takes the labels of fields with it.
-fn labels_tick() -> Markup {
+/// Renders the checkbox that also translates the labels of fields when the store's language changes.
+fn labels_checkbox() -> Markup {
     html! {
         fieldset {
             label {
@@ -237,14 +245,14 @@ fn labels_tick() -> Markup {
     }
 }
 
-/// A value that is in force because of an option or a default.
+/// The value that applies to a member, and where it comes from.
 struct Fallback<'f> {
     source: Source,
-    /// The value; `None` for a currency that nobody has set.
+    /// The value; `None` if it is not set anywhere, which only a name or a currency can be.
     value: Option<&'f str>,
 }
 
-/// Returns the name of the input for the label of a link, and of the input for its URL: `store.link1.label` and
+/// Returns the names of a link's inputs, for its label and its URL: `store.link1.label` and
 /// `store.link1.url` for the first link.
 fn link_ids(number: usize) -> [String; 2] {
     ["label", "url"].map(|part| format!("{PREFIX}link{number}.{part}"))
@@ -252,13 +260,13 @@ fn link_ids(number: usize) -> [String; 2] {
 
 /// The two inputs of a link.
 pub(super) struct LinkInputs {
-    /// Whether somebody has filled in one of them.
+    /// Whether at least one of them is filled in.
     pub(super) is_used: bool,
     pub(super) label: Markup,
     pub(super) url: Markup,
 }
 
-/// Returns the inputs of all links.
+/// Renders the inputs of all links.
 pub(super) fn link_inputs(form: &Form, errors: &Errors) -> Vec<LinkInputs> {
     let mut links = Vec::new();
     for number in 1..=Links::MAX {
@@ -277,7 +285,7 @@ pub(super) fn link_inputs(form: &Form, errors: &Errors) -> Vec<LinkInputs> {
     links
 }
 
-/// Returns the form that shows a profile.
+/// Returns the form for a stored profile: the values that its inputs show before anybody edits them.
 pub(super) fn form_of(profile: &Profile) -> Form {
     let mut fields = vec![("version".to_owned(), profile.version.to_string())];
     for input in all() {
@@ -296,7 +304,8 @@ pub(super) fn form_of(profile: &Profile) -> Form {
     fields.into_iter().collect()
 }
 
-/// Parses the inputs of a form, and returns them as a change of the profile. Adds an error for each invalid input.
+/// Parses a submitted form into a patch of the profile. Adds an error for each invalid input.
+/// Inputs that the form does not have are left unchanged.
 pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
     let mut patch = ProfilePatch::default();
     for input in all() {
@@ -304,10 +313,10 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
         let Some(typed_text) = form.all(&id).next() else {
             continue;
         };
-        // Browsers send CR LF, which counts as one character for people.
+        // Browsers submit CR LF, which must not count as two characters against the length limit.
         let text = typed_text.trim().replace("\r\n", "\n");
         if (input.parse)(&text, &mut patch).is_err() {
-            errors.add(id, input.problem_of(&text));
+            errors.add(id, input.error_message(&text));
         }
     }
 
@@ -319,7 +328,8 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
     patch
 }
 
-/// Parses the links of a form. Adds an error for each invalid input. A link without label and URL is left out.
+/// Parses the links in a form. Adds an error for each invalid input. Skips links whose label and
+/// URL are both empty.
 fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
     let mut links = Vec::new();
     for number in 1..=Links::MAX {
@@ -329,12 +339,12 @@ fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
         }
         let label = LinkLabel::new(form.get(&label_id).to_owned());
         let typed_url = form.get(&url_id);
-        let are_several = store_spellings::are_run_together(typed_url);
-        let url = LinkUrl::new(store_spellings::with_scheme(typed_url));
+        let has_several_urls = store_spellings::contains_several_urls(typed_url);
+        let url = LinkUrl::new(store_spellings::with_default_scheme(typed_url));
         if label.is_none() {
             errors.add(label_id, texts().link_label_invalid);
         }
-        if are_several {
+        if has_several_urls {
             errors.add(url_id, texts().several_urls);
         } else if url.is_none() {
             errors.add(url_id, texts().link_url_invalid);
@@ -348,7 +358,8 @@ fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
     links
 }
 
-/// Returns the label of an input, and a value of it in words; `None` if the input is not about the store.
+/// Returns an input's label, and a value of the input in words; `None` if it is not an input of the
+/// store profile.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let name = name.strip_prefix(PREFIX)?;
     if let Some(input) = all().find(|input| input.name == name) {
@@ -373,7 +384,7 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     Some((label, markup::readable(words, SHORT_LENGTH)))
 }
 
-/// Returns a value of an input as people read it: the label of a choice, or the value itself.
+/// Returns a value as people read it: the label of the chosen option, or the value itself.
 fn value_in_words<'v>(input: &StoreInput, value: &'v str) -> &'v str {
     if input.kind == "select" {
         for (choice, label) in input.choices() {

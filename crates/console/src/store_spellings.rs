@@ -1,9 +1,11 @@
-//! The spellings of the values of a store that people type: `€` for `EUR`, `green` for a colour, a link without `https://`.
+//! Accepts what people type for values of the store profile: `€` for `EUR`, `green` for a colour, a
+//! link without `https://`.
 
 use petstore_domain::{store_area::Currency, text::comparison_key};
 use petstore_formats::cells::currency_of_sign;
 
-/// The colours that have a name, each with its names in the four languages. Texts can be read on each of these tones.
+/// Named colours, with their names in the four languages. Each shade has enough contrast for text
+/// on it.
 const COLOURS: [(&str, &[&str]); 13] = [
     ("#b3261e", &["red", "rot", "rouge", "rojo"]),
     ("#c2560a", &["orange", "naranja"]),
@@ -29,24 +31,27 @@ const COLOURS: [(&str, &[&str]); 13] = [
     ("#ffffff", &["white", "weiß", "weiss", "blanc", "blanco"]),
 ];
 
-/// Returns the currency that a text names by its code, its sign or its word. A sign of several currencies names none.
+/// Parses a currency by its code, its sign or its name. A sign that several currencies share is not
+/// accepted.
 ///
-/// Example: `eur`, `€` and `Euro` are the same currency, and `$` is none.
-pub(super) fn currency(text: &str) -> Option<Currency> {
+/// Example: `eur`, `€` and `Euro` are all EUR, and `$` is `None`.
+pub(super) fn parse_currency(text: &str) -> Option<Currency> {
     Currency::new(&text.to_ascii_uppercase()).or_else(|| currency_of_sign(text))
 }
 
-/// Returns a colour as its type takes it. Another text stays as it is.
+/// Converts the name of a colour, or a hexadecimal code in another spelling, to the form `#rrggbb`.
+/// Returns other text unchanged, which [`Colour`](petstore_domain::store_area::Colour) then
+/// rejects.
 ///
-/// Example: `green` is `#2e7d32`, `2f6f4f` is `#2f6f4f`, and `#abc` is `#aabbcc`.
-pub(super) fn colour(text: &str) -> String {
+/// Example: `green` becomes `#2e7d32`, `2f6f4f` becomes `#2f6f4f`, and `#abc` becomes `#aabbcc`.
+pub(super) fn colour_to_hex(text: &str) -> String {
     let key = comparison_key(text);
     let named_colour = COLOURS.iter().find(|(_, names)| {
         let mut names = names.iter();
         names.any(|name| comparison_key(name) == key)
     });
-    if let Some((colour, _)) = named_colour {
-        return (*colour).to_owned();
+    if let Some((hex, _)) = named_colour {
+        return (*hex).to_owned();
     }
     let digits = text.strip_prefix('#').unwrap_or(text);
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -54,22 +59,23 @@ pub(super) fn colour(text: &str) -> String {
     }
     match digits.len() {
         3 => {
-            let mut colour = "#".to_owned();
+            let mut hex = "#".to_owned();
             for digit in digits.chars() {
-                colour.push(digit);
-                colour.push(digit);
+                hex.push(digit);
+                hex.push(digit);
             }
-            colour
+            hex
         }
         6 => format!("#{digits}"),
         _ => text.to_owned(),
     }
 }
 
-/// Returns an address with `https://` if it has no scheme. Another text stays as it is.
+/// Prepends `https://` to a URL without a scheme. Returns text that does not begin with a host name
+/// unchanged.
 ///
-/// Example: `www.tierheim.example/impressum` is `https://www.tierheim.example/impressum`.
-pub(super) fn with_scheme(text: &str) -> String {
+/// Example: `www.tierheim.example/impressum` becomes `https://www.tierheim.example/impressum`.
+pub(super) fn with_default_scheme(text: &str) -> String {
     let host = text.split(['/', '?', '#']).next().unwrap_or_default();
     let is_host = host.contains('.') && !host.contains([':', '@']) && !host.starts_with('.');
     if is_host {
@@ -79,13 +85,15 @@ pub(super) fn with_scheme(text: &str) -> String {
     }
 }
 
-/// Whether a text is several addresses without a space between them, such as `https://a.examplehttps://b.example`. An
-/// address in the path or the query of another one begins after a sign.
-pub(super) fn are_run_together(text: &str) -> bool {
-    ["https://", "http://", "www."].iter().any(|beginning| {
-        text.match_indices(beginning).any(|(start, _)| {
-            let before = text[..start].chars().next_back();
-            before.is_some_and(|sign| sign.is_alphanumeric() || ",;|)".contains(sign))
+/// Whether a text consists of several URLs that were pasted together, such as
+/// `https://a.examplehttps://b.example`. A URL inside the path or the query of another one does not
+/// count: it follows a character such as `/` or `=`.
+pub(super) fn contains_several_urls(text: &str) -> bool {
+    ["https://", "http://", "www."].iter().any(|url_prefix| {
+        text.match_indices(url_prefix).any(|(start, _)| {
+            let previous = text[..start].chars().next_back();
+            previous
+                .is_some_and(|character| character.is_alphanumeric() || ",;|)".contains(character))
         })
     })
 }
@@ -107,8 +115,8 @@ mod tests {
             ("kr", None),
             ("money", None),
         ] {
-            let read = currency(typed);
-            assert_eq!(read.as_ref().map(Currency::as_str), code, "{typed}");
+            let parsed = parse_currency(typed);
+            assert_eq!(parsed.as_ref().map(Currency::as_str), code, "{typed}");
         }
         for (typed, read) in [
             ("Grün", "#2e7d32"),
@@ -120,7 +128,7 @@ mod tests {
             ("#2f6f4f;}", "#2f6f4f;}"),
             ("mauve-ish", "mauve-ish"),
         ] {
-            assert_eq!(colour(typed), read);
+            assert_eq!(colour_to_hex(typed), read);
         }
         for (typed, read) in [
             ("www.a.example", "https://www.a.example"),
@@ -131,7 +139,7 @@ mod tests {
             ("u@a.example", "u@a.example"),
             ("Impressum", "Impressum"),
         ] {
-            assert_eq!(with_scheme(typed), read);
+            assert_eq!(with_default_scheme(typed), read);
         }
     }
 
@@ -143,7 +151,7 @@ mod tests {
             "https://a.example,https://b.example",
             "www.a.examplewww.b.example",
         ] {
-            assert!(are_run_together(several), "{several}");
+            assert!(contains_several_urls(several), "{several}");
         }
         for one in [
             "https://web.archive.example/web/2020/https://a.example",
@@ -151,7 +159,7 @@ mod tests {
             "https://www.a.example",
             "https://a.example/#https://b.example",
         ] {
-            assert!(!are_run_together(one), "{one}");
+            assert!(!contains_several_urls(one), "{one}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A request for a page, with its form.
+//! A request for a page of the console, with its parsed query and form.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -10,63 +10,67 @@ use ring::hmac;
 
 use super::{origin::Visitor, state::Console};
 
-/// The action of a form.
+/// What submitting a form does, as people read it on other pages.
 pub(super) struct FormAction<'p> {
-    /// The words for the action, in the language of the request.
+    /// The label of the action, in the language of the request.
     pub(super) name: &'static str,
-    /// The parameter in the path of the form.
+    /// The parameter in the form's path, such as the number of an order.
     pub(super) parameter: &'p str,
-    /// Whether the action is possible only shortly after a sign-in.
+    /// Whether the action requires a recent sign-in.
     pub(super) needs_recent_sign_in: bool,
 }
 
-/// A request for a page.
+/// A request for a page, before or without a check of who sent it. [`Desk`](super::desk::Desk) adds
+/// the session.
 pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
     /// What the store states about itself, such as its name and currency.
     pub(super) facts: StoreFacts,
-    /// The name of the page.
+    /// The id of the page's route, which also separates the idempotency keys of different forms.
     pub(super) page: &'static str,
-    /// Whether the form of the page has pictures. The page reads them one by one, so `form` is empty.
+    /// Whether the form uploads pictures. The page then streams the body itself, and `form` is empty.
     pub(super) has_pictures: bool,
-    /// Finds the action of the form with a method and a path.
+    /// Looks up the action of a method and a path; `None` if the console has no such route. A
+    /// function pointer, because this module cannot import the pages.
     pub(super) find_form_action: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
-    /// The parameter in the path, not decoded. Empty if the path has none.
+    /// The path parameter, still percent-encoded; empty if the route has none.
     pub(super) parameter: &'r str,
-    /// The body of a POST; otherwise empty.
+    /// The form in the body of a POST; otherwise empty.
     pub(super) form: Form,
-    /// The fields of the query.
+    /// The query parameters.
     pub(super) query: Form,
-    /// The browser that sends the request, and its way to the console.
+    /// Who sent the request: the client's address and the origin it used.
     pub(super) visitor: Visitor,
     /// The time of the request, in whole milliseconds.
     pub(super) now: Timestamp,
 }
 
 impl Visit<'_> {
-    /// Returns the key of signatures: the secret from which entity tags are made. Every process on the
-    /// database has it, and it is in no response.
-    pub(super) fn secret_key(&self) -> hmac::Key {
+    /// Returns the HMAC key for signatures: the secret that also keys entity tags. All processes
+    /// that share the database share this key, and no response reveals it.
+    pub(super) fn signing_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
 
-    /// Signs a text that a browser keeps. With the signature, the service knows later that it made the text.
+    /// Signs data that a browser stores, such as a cookie, so that a modified or forged value is
+    /// detected later.
     pub(super) fn sign(&self, text: &[u8]) -> String {
-        URL_SAFE_NO_PAD.encode(hmac::sign(&self.secret_key(), text))
+        URL_SAFE_NO_PAD.encode(hmac::sign(&self.signing_key(), text))
     }
 
-    /// Whether a signature is the one that [`Visit::sign`] made for this text.
+    /// Whether [`Visit::sign`] returned this signature for this text. The comparison takes constant
+    /// time.
     pub(super) fn is_signature_of(&self, signature: &str, text: &[u8]) -> bool {
         match URL_SAFE_NO_PAD.decode(signature) {
-            Ok(bytes) => hmac::verify(&self.secret_key(), text, &bytes).is_ok(),
+            Ok(bytes) => hmac::verify(&self.signing_key(), text, &bytes).is_ok(),
             Err(_) => false,
         }
     }
 
-    /// Returns the context of a change without an idempotency key: each time that its form is sent, the change
-    /// is made.
+    /// Returns the context of a write without an idempotency key: submitting its form twice writes
+    /// twice.
     pub(super) fn context_without_key(&self, actor: NamedActor) -> WriteContext {
         let mut context = WriteContext::new(actor, self.now);
         context.request_id = self.request_id.to_str().ok().map(str::to_owned);
@@ -74,25 +78,25 @@ impl Visit<'_> {
     }
 }
 
-/// The number of fields that a form may have. The largest form that a page makes has some 300: 100 selected
-/// animals with the filters of their list, a paste of 100 columns, or all fields of an animal, each with its
-/// initial value.
+/// The maximum number of fields in a form. The largest form that a page renders has some 300: 100
+/// selected animals with the filters of their list, a paste of 100 columns, or all fields of an
+/// animal, each with its initial value.
 pub(super) const MAX_FORM_FIELDS: usize = 1_000;
 
-/// A form with more than [`MAX_FORM_FIELDS`] fields.
+/// The error for a form with more than [`MAX_FORM_FIELDS`] fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooManyFields;
 
-/// The fields of a form as a browser sends it, or of a query.
+/// The fields of a submitted form (`application/x-www-form-urlencoded`) or of a query, in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Form {
-    /// The form as it was sent; empty if it was made of fields.
+    /// The encoded form as it was received; empty if the form was built from fields.
     bytes: Bytes,
     fields: Vec<(String, String)>,
 }
 
 impl FromIterator<(String, String)> for Form {
-    /// Returns a form with these fields, without bytes.
+    /// Builds a form from decoded fields. Its [`bytes`](Form::bytes) are empty.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
         Self {
             bytes: Bytes::new(),
@@ -102,15 +106,15 @@ impl FromIterator<(String, String)> for Form {
 }
 
 impl Form {
-    /// Returns a form with these fields, and with the bytes that a browser would send for them.
+    /// Builds a form from these fields, with the bytes that a browser would send for them.
     pub(super) fn from_encoded_pairs(fields: &[(&str, &str)]) -> Self {
         let mut serializer = form_urlencoded::Serializer::new(String::new());
         serializer.extend_pairs(fields);
-        Self::from_own_bytes(serializer.finish().into())
+        Self::from_trusted_bytes(serializer.finish().into())
     }
 
-    /// Reads a form. Bytes that are not UTF-8 become replacement characters.
-    pub(super) fn read(bytes: Bytes) -> Result<Self, TooManyFields> {
+    /// Parses an encoded form. Invalid UTF-8 becomes replacement characters.
+    pub(super) fn parse(bytes: Bytes) -> Result<Self, TooManyFields> {
         let mut fields = Vec::new();
         for field in form_urlencoded::parse(&bytes).into_owned() {
             if fields.len() == MAX_FORM_FIELDS {
@@ -121,16 +125,16 @@ impl Form {
         Ok(Self { bytes, fields })
     }
 
-    /// Reads a form that the service has made. With too many fields, which the service never writes, the form
-    /// is empty.
-    pub(super) fn from_own_bytes(bytes: Bytes) -> Self {
-        Self::read(bytes).unwrap_or_default()
+    /// Parses a form that the service itself encoded. Too many fields, which the service never
+    /// writes, result in an empty form.
+    pub(super) fn from_trusted_bytes(bytes: Bytes) -> Self {
+        Self::parse(bytes).unwrap_or_default()
     }
 
-    /// Reads a query. Like bytes that are not UTF-8, U+0000 becomes a replacement character: no text of a
-    /// store has it, and PostgreSQL rejects it in a search.
+    /// Parses a query string. U+0000 becomes a replacement character, like invalid UTF-8: no stored
+    /// text contains it, and PostgreSQL rejects it in a search.
     pub(super) fn from_query(query: &str) -> Result<Self, TooManyFields> {
-        let mut form = Self::read(query.to_owned().into())?;
+        let mut form = Self::parse(query.to_owned().into())?;
         for (name, value) in &mut form.fields {
             *name = name.replace('\0', "\u{fffd}");
             *value = value.replace('\0', "\u{fffd}");
@@ -138,7 +142,7 @@ impl Form {
         Ok(form)
     }
 
-    /// Returns a form with these fields, without bytes.
+    /// Builds a form from these fields. Its [`bytes`](Form::bytes) are empty.
     pub(super) fn from_pairs(fields: &[(&str, &str)]) -> Self {
         fields
             .iter()
@@ -146,17 +150,17 @@ impl Form {
             .collect()
     }
 
-    /// Returns the first text of this field; empty without it.
+    /// Returns the first value of this field as submitted; empty if the form does not have the field.
     pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
-    /// Returns the first text of this field without space around it; empty without it.
+    /// Returns the first value of this field, trimmed; empty if the form does not have the field.
     pub(super) fn get(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// Returns all texts of this field.
+    /// Returns all values of this field.
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
         self.fields
             .iter()
@@ -164,17 +168,17 @@ impl Form {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns the integer in this field.
+    /// Parses this field as an integer; `None` if it is missing or invalid.
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
         text::parse_integer(self.get(name))
     }
 
-    /// Returns the names and texts of all fields, in the order of the form.
+    /// Returns the names and values of all fields, in the order of the form.
     pub(super) fn fields(&self) -> &[(String, String)] {
         &self.fields
     }
 
-    /// Returns the form as it was sent; empty if it was made of fields.
+    /// Returns the encoded form as it was received; empty if the form was built from fields.
     pub(super) fn bytes(&self) -> &Bytes {
         &self.bytes
     }

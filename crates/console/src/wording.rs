@@ -1,27 +1,28 @@
-//! Words of pages that consist of texts and of values of the store.
+//! Composes the wording of pages from translated texts and values of the store.
 
 use std::time::Duration;
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::{
     Actor, NamedActor,
+    named_enum::MaybeKnown,
     store_area::{AuditType, ChangeType, Currency, FieldDefinition, JournalSubject},
     text::readable::{SHORT_LENGTH, readable},
-    words::Word,
 };
 use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 
 use super::zone;
 
-/// Returns the words for a change in the journal, which a later release may have made.
-pub(super) fn change_type(kind: &Word<ChangeType>) -> String {
+/// Returns the words for a type of change in the journal. The type may be unknown, because a later
+/// release may have written it.
+pub(super) fn change_type(kind: &MaybeKnown<ChangeType>) -> String {
     match kind {
-        Word::Known(kind) => texts().change(*kind).to_owned(),
-        Word::Other(name) => readable_name(name),
+        MaybeKnown::Known(kind) => texts().change(*kind).to_owned(),
+        MaybeKnown::Other(name) => readable_name(name),
     }
 }
 
-/// Returns a name for programs as people read it: `Coat length` for `coat_length`.
+/// Returns a technical name as people read it: `Coat length` for `coat_length`.
 pub(super) fn readable_name(name: &str) -> String {
     let words = name.replace(['.', '_'], " ");
     let mut letters = words.chars();
@@ -31,7 +32,7 @@ pub(super) fn readable_name(name: &str) -> String {
     }
 }
 
-/// Returns the name of the actor of a change.
+/// Returns the name of the actor behind a change: a member, a program, the service or the operator.
 pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
     match (actor, name.as_deref()) {
         (Actor::Staff(_), name) => name.unwrap_or(texts().staff_member).to_owned(),
@@ -42,7 +43,7 @@ pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
     }
 }
 
-/// Returns the words for who placed an order, which precede the time.
+/// Returns the words for who placed an order. The page appends the time.
 pub(super) fn placed_by(placing_actor: Option<&NamedActor>) -> String {
     match placing_actor {
         Some(placing_actor) => texts().did_that(&actor(placing_actor)),
@@ -50,7 +51,7 @@ pub(super) fn placed_by(placing_actor: Option<&NamedActor>) -> String {
     }
 }
 
-/// Returns the words for an entry of the audit trail with this type.
+/// Returns the words for the type of an entry in the audit trail.
 pub(super) fn audit_type(kind: &str) -> String {
     match AuditType::parse(kind) {
         Some(AuditType::Change(kind)) => texts().audited_change(kind).to_owned(),
@@ -59,7 +60,8 @@ pub(super) fn audit_type(kind: &str) -> String {
     }
 }
 
-/// Returns the label and the value of a detail of an entry, both in words.
+/// Returns the label and the value of a detail in the audit trail, both in words. An unknown detail
+/// gets its readable name as the label.
 pub(super) fn detail(name: &str, value: &str) -> (String, String) {
     let texts = texts();
     let label = match name {
@@ -93,7 +95,7 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
     (label.to_owned(), words.unwrap_or(value).to_owned())
 }
 
-/// Returns the words for the subject of an entry, with its number.
+/// Returns the words for what an entry is about, with its id: `Order 7`.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     let kind_words = match kind.value() {
         Some(kind) => texts().subject(kind).to_owned(),
@@ -105,7 +107,8 @@ pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     }
 }
 
-/// Returns the message about an invalid value of a field.
+/// Returns the error message for an invalid value of a field: its label, and what the field's kind
+/// accepts.
 pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
     let message = if field.is_price() {
         texts().price_invalid
@@ -118,8 +121,9 @@ pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
     [label, window_texts().colon, message].concat()
 }
 
-/// Returns the number of animals in a list, in words. `count` has been counted up to `max_count`; without it, the list has
-/// at least the animals on the page.
+/// Returns the number of animals in a list, in words. The store stops counting above `max_count`,
+/// so a higher `count` means "more than". Without a count, the words only say how many animals are
+/// on the page.
 pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usize) -> String {
     match count {
         Some(count) if count > max_count => texts().more_than(max_count),
@@ -128,7 +132,8 @@ pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usiz
     }
 }
 
-/// Returns a heading of pasted lines as people read it, or the number of its column if it is empty.
+/// Returns the heading of a pasted column as people read it, or the column's number if the heading
+/// is empty.
 pub(super) fn heading(column_index: usize, heading: &str) -> String {
     let readable_heading = readable(heading, SHORT_LENGTH);
     if readable_heading.is_empty() {
@@ -137,12 +142,12 @@ pub(super) fn heading(column_index: usize, heading: &str) -> String {
     readable_heading
 }
 
-/// Returns the label of a price in this currency: `Price (EUR)`.
+/// Returns the label of a price input in this currency: `Price (EUR)`.
 pub(super) fn price_in(currency: &Currency) -> String {
     format!("{} ({})", texts().price, currency.as_str())
 }
 
-/// Returns the whole days of a duration, such as the one for which the contact of a closed order is kept.
+/// Returns the number of whole days in a duration, such as the retention of contacts.
 pub(super) fn days(duration: Duration) -> u64 {
     duration.as_secs() / SECONDS_PER_DAY.unsigned_abs()
 }
@@ -152,7 +157,8 @@ const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
 const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;
 const SECONDS_PER_WEEK: i64 = 7 * SECONDS_PER_DAY;
 
-/// Returns a time near `now` in words, such as `3 hours ago` or `tomorrow`; `None` if it is a week or more away.
+/// Returns a time relative to `now` in words, such as `3 hours ago` or `tomorrow`; `None` if it is
+/// a week or more away.
 pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = time.as_second() - now.as_second();
     let distance = seconds.abs();
@@ -176,8 +182,9 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     Some(relative_words(seconds < 0, count, unit))
 }
 
-/// Returns the distance of a day in words, as in the calendar of the store. `None` for the same day, which has 25 hours when
-/// the clocks go back.
+/// Returns a day relative to today in words, by the calendar of the store. `None` for the same day:
+/// although the times are 24 hours apart, they can be on one day, which has 25 hours when the
+/// clocks go back.
 fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     let zone = zone::store_zone().unwrap_or_default();
     let distance = zone.day_of(time) - zone.day_of(now);
@@ -189,7 +196,7 @@ fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     }
 }
 
-/// Returns `3 hours ago` or `in 3 hours`.
+/// Returns `3 hours ago` for the past, and `in 3 hours` for the future.
 fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
     if is_past {
         texts().ago(count, unit)
@@ -198,7 +205,8 @@ fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
     }
 }
 
-/// Returns a day in words, from the form in which a browser sends it. Other text stays as it is.
+/// Returns a day in words, from the ISO form in which a browser submits it: `2 January 2026` for
+/// `2026-01-02`. Returns other text unchanged.
 pub(super) fn day(text: &str) -> String {
     match text.parse::<Date>() {
         Ok(day) => numbers().date(day),
@@ -206,8 +214,8 @@ pub(super) fn day(text: &str) -> String {
     }
 }
 
-/// Returns a time with its day, in the time zone of the store: `2 January 2026, 03:04`. If the store has none, the time is
-/// in UTC, and says so: `2 January 2026, 02:04 UTC`.
+/// Returns date and time in the store's time zone: `2 January 2026, 03:04`. If the store has no
+/// time zone, returns it in UTC, and says so: `2 January 2026, 02:04 UTC`.
 pub(super) fn exact(time: Timestamp) -> String {
     let zone = zone::store_zone();
     let name = if zone.is_none() { " UTC" } else { "" };
@@ -216,8 +224,9 @@ pub(super) fn exact(time: Timestamp) -> String {
     format!("{day}, {}{name}", local_time.strftime("%H:%M"))
 }
 
-/// Returns the words for the action of a form whose button has this command.
-pub(super) fn form(action: &str, command: &str) -> String {
+/// Returns the words for submitting a form with this action. `command` is the value of the pressed
+/// button, which can select among several actions of one form.
+pub(super) fn form_action(action: &str, command: &str) -> String {
     if action == texts().reserve && command == "sell" {
         return texts().sell.to_owned();
     }
@@ -227,8 +236,9 @@ pub(super) fn form(action: &str, command: &str) -> String {
     format!("{action} ({command})")
 }
 
-/// Returns the label of an input that people fill in, and that is not one of an order.
-pub(super) fn field(name: &str) -> Option<&'static str> {
+/// Returns the label of an input, other than those in
+/// [`ORDER_INPUTS`](super::order_inputs::ORDER_INPUTS).
+pub(super) fn input_label(name: &str) -> Option<&'static str> {
     let texts = texts();
     let label = match name {
         "name" | "label" => texts.name,
@@ -249,11 +259,11 @@ pub(super) fn field(name: &str) -> Option<&'static str> {
     Some(label)
 }
 
-/// A link after a message.
+/// The link after a message: its path and its label.
 type MessageLink = Option<(String, &'static str)>;
 
-/// Returns the message after a change, and the link with its label. `id` is the number of the changed entry, or of the
-/// changed entries.
+/// Returns the flash message with this code, and its link. `id` is the id of the changed entry, or
+/// how many entries were changed. `None` if the code is unknown.
 pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
     let texts = texts();
     let order_link = || Some((format!("/orders/{id}"), texts.show_order));
@@ -273,7 +283,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
     Some((message, None))
 }
 
-/// Returns the message of a code that has no number.
+/// Returns the message of a code that needs no number.
 fn fixed_message(code: &str) -> Option<&'static str> {
     let texts = texts();
     let message = match code {
@@ -315,7 +325,8 @@ mod tests {
     use super::*;
     use crate::zone::{set_zone, with_zone};
 
-    /// Days near both changes of the clocks in five time zones, which the script of the pages is tested with, too.
+    /// Days near both changes of the clocks in five time zones, which the script of the pages is
+    /// tested with, too.
     const DAYS: &str = include_str!("../../../tests/data/days-in-words.csv");
 
     #[tokio::test]

@@ -1,4 +1,5 @@
-//! The inputs of forms in words: their labels, and their typed values.
+//! Form inputs in words: their labels, and submitted values as people read them, for messages about
+//! them.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 use petstore_formats::cells::parse_number;
@@ -11,18 +12,19 @@ use super::{
     store_inputs, wording,
 };
 
-/// The prefix of the name of an input, before the name of the field.
+/// The prefix of input names for the store's own fields of animals.
 pub(super) const PREFIX: &str = "field.";
 
-/// Returns the name of the input for a field: `field.coat_length`.
+/// Returns the name of the input for a field, such as `field.coat_length`.
 pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
-/// The fields of a form that has inputs for the members of an animal or an order only.
+/// No fields, for forms that have inputs only for the built-in members of an animal or an order.
 pub(crate) const NO_FIELDS: &[FieldDefinition] = &[];
 
-/// Returns the label of an input, and a value of it in words; `None` if people do not fill it in.
+/// Returns an input's label, and a value of the input in words: `listed` and `true` become
+/// "Website" and "On the website". `None` if people do not fill in this input.
 pub(crate) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,
@@ -57,7 +59,7 @@ pub(crate) fn in_words(
     Some((input_label, words))
 }
 
-/// Returns the value of a field in words.
+/// Returns the value of a field in words, such as a localized date or price.
 fn field_value_in_words(
     field: &FieldDefinition,
     currency: Option<&Currency>,
@@ -76,7 +78,8 @@ fn field_value_in_words(
     }
 }
 
-/// Returns a price in words, from the form in which the store has it, or in which it was typed. Other text stays as it is.
+/// Formats a price for people. Accepts the stored form (`1.50`) and what people type (`1,50`).
+/// Returns other text unchanged.
 fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     if Decimal::new(value).is_some() {
         return amount(value, currency);
@@ -89,7 +92,7 @@ fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     markup::readable(value, SHORT_LENGTH)
 }
 
-/// Returns the words for a status of an animal or of an order. Other text stays as it is.
+/// Returns the words for the status of an animal or an order. Returns other text unchanged.
 fn status_in_words(value: &str) -> String {
     if let Ok(status) = forms::parse_status(value) {
         return texts().status(status).to_owned();
@@ -100,10 +103,10 @@ fn status_in_words(value: &str) -> String {
     }
 }
 
-/// Returns the label of an input that is not for a field of animals.
+/// Returns the label of an input for a built-in member of an animal or an order, or of another form.
 fn label(name: &str) -> Option<&'static str> {
     match ORDER_INPUTS.iter().find(|input| input.name == name) {
         Some(input) => Some(input.label()),
-        None => wording::field(name),
+        None => wording::input_label(name),
     }
 }

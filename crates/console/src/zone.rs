@@ -1,4 +1,4 @@
-//! The time zone of the store during a request, which the words for times need.
+//! The store's time zone as a task-local of the request, for rendering times.
 
 use std::cell::RefCell;
 
@@ -6,22 +6,24 @@ use petstore_domain::store_area::StoreTimeZone;
 use tokio::task_local;
 
 task_local! {
-    /// The time zone of the store; `None` without one. It is with the request and no argument, as the language is, because
-    /// most pages show times.
+    /// The time zone of the store; `None` if the store has none. A task-local, like the language,
+    /// because nearly every page shows times, and would otherwise have to pass it through many
+    /// functions.
     static ZONE: RefCell<Option<StoreTimeZone>>;
 }
 
-/// Handles a request, which can set the time zone.
+/// Runs the handling of a request in a scope in which [`set_zone`] and [`store_zone`] work.
 pub(super) fn with_zone<T>(handling: impl Future<Output = T>) -> impl Future<Output = T> {
     ZONE.scope(RefCell::default(), handling)
 }
 
-/// Sets the time zone of the store for the remaining request.
+/// Sets the store's time zone for the rest of the request.
 pub(super) fn set_zone(zone: Option<StoreTimeZone>) {
     _ = ZONE.try_with(|current_zone| current_zone.replace(zone));
 }
 
-/// Returns the time zone of the store. Without one, people read times in the zone of their device, or else in UTC.
+/// Returns the store's time zone. Without one, pages show times in UTC, and their script converts
+/// them to the zone of the device.
 pub(super) fn store_zone() -> Option<StoreTimeZone> {
     ZONE.try_with(|zone| zone.borrow().clone()).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! The address of a database.
+//! The URL of a database.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use petstore_store_postgres::PostgresUrl;
 
-/// The database of the catalogue.
+/// The database that contains the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
@@ -34,7 +34,8 @@ impl FromStr for DatabaseUrl {
                 "the path after sqlite: is missing; an example is sqlite:petstore.db".to_owned(),
             );
         }
-        // SQLite would open a database in memory, one for each connection.
+        // With such a name, such as `:memory:`, SQLite would open a separate in-memory database for
+        // each connection.
         if path.starts_with(':') {
             return Err(format!(
                 "{path} is not a file name; an example is sqlite:petstore.db"
@@ -52,7 +53,7 @@ impl FromStr for DatabaseUrl {
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // With the absolute path, because another folder can have a file of the same name.
+            // The absolute path, because a file with the same name can exist in another folder.
             Self::Sqlite(path) => {
                 let absolute_path = path::absolute(path);
                 write!(

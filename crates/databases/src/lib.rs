@@ -1,4 +1,4 @@
-//! Chooses the store for the URL of a database: opens the database, reads it, fills it or checks it.
+//! Dispatches from the URL of a database to the SQLite or the PostgreSQL store.
 
 mod database_url;
 
@@ -16,12 +16,12 @@ use rand::rngs::StdRng;
 
 pub use self::database_url::DatabaseUrl;
 
-/// Opens the store at `url`, and migrates it if `mode` allows. Opening a SQLite file blocks. For
-/// PostgreSQL, `connections` is the maximum number of open connections, and `random` spreads
-/// retries. After an error, nothing was changed.
+/// Opens the store at `url`, and migrates it if `mode` allows. For PostgreSQL, `connections` is the
+/// maximum size of the connection pool, and `random` adds jitter to retries. Opening a SQLite file
+/// blocks the thread. If this fails, the database is unchanged.
 ///
-/// The future is boxed, and this function is never inlined, so that the stores are compiled in this crate, and not again
-/// in each crate that opens one.
+/// The future is boxed, and this function is never inlined, so that the code of the stores is
+/// compiled once in this crate, instead of again in each crate that opens one.
 #[inline(never)]
 pub fn open<'a>(
     url: &'a DatabaseUrl,
@@ -51,7 +51,7 @@ async fn open_store(
     }
 }
 
-/// Opens a snapshot of the database at `url`.
+/// Opens a consistent, read-only snapshot of the database at `url`, such as for an export.
 ///
 /// # Errors
 ///
@@ -63,12 +63,12 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     }
 }
 
-/// Opens the database at `url` to add to it. `mode` must not be
-/// [`OpenMode::CreateAndMigrate`]: a service may use an older database.
+/// Opens the database at `url` to load data into it in bulk, such as for an import. `mode` must not
+/// be [`OpenMode::CreateAndMigrate`], because an older service may be using the database.
 ///
 /// # Errors
 ///
-/// See [`OpenError`]. After an error, nothing was changed.
+/// See [`OpenError`]. The database is unchanged after an error.
 pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => Ok(Box::new(sqlite::SqliteLoad::open(path, mode)?)),
@@ -76,13 +76,14 @@ pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenErro
     }
 }
 
-/// Returns the fields that a new database has.
+/// Returns the predefined fields of a new database.
 pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
     Ok(sqlite::fields_of_new_database()?)
 }
 
-/// Reads everything in the database at `url`, without changes. Blocks until it is done. Damage to a
-/// database that can be opened is not an error, but a result.
+/// Checks the integrity of the database at `url`, by reading everything in it without changes.
+/// Blocks until it is done. Damage in a database that can be opened is not an error, but part of
+/// the [`Checkup`].
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),

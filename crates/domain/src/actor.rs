@@ -1,12 +1,12 @@
-//! Actors: the keys, people and parts of the service that cause a write.
+//! Actors: the API keys, people and parts of the service that cause writes.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{fmt, sync::Arc};
 
 use super::KeyId;
 
-/// The number of a member of the staff, from 1. It is never given to another member.
+/// The number of a member of the staff, from 1. Numbers are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StaffId(pub i64);
 
@@ -16,23 +16,23 @@ impl fmt::Display for StaffId {
     }
 }
 
-/// The actor who causes a write.
+/// The originator of a write: a client, a person, or the service itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
-    /// A client with this API key.
+    /// A client, by its API key.
     Key(KeyId),
     /// A member of the staff, in the console.
     Staff(StaffId),
-    /// The service itself, at a given time.
+    /// The service itself, when something is due, such as the expiry of a reservation.
     Clock,
-    /// An operator with a command.
+    /// An operator, by a command such as `petstore keys`.
     Command,
-    /// An operator, by hand in the database.
+    /// An operator, by direct access to the database.
     Database,
 }
 
 impl Actor {
-    /// Returns the kind of the actor, as the interface and the log spell it.
+    /// Returns the kind of the actor, as it appears in the interface and in logs.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",
@@ -43,7 +43,7 @@ impl Actor {
         }
     }
 
-    /// Returns the number of the key or of the member of the staff; `None` for other actors.
+    /// Returns the number of the key or the member of the staff; `None` for other actors.
     pub fn id(self) -> Option<i64> {
         match self {
             Self::Key(KeyId(id)) | Self::Staff(StaffId(id)) => Some(id),
@@ -51,8 +51,8 @@ impl Actor {
         }
     }
 
-    /// Parses a text such as `key:3` or `clock`, the form in which an actor is displayed. `None` for another text, and for
-    /// a number in another spelling, such as `key:03`.
+    /// Parses the displayed form of an actor, such as `key:3` or `clock`. `None` for any other
+    /// text, including a number in another spelling, such as `key:03`.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
@@ -62,8 +62,8 @@ impl Actor {
         (actor.to_string() == text).then_some(actor)
     }
 
-    /// Returns the actor with this kind and number; `None` if there is no such kind, or its actors have no number or
-    /// need one.
+    /// Returns the actor with this kind and number; `None` if the kind is unknown, or the number is
+    /// missing or superfluous for it.
     pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),
@@ -86,11 +86,11 @@ impl fmt::Display for Actor {
     }
 }
 
-/// An actor, with the name that it has at this time.
+/// An actor, with its name at the time of the write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedActor {
     pub actor: Actor,
-    /// The name of the key or of the member of the staff. `None` for an actor that has no name.
+    /// The name of the key or the member of the staff; `None` for other actors.
     pub name: Option<Arc<str>>,
 }
 

@@ -1,4 +1,4 @@
-//! The clients of the service.
+//! Client addresses, and the trust state of client connections.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -7,8 +7,9 @@ use std::{
 
 use super::Networks;
 
-/// The address by which clients are distinguished: an IPv4 address, or an IPv6 network. An IPv6
-/// client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1).
+/// The address that identifies a client for rate limits: an IPv4 address, or an IPv6 /64 network.
+/// An IPv6 client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1), so
+/// a single address would identify nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
@@ -22,9 +23,9 @@ impl From<IpAddr> for ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns an IPv4 address as it is, and for an IPv6 network the network of the site: the /56 that a provider gives to
-    /// one customer (RFC 6177, section 2), who can use each of its 256 networks. `2001:db8:1:2ff::` becomes
-    /// `2001:db8:1:200::`.
+    /// Returns the site of an IPv6 network: the /56 that a provider assigns to one customer (RFC
+    /// 6177, section 2), who can use each of its 256 /64 networks. `2001:db8:1:2ff::` becomes
+    /// `2001:db8:1:200::`. An IPv4 address is returned unchanged.
     #[must_use]
     pub fn site(self) -> Self {
         Self(match self.0 {
@@ -33,10 +34,15 @@ impl ClientAddress {
         })
     }
 
-    /// Returns the address that a limit for one address counts. `None` if many clients share the address, and so have
-    /// no such limit: it is a trusted proxy, or it is local and `exempts_loopback` is set.
-    pub fn with_limit(address: IpAddr, proxies: &Networks, exempts_loopback: bool) -> Option<Self> {
-        let is_shared = proxies.contain(address) || exempts_loopback && address.is_loopback();
+    /// Returns the address to which a per-address limit applies. `None` if many clients share the
+    /// address, so that no such limit applies: it is a trusted proxy, or it is a loopback address
+    /// and `exempts_loopback` is set.
+    pub fn subject_to_limit(
+        address: IpAddr,
+        proxies: &Networks,
+        exempts_loopback: bool,
+    ) -> Option<Self> {
+        let is_shared = proxies.contains(address) || exempts_loopback && address.is_loopback();
         if is_shared {
             None
         } else {
@@ -45,32 +51,38 @@ impl ClientAddress {
     }
 }
 
-/// The client of a connection, as its requests see it. All requests of the connection share it.
+/// The client of a connection, shared by all requests on it.
+///
+/// A connection starts untrusted, and becomes trusted with its first valid API key. When all
+/// connection slots are taken, a new connection may replace an untrusted one, but never a trusted
+/// one.
 #[derive(Debug)]
 pub struct Client {
     address: IpAddr,
     state: AtomicU8,
 }
 
-/// The state of a connection on which no request has carried a valid key yet.
+/// The state while no request on the connection has carried a valid key yet.
 const UNTRUSTED: u8 = 0;
-/// The state of a connection on which a request has carried a valid key.
+/// The state after a request on the connection has carried a valid key.
 const TRUSTED: u8 = 1;
-/// The state of a connection whose slot was given to another connection before a request carried a valid key.
+/// The state after the slot was given to another connection, before any request carried a valid
+/// key.
 const REPLACED: u8 = 2;
 
 impl Client {
-    /// Returns the address of the peer, which may be a proxy.
+    /// Returns the IP address of the peer, which may be a proxy.
     pub fn address(&self) -> IpAddr {
         self.address
     }
 
     /// Records that the connection has carried a valid key, so that it keeps its slot from now on.
-    /// `false` if the slot was already given to another connection: then the request must not be
-    /// served.
+    /// Returns `false` if the slot was already given to another connection; the request must then
+    /// not be served.
     #[must_use]
     pub fn trust(&self) -> bool {
-        // Almost always, the connection is already trusted, and a load is cheaper than a write.
+        // The connection is almost always trusted already, and a load is cheaper than a
+        // compare-and-swap.
         if self.is_trusted() {
             return true;
         }
@@ -85,7 +97,8 @@ impl Client {
         self.state.load(Relaxed) == TRUSTED
     }
 
-    /// Takes the slot of the connection, unless the connection has carried a valid key.
+    /// Takes the slot away from the connection, unless the connection is trusted. Returns whether
+    /// the slot was taken.
     #[must_use]
     pub fn replace(&self) -> bool {
         self.state
@@ -93,7 +106,7 @@ impl Client {
             .is_ok()
     }
 
-    /// Whether the slot was given to another connection.
+    /// Whether the slot was given to another connection, so that this one must be closed.
     pub fn is_replaced(&self) -> bool {
         self.state.load(Relaxed) == REPLACED
     }

@@ -1,6 +1,6 @@
-//! Requests that a client can repeat without repeating their effect.
+//! Idempotent requests, which a client can repeat without repeating their effect.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::time::Duration;
 
@@ -8,23 +8,26 @@ use sha2::{Digest, Sha256};
 
 use super::{KeyId, NewPet, StaffId};
 
-/// The time for which a process must have seen the newest mark before it sets the next mark. See
+/// How long a process must have seen the newest mark before it sets the next one.
+///
+/// The age of remembered requests is measured in marks, not in clock time, so that requests do not
+/// expire early when a clock is wrong or the service was down. See
 /// `Requests::mark_idempotency_keys` of the store.
 pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
-/// The number of marks that must follow the first mark after a request before the request is forgotten: 48
-/// hours in which the service ran. Clients are promised 24 hours.
+/// How many marks must follow the first mark after a request before the request is forgotten. This
+/// corresponds to 48 hours in which the service ran; clients are promised 24 hours.
 pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 
-/// The identifier that a client gives a request: 1 to 255 visible ASCII characters. It is unique
-/// only for one [`RequestOwner`].
+/// The `Idempotency-Key` that a client chooses for a request: 1 to 255 visible ASCII characters. It
+/// identifies the request only together with its [`RequestOwner`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
     pub const MAX_LENGTH: usize = 255;
 
-    /// Returns the key; `None` unless the text has 1 to 255 characters, all from `!` to `~`.
+    /// Validates a key; `None` unless the text has 1 to 255 characters, all from `!` to `~`.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = (1..=Self::MAX_LENGTH).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -36,8 +39,8 @@ impl IdempotencyKey {
     }
 }
 
-/// The owner of a remembered request: an API key or a member of the staff. The store has one number for both, which is
-/// positive for a key and negative for a member of the staff.
+/// The owner of a remembered request: an API key or a member of the staff. The store saves it as
+/// one number, which is positive for a key and negative for a member of the staff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestOwner(i64);
 
@@ -62,21 +65,23 @@ impl From<StaffId> for RequestOwner {
 /// A request that the client may repeat.
 #[derive(Debug, Clone)]
 pub struct IdempotentRequest {
-    /// The API key that the request came with, or the member of the staff.
+    /// The API key of the request, or the member of the staff.
     pub caller: RequestOwner,
-    /// The owner of the remembered request. For an API key, this is the first key of its lineage: the key
-    /// that was rotated, perhaps several times, into this one. It is often the caller itself.
+    /// The owner under which the request is remembered. For an API key that resulted from
+    /// rotations, this is the original key, so that a client can repeat a request after a rotation.
+    /// Otherwise, it is the caller.
     pub lineage: RequestOwner,
     pub operation: &'static str,
-    /// The client's identifier of the request.
+    /// The `Idempotency-Key` of the request.
     pub key: IdempotencyKey,
-    /// The hash of the requested animal or change. See [`fingerprint`].
+    /// A hash of the requested animal or change, to detect that a key is reused for a different
+    /// request. See [`fingerprint`].
     pub fingerprint: [u8; 32],
 }
 
 impl IdempotentRequest {
-    /// Returns the owners under which the request is remembered: the first key of its lineage, and the caller, by which
-    /// earlier releases find the request.
+    /// Returns the owners under which the request is remembered: the lineage and, if that is
+    /// different, the caller, by which earlier releases look up the request.
     pub fn owners(&self) -> impl Iterator<Item = RequestOwner> {
         let caller = if self.caller == self.lineage {
             None
@@ -87,7 +92,7 @@ impl IdempotentRequest {
     }
 }
 
-/// The response to a request, which each repetition of the request gets too.
+/// The saved response to a request, which is sent again for each repetition of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredResponse {
     pub status: u16,
@@ -98,13 +103,15 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
 }
 
-/// Returns the SHA-256 of the requested animal. Two bodies with the same values have the same
-/// fingerprint, even if their members are in another order.
+/// Returns the SHA-256 of the requested animal. Because it is computed from the parsed values, two
+/// bodies with the same values have the same fingerprint, even if their JSON is formatted
+/// differently.
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());
     hash.update(pet.status.as_str());
-    // A status never contains this byte, so name and status cannot be confused.
+    // A separator that no status contains, so that different pairs of status and name cannot have
+    // the same bytes.
     hash.update([0]);
     hash.update(pet.name.as_str());
     hash.finalize().into()

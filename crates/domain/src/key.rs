@@ -1,11 +1,11 @@
-//! API keys: their format, their records in a store, and their scopes.
+//! API keys: their format, scopes and stored records.
 //!
 //! A key consists of `pets_live_` (production) or `pets_test_` (staging), 30 random base62
-//! characters, and 6 base62 characters with the CRC-32 of everything before. Secret scanners
-//! recognise the format, and the service detects a mistyped key without a lookup. Only the SHA-256
-//! of a key is stored: 178 random bits need no slow hash.
+//! characters, and a checksum: the CRC-32 of everything before it, as 6 base62 characters. Secret
+//! scanners recognise the format, and the service rejects a mistyped key without a lookup. Only the
+//! SHA-256 of a key is stored: with 178 random bits, a slow hash would add no protection.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{fmt, str::FromStr};
 
@@ -13,24 +13,24 @@ use jiff::Timestamp;
 use rand::{CryptoRng, RngExt};
 use sha2::{Digest, Sha256};
 
-use super::{RateLimit, words::words};
+use super::{RateLimit, named_enum::named_enum};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The number of random characters in a key.
 const RANDOM_LENGTH: usize = 30;
 
-/// The number of characters of the checksum in a key.
+/// The number of checksum characters at the end of a key.
 const CHECKSUM_LENGTH: usize = 6;
 
-words! {
+named_enum! {
     /// The deployment that a service or a key belongs to.
     #[derive(Default)]
     pub enum Deployment {
-        /// The catalogue with the real animals.
+        /// The live catalogue, with real animals.
         #[default]
         Production = "production",
-        /// A catalogue for trials.
+        /// A catalogue for testing.
         Staging = "staging",
     }
 }
@@ -44,7 +44,7 @@ impl Deployment {
     }
 }
 
-words! {
+named_enum! {
     /// The operations that a key allows.
     #[derive(Default)]
     pub enum Scope {
@@ -63,7 +63,7 @@ words! {
 }
 
 impl Scope {
-    /// Whether a key of this scope may run an operation that needs `required_scope`.
+    /// Whether a key with this scope may call an operation that requires `required_scope`.
     pub fn allows(self, required_scope: Self) -> bool {
         match self {
             Self::Read => required_scope == Self::Read,
@@ -77,7 +77,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope with the same rights in the contract, which knows only `read` and `write`.
+    /// Returns the equivalent scope in the contract, which knows only `read` and `write`.
     pub fn contract_scope(self) -> Self {
         match self {
             Self::Read | Self::StoreRead => Self::Read,
@@ -85,7 +85,8 @@ impl Scope {
         }
     }
 
-    /// Returns the name of a scope of the store area; `None` for a scope of the contract.
+    /// Returns the name if this is a scope of the store area, such as `store:read`; `None` for
+    /// `read` and `write`, which the contract defines.
     pub fn store_area_name(self) -> Option<&'static str> {
         if self.contract_scope() == self {
             None
@@ -95,12 +96,13 @@ impl Scope {
     }
 }
 
-/// A secret API key, which exists in memory from its creation until it is shown once. `Debug` hides it; only
-/// [`ApiKey::reveal`] returns it.
+/// A newly created API key in plain text. It exists only in memory, until it has been shown once.
+/// `Debug` hides the secret; only [`ApiKey::reveal`] returns it.
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// Returns a new key, such as `pets_live_` with 36 characters after it.
+    /// Generates a new key: the prefix of the deployment, such as `pets_live_`, followed by 36
+    /// characters.
     pub fn generate(deployment: Deployment, random: &mut impl CryptoRng) -> Self {
         let mut text = String::from(deployment.key_prefix());
         for _ in 0..RANDOM_LENGTH {
@@ -111,7 +113,7 @@ impl ApiKey {
         Self(text)
     }
 
-    /// Returns the secret, to show it to its owner once.
+    /// Returns the secret, to be shown once to the owner of the key.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -127,13 +129,13 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The SHA-256 of a key, which identifies it in the store.
+/// The SHA-256 of a key, by which the store looks it up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// Returns the digest of the text that a client sent as a key; `None` if the text does not have
-    /// the format of a key of `deployment`.
+    /// Returns the digest of a key that a client presented; `None` if the text is not a well-formed
+    /// key of `deployment`, or its checksum is wrong.
     pub fn from_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
         let characters = text.strip_prefix(deployment.key_prefix().as_bytes())?;
@@ -149,7 +151,7 @@ impl KeyDigest {
         Some(Self(Sha256::digest(text).into()))
     }
 
-    /// Returns a digest that was read from the store.
+    /// Wraps a digest that was read from the store.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -165,7 +167,7 @@ impl fmt::Debug for KeyDigest {
     }
 }
 
-/// Returns the CRC-32 (the one of gzip and PNG) in base62, highest digit first.
+/// Returns the CRC-32 (the variant of gzip and PNG) in base62, most significant digit first.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     let mut quotient = crc32fast::hash(text) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
@@ -197,20 +199,20 @@ impl FromStr for KeyId {
     }
 }
 
-/// A key that is about to be stored.
+/// A key to be inserted into the store.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     pub digest: KeyDigest,
     pub name: String,
     pub scope: Scope,
     pub deployment: Deployment,
-    /// The time from which the key is not accepted any more; `None` means that it never expires.
+    /// When the key expires; `None` means never. At this time, it is already rejected.
     pub expires_at: Option<Timestamp>,
-    /// The rate limit of the key; `None` means the default limit.
+    /// The rate limit of the key; `None` for the default limit.
     pub rate_limit: Option<RateLimit>,
 }
 
-/// A stored key, without its secret. Times are stored to the second.
+/// A stored key, without its secret. Times have a resolution of one second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: KeyId,
@@ -218,29 +220,30 @@ pub struct KeyRecord {
     pub scope: Scope,
     pub deployment: Deployment,
     pub created_at: Timestamp,
-    /// The time from which the key is not accepted any more; `None` means that it never expires.
+    /// When the key expires; `None` means never. At this time, it is already rejected.
     pub expires_at: Option<Timestamp>,
-    /// The time when the key was last accepted, recorded a few seconds late; `None` means never.
+    /// When the key was last accepted; `None` means never. Saved with a delay of a few seconds.
     pub last_used_at: Option<Timestamp>,
-    /// The time of its last call of the deprecated operation, recorded a few seconds late; `None` means
-    /// never.
+    /// When the key last called the deprecated operation; `None` means never. Saved with a delay of
+    /// a few seconds.
     pub last_deprecated_call_at: Option<Timestamp>,
-    /// The time when the key was revoked, if it was.
+    /// When the key was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
-    /// The rate limit of the key; `None` means the default limit.
+    /// The rate limit of the key; `None` for the default limit.
     pub rate_limit: Option<RateLimit>,
     /// The key that replaces this one, if it was rotated.
     pub successor: Option<KeyId>,
 }
 
 impl KeyRecord {
-    /// Whether the key is accepted at `now`: neither revoked nor expired.
+    /// Whether the key is neither revoked nor expired at `now`.
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    /// Returns a successor with this digest, and with the same name, scope, limit and lifetime; `None` if it would expire
-    /// too far in the future. The successor of a key that was valid for 90 days expires 90 days after `now`.
+    /// Returns the key that replaces this one in a rotation: with a new digest, but the same name,
+    /// scope, rate limit and lifetime. The successor of a key that was valid for 90 days expires 90
+    /// days after `now`. `None` if the expiry would be out of range.
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
             Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),
@@ -257,11 +260,11 @@ impl KeyRecord {
     }
 }
 
-/// The latest use of a key.
+/// The latest use of a key, to be saved in its [`KeyRecord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUse {
     pub id: KeyId,
     pub used_at: Timestamp,
-    /// The time of the latest call of the deprecated operation, if there was one.
+    /// When the key last called the deprecated operation, if it did.
     pub deprecated_call_at: Option<Timestamp>,
 }

@@ -1,8 +1,8 @@
-//! The values that the service works with, independent of HTTP and SQL: animals, pages, API keys,
-//! and the clock.
+//! The domain model of the service: animals, pages, API keys, staff, the store area and the clock.
+//! Nothing here depends on HTTP or SQL.
 //!
-//! A constructor validates its value ([`PetName`], [`PetId`], [`Limit`], [`KeyDigest`],
-//! [`IdempotencyKey`]), so every value of such a type is valid.
+//! Types such as [`PetName`], [`PetId`], [`Limit`], [`KeyDigest`] and [`IdempotencyKey`] validate
+//! in their constructors, so a value of such a type is always valid.
 
 pub mod actor;
 pub mod client;
@@ -10,6 +10,7 @@ pub mod clock;
 pub mod context;
 pub mod idempotency;
 pub mod key;
+pub mod named_enum;
 pub mod network;
 pub mod page;
 pub mod pet;
@@ -18,7 +19,6 @@ pub mod rate_limit;
 pub mod staff;
 pub mod store_area;
 pub mod text;
-pub mod words;
 
 pub use actor::{Actor, NamedActor, StaffId};
 pub use client::Client;

@@ -4,19 +4,19 @@ use std::{net::IpAddr, str::FromStr, sync::Arc};
 
 use ipnet::IpNet;
 
-/// Networks that an operator names, such as the networks of trusted proxies.
+/// A set of networks that the operator configures, such as the networks of trusted proxies.
 #[derive(Debug, Clone, Default)]
 pub struct Networks(Arc<[IpNet]>);
 
 impl Networks {
-    /// Whether the address is in one of the networks. An IPv4-mapped address such as `::ffff:10.0.0.1` counts as the IPv4
-    /// address `10.0.0.1`.
-    pub fn contain(&self, address: IpAddr) -> bool {
+    /// Whether one of the networks contains the address. An IPv4-mapped address such as
+    /// `::ffff:10.0.0.1` is treated as the IPv4 address `10.0.0.1`.
+    pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether there is no network.
+    /// Whether the set contains no networks.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -33,7 +33,7 @@ impl FromIterator<Network> for Networks {
     }
 }
 
-/// A network such as `10.0.0.0/8` or `fd00::/8`, or one address.
+/// A network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 

@@ -1,8 +1,8 @@
-//! Pages of the catalogue, which clients read in ascending order of identifier.
+//! Pagination of the catalogue, in ascending order of identifiers.
 
 use super::{PetId, PetStatus};
 
-/// The maximum number of animals on a page: 1 to 100, by default 20.
+/// The maximum number of items on a page: 1 to 100, by default 20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limit(u8);
 
@@ -12,8 +12,8 @@ impl Limit {
     /// The largest page.
     pub const MAX: u8 = 100;
 
-    /// Returns the limit; `None` outside 1 to 100. A limit is never clamped: a client that asked for more would take a
-    /// short page for the last one.
+    /// Returns the limit; `None` outside 1 to 100. A higher limit is rejected instead of clamped,
+    /// because the client would mistake the shorter page for the last one.
     pub fn new(limit: i64) -> Option<Self> {
         let limit = u8::try_from(limit).ok()?;
         let is_valid = (Self::MIN..=Self::MAX).contains(&limit);
@@ -25,10 +25,11 @@ impl Limit {
         self.0
     }
 
-    /// Returns the items of a page, and the position of the last item if more items follow.
+    /// Splits off the items of one page, and returns the position of the last one if more items
+    /// follow.
     ///
-    /// A caller reads one item more than the limit to find out whether more follow. With the limit 2, the items 1, 2 and 3
-    /// become the page 1 and 2 with the position of 2.
+    /// The caller queries one item more than the limit, to learn whether there is a next page. With
+    /// the limit 2, the items 1, 2 and 3 become the page 1 and 2, with the position of 2.
     pub fn page<T, P>(
         self,
         mut items: Vec<T>,
@@ -57,6 +58,6 @@ pub struct PageRequest {
     pub limit: Limit,
     /// The status of the animals; `None` for animals of any status.
     pub status: Option<PetStatus>,
-    /// The identifier before the page: the animals have higher ones. `None` for the first page.
+    /// Only animals with a higher identifier than this one; `None` for the first page.
     pub after: Option<PetId>,
 }

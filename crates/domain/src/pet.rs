@@ -1,25 +1,27 @@
-//! The animal of the contract, which the store area extends.
+//! The animal as the contract defines it. The store area extends it: see
+//! [`StorePet`](crate::store_area::StorePet).
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-use super::words::words;
+use super::named_enum::named_enum;
 
 /// The highest identifier of an animal or order, and the highest version, that an import accepts:
-/// 2^53 - 2^40. Each change and each new animal or order takes the next number, so a store has more
-/// than a million million of them left.
+/// 2^53 - 2^40. Later changes and new animals or orders count up from there, so an import always
+/// leaves more than a million million numbers up to 2^53.
 pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
 
-/// A number that no store reaches. It lies halfway between [`HIGHEST_IMPORTED`] and 2^53.
+/// A number that no healthy store reaches, halfway between [`HIGHEST_IMPORTED`] and 2^53.
+/// `petstore check` reports higher identifiers and versions as a problem.
 pub const HIGHEST_EXPECTED: i64 = (1 << 53) - (1 << 39);
 
-/// Declares the type of an identifier: a number that every JSON reader reads exactly, also a reader that stores every
-/// number as an IEEE 754 double.
+/// Declares an identifier type. Its values are limited to 2^53 - 1, so that they stay exact even in
+/// JSON parsers that store every number as an IEEE 754 double.
 ///
-/// `id! { PetId }` becomes a struct `PetId` with `PetId::MAX`, `PetId::new`, `PetId::get` and `Display`. `PetId::new(0)` is
-/// `None`.
+/// `id! { PetId }` declares a struct `PetId` with `PetId::MAX`, `PetId::new`, `PetId::get` and
+/// `Display`. `PetId::new(0)` is `None`.
 macro_rules! id {
-    ($(#[$about:meta])* $name:ident) => {
-        $(#[$about])*
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(i64);
 
@@ -51,8 +53,8 @@ id! {
     PetId
 }
 
-words! {
-    /// Whether an animal is available.
+named_enum! {
+    /// The sales status of an animal.
     #[derive(Default)]
     pub enum PetStatus {
         /// The animal can be reserved or sold, the default.
@@ -64,18 +66,19 @@ words! {
     }
 }
 
-/// An animal's name: any Unicode text of up to 64 KiB without U+0000, stored exactly as given. It
-/// may be empty.
+/// The name of an animal: any Unicode text of up to 64 KiB without U+0000, stored exactly as given.
+/// It may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetName(String);
 
 impl PetName {
-    /// The maximum length in bytes. A request cannot carry a longer name, and the limit bounds the
-    /// size of a page.
+    /// The maximum length, in bytes. It also bounds the size of a page. A request body cannot hold
+    /// a longer name.
     pub const MAX_LENGTH: usize = 64 << 10;
 
-    /// Returns the name; `None` if the text is longer than [`Self::MAX_LENGTH`], or contains U+0000. PostgreSQL
-    /// cannot store U+0000, so every backend rejects it: a catalogue can move between backends.
+    /// Validates a name; `None` if the text is longer than [`Self::MAX_LENGTH`] or contains U+0000.
+    /// PostgreSQL cannot store U+0000, so it is rejected for SQLite, too: a catalogue must be able
+    /// to move between backends.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = text.len() <= Self::MAX_LENGTH && !text.contains('\0');
         is_valid.then_some(Self(text))
@@ -86,19 +89,20 @@ impl PetName {
     }
 }
 
-/// An animal that has no identifier yet.
+/// An animal to be added, which has no identifier yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPet {
     pub name: PetName,
-    /// The number of the category: any number, which no operation looks up.
+    /// The number of the category. Any number is accepted; it need not be a category with a label.
     pub category_id: i64,
     pub status: PetStatus,
-    /// Whether the window may show the animal. The contract only adds animals that it may show.
+    /// Whether the window may show the animal. Always true for an animal that is added through the
+    /// contract.
     pub is_listed: bool,
 }
 
 impl NewPet {
-    /// Returns the animal with the identifier that the store gave it.
+    /// Returns the animal with the identifier that the store assigned.
     pub fn with_id(self, id: PetId) -> Pet {
         Pet {
             id,
@@ -112,7 +116,7 @@ impl NewPet {
 /// An animal in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pet {
-    /// Given by the store, and unique.
+    /// Assigned by the store, and unique.
     pub id: PetId,
     pub name: PetName,
     pub category_id: i64,
@@ -120,7 +124,7 @@ pub struct Pet {
 }
 
 impl Pet {
-    /// Returns the animal with a borrowed name.
+    /// Borrows the animal, without a copy of its name.
     pub fn as_pet_ref(&self) -> PetRef<'_> {
         PetRef {
             id: self.id,
@@ -131,8 +135,7 @@ impl Pet {
     }
 }
 
-/// An animal in the catalogue with a borrowed name, so that a page is written without a copy of
-/// each name.
+/// A borrowed [`Pet`], so that a page can be serialized without a copy of each name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PetRef<'a> {
     pub id: PetId,

@@ -1,19 +1,19 @@
-//! The problems that a request can have, with their codes.
+//! The kinds of errors in responses, with their codes.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-/// Declares the problems, each with its code. `NotFound "not_found";` becomes the variant `Problem::NotFound`, whose code is
-/// `not_found`.
+/// Declares the problems with their codes. For example, `NotFound "not_found";` declares the
+/// variant `Problem::NotFound` with the code `not_found`.
 macro_rules! problems {
-    ($($(#[$about:meta])* $name:ident $code:literal;)*) => {
-        /// The kind of problem. Codes are stable and never reused for another problem.
+    ($($(#[$attribute:meta])* $name:ident $code:literal;)*) => {
+        /// The kind of an error. Codes are stable, and never reused for another problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Problem {
-            $($(#[$about])* $name,)*
+            $($(#[$attribute])* $name,)*
         }
 
         impl Problem {
-            /// Returns the `code` of the Error body.
+            /// Returns the `code` in the error body of the response.
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)*
@@ -32,7 +32,7 @@ problems! {
     UnknownParameter      "unknown_parameter";
     /// The cursor was not created by this service for this list and these filters.
     InvalidCursor         "invalid_cursor";
-    /// The changes after the cursor are not kept, or belong to another database.
+    /// The changes after the cursor have been deleted, or the cursor belongs to another database.
     CursorExpired         "cursor_expired";
     /// The head violates the rules of HTTP.
     InvalidRequest        "invalid_request";
@@ -41,21 +41,21 @@ problems! {
     InvalidBody           "invalid_body";
     UnknownMember         "unknown_member";
     MissingIdempotencyKey "missing_idempotency_key";
-    /// The subject is not in a state in which the change is possible.
+    /// The present state of the subject does not allow the change.
     InvalidTransition     "invalid_transition";
     OpenOrder             "open_order";
     /// The store has no field with this name.
     UnknownField          "unknown_field";
     /// An animal has a value of the field.
     FieldInUse            "field_in_use";
-    /// Another animal has the value of a unique field.
+    /// Another animal already has the value of a unique field.
     DuplicateValue        "duplicate_value";
     TooManyFields         "too_many_fields";
-    /// The body is no picture that can become a photo.
+    /// The body is not a picture that can be used as a photo.
     InvalidImage          "invalid_image";
     TooManyPhotos         "too_many_photos";
     TooManyNotes          "too_many_notes";
-    /// The service has no place for photos.
+    /// The service is configured without storage for photos.
     PhotosOff             "photos_off";
     PreconditionRequired  "precondition_required";
     PreconditionFailed    "precondition_failed";

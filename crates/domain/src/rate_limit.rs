@@ -1,8 +1,8 @@
-//! Rate limits, and the meter that counts requests against them.
+//! Rate limits, and the meter that enforces them.
 //!
-//! The algorithm is GCRA (ITU-T I.371): a client may use all of its quota at once, and the quota
-//! refills evenly. A meter is one number, the time at which the quota will be full again, so no
-//! task has to refill it.
+//! The algorithm is GCRA (ITU-T I.371), a form of token bucket: a client may use its whole quota in
+//! one burst, and the quota refills at a constant rate. The only state of a meter is the time at
+//! which the quota will be full again, so no background task needs to refill it.
 
 use std::{
     fmt,
@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-use super::words::words;
+use super::named_enum::named_enum;
 
-words! {
-    /// The unit of time of a rate.
+named_enum! {
+    /// The time unit of a rate.
     enum Period {
         Second = "s",
         Minute = "min",
@@ -52,17 +52,17 @@ pub struct RateLimit {
 impl RateLimit {
     const MAX_REQUESTS: u32 = 1_000_000;
 
-    /// Returns the number of requests that may come at once. After them, the quota refills evenly.
+    /// Returns the quota: the number of requests that a client may send in one burst.
     pub fn quota(self) -> u32 {
         self.requests.get()
     }
 
-    /// Returns the seconds in which an empty quota refills.
+    /// Returns the time in which an empty quota refills completely, in seconds.
     pub fn window(self) -> u32 {
         self.period.seconds()
     }
 
-    /// Returns the limit as a part of a sentence, such as `600 requests per minute`.
+    /// Returns the limit as part of a sentence, such as `600 requests per minute`.
     pub fn in_words(self) -> String {
         let plural = if self.quota() == 1 { "" } else { "s" };
         let period = match self.period {
@@ -73,20 +73,20 @@ impl RateLimit {
         format!("{} request{plural} per {period}", self.requests)
     }
 
-    /// Returns the nanoseconds in which one request is refilled.
+    /// Returns the time in which the quota refills by one request, in nanoseconds.
     fn request_nanos(self) -> u64 {
         u64::from(self.window()) * NANOS_PER_SECOND / u64::from(self.quota())
     }
 
-    /// Returns the nanoseconds in which an empty quota refills.
+    /// Returns the time in which an empty quota refills completely, in nanoseconds.
     fn window_nanos(self) -> u64 {
         self.request_nanos() * u64::from(self.quota())
     }
 
-    /// Returns the seconds until the quota has `count` requests, rounded up; at least 1. `nanos_until_full` is the time
-    /// until the quota is full.
+    /// Returns the seconds until `count` requests are available, rounded up, but at least 1.
+    /// `nanos_until_full` is the time until the quota is full.
     fn seconds_until(self, count: u64, nanos_until_full: u64) -> u64 {
-        // A quota with `count` requests needs this time until it is full.
+        // With `count` requests available, the quota still needs this time to become full.
         let nanos_from_count_to_full = self
             .window_nanos()
             .saturating_sub(count * self.request_nanos());
@@ -99,7 +99,7 @@ impl RateLimit {
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The error for a text that is not a rate.
+/// The error for a text that is not a valid rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a rate; use the form 10/s, 600/min or 5000/h, from 1 to {max}", max = RateLimit::MAX_REQUESTS)]
 pub struct InvalidRateLimit;
@@ -112,7 +112,7 @@ impl FromStr for RateLimit {
         let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
         let period = period.parse().map_err(|_| InvalidRateLimit)?;
         let limit = Self { requests, period };
-        // Each rate has one spelling: not `+10/s`, for example.
+        // Only the canonical spelling is accepted, and not `+10/s`, for example.
         let is_valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
         if is_valid {
             Ok(limit)
@@ -128,8 +128,8 @@ impl fmt::Display for RateLimit {
     }
 }
 
-/// A meter, which counts requests against a [`RateLimit`]. A new meter has a full quota. Times are durations since
-/// one fixed moment.
+/// A meter that counts the requests of one client against a [`RateLimit`]. A new meter has a full
+/// quota. All times are durations since one fixed moment.
 #[derive(Debug, Default)]
 pub struct Meter {
     /// The time when the quota will be full again, in nanoseconds.
@@ -139,31 +139,32 @@ pub struct Meter {
 /// The state of a meter after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeterReading {
-    /// The limit that the request was counted against.
+    /// The limit against which the request was counted.
     pub limit: RateLimit,
     /// Whether the request is within the limit.
     pub is_within_limit: bool,
-    /// The number of requests that may follow at once.
+    /// The number of requests that may follow immediately.
     pub remaining: u32,
-    /// The seconds until the next request is refilled, rounded up; at least 1. For a batch above
-    /// the limit, the seconds until the batch can be sent again.
+    /// The seconds until one more request is available, rounded up, but at least 1. If the request
+    /// or batch exceeded the limit, the seconds until it can be retried.
     pub refill_seconds: u64,
 }
 
 impl Meter {
-    /// Takes one request from the quota, unless the quota is used up.
+    /// Takes one request from the quota, unless it is exhausted.
     pub fn take(&self, limit: RateLimit, now: Duration) -> MeterReading {
-        self.take_all(1, 1, limit, now)
+        self.take_requests(1, 1, limit, now)
     }
 
-    /// Takes the cost of a batch in addition to its request, which is one request for each command but the first. Takes
-    /// nothing if the quota has less.
+    /// Takes the additional cost of a batch: one request for each command after the first, because
+    /// the batch itself was already counted as one request. Takes nothing if the quota is not
+    /// sufficient.
     pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> MeterReading {
-        self.take_all(commands.saturating_sub(1), commands, limit, now)
+        self.take_requests(commands.saturating_sub(1), commands, limit, now)
     }
 
     /// Gives back one request that was taken.
-    pub fn give_back(&self, limit: RateLimit) {
+    pub fn refund(&self, limit: RateLimit) {
         let _ = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
@@ -171,8 +172,9 @@ impl Meter {
             });
     }
 
-    /// Takes `count` requests, or none if the quota has less. `retry_count` is the number of requests that a retry needs.
-    fn take_all(
+    /// Takes `count` requests from the quota, or none if fewer are available. `retry_count` is the
+    /// number of requests that a retry will need.
+    fn take_requests(
         &self,
         count: u32,
         retry_count: u32,
@@ -204,9 +206,10 @@ impl Meter {
 }
 
 impl MeterReading {
-    /// Returns the reading for a request within the limit. `nanos_until_full` is the time until the quota is full.
+    /// Creates the reading for a request within the limit. `nanos_until_full` is the time until the
+    /// quota is full.
     fn new(limit: RateLimit, nanos_until_full: u64) -> Self {
-        // This time exceeds the window only if the limit was lowered.
+        // `nanos_until_full` can exceed the window only if the limit was lowered.
         let remaining =
             limit.window_nanos().saturating_sub(nanos_until_full) / limit.request_nanos();
         Self {

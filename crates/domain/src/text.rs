@@ -1,4 +1,5 @@
-//! Bytes and integers as text, and texts in forms that can be compared or read.
+//! Text utilities: hexadecimal digits, integer parsing, and forms of text for comparison and
+//! display.
 
 pub mod formulas;
 pub mod readable;
@@ -17,18 +18,20 @@ pub fn hex(byte: u8) -> [u8; 2] {
     ]
 }
 
-/// Returns bytes as hexadecimal digits: `002f` for 0 and 47.
+/// Returns the hexadecimal digits of bytes: `002f` for 0 and 47.
 pub fn hex_digits(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|&byte| hex(byte));
     digits.map(char::from).collect()
 }
 
-/// Returns the key of a text: texts with the same key are equal "in any case". This is the only comparison of headings,
-/// labels, choices, references and customers.
+/// Returns the key by which texts are compared without regard to case. Headings, labels, choices,
+/// references and customers are compared only by this key. Where other docs say that two texts are
+/// equal "in any case", they mean that their keys are equal.
 ///
-/// The key has compatibility characters in their plain form (NFKC), all letters in one case, one space between words,
-/// and no character that fonts ignore. The text passes through upper case, because some letters have two lower-case
-/// forms, and others become two letters.
+/// The text is normalized (NFKC), converted to one case, and stripped of characters that fonts
+/// ignore; runs of whitespace become one space. The case conversion goes through upper case,
+/// because some letters have two lower-case forms (σ and ς), and others become two letters (ß
+/// becomes SS).
 ///
 /// ```
 /// use petstore_domain::text::comparison_key;
@@ -39,7 +42,7 @@ pub fn hex_digits(bytes: &[u8]) -> String {
 /// ```
 pub fn comparison_key(text: &str) -> String {
     if text.is_ascii() {
-        // The same result, much faster.
+        // Fast path with the same result.
         let words: Vec<&str> = text.split_whitespace().collect();
         return words.join(" ").to_ascii_lowercase();
     }
@@ -47,13 +50,15 @@ pub fn comparison_key(text: &str) -> String {
         .chars()
         .filter(|&character| !is_ignored_by_fonts(character));
     let text_in_one_case: String = fold_case(visible_text.nfkc()).collect();
-    // The first pass can leave letters that compose, or that have another case, such as an iota below an accent.
+    // One pass is not always idempotent: it can leave letters that still compose or still have
+    // another case, such as an iota below an accent.
     let stable_text: String = fold_case(text_in_one_case.nfkc()).nfkc().collect();
     let words: Vec<&str> = stable_text.split_whitespace().collect();
     words.join(" ")
 }
 
-/// Returns characters in one case. `İ` is `i`, without the dot that Unicode keeps in lower case.
+/// Converts characters to one case. `İ` becomes a plain `i`, without the combining dot that Unicode
+/// keeps in lower case.
 fn fold_case(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     const DOT_ABOVE: char = '\u{307}';
     let mut previous = None;
@@ -69,14 +74,14 @@ fn fold_case(characters: impl Iterator<Item = char>) -> impl Iterator<Item = cha
         })
 }
 
-/// Returns the heading of a column for a comparison without regard to case and space: `Category ID`
-/// is `categoryid`.
+/// Returns the key by which column headings are compared, without regard to case and spaces:
+/// `categoryid` for `Category ID`.
 pub fn heading_key(text: &str) -> String {
     comparison_key(text).replace(' ', "")
 }
 
-/// Parses an int64 in its only valid spelling: decimal digits with an optional minus sign, without a plus
-/// sign or leading zeros.
+/// Parses an int64 in its canonical spelling: decimal digits with an optional minus sign, without a
+/// plus sign or leading zeros.
 ///
 /// ```
 /// use petstore_domain::text::parse_integer;

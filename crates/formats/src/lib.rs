@@ -1,4 +1,5 @@
-//! JSON, as the interface reads and writes it, and the files of import and export.
+//! The formats of the service: JSON in requests and responses, the cells of tables, and the files
+//! of imports and exports.
 
 pub mod cells;
 pub mod files;

@@ -1,46 +1,51 @@
-//! The names of browsers and systems, which are not translated.
+//! Recognizes browsers and operating systems by their user agent. Their names are not translated.
 
-/// A part of a user agent, and the name of the browser or system that it shows.
-struct Mark {
+/// A token of a user agent, and the name of the browser or system that it identifies.
+struct Token {
     text: &'static str,
     name: &'static str,
 }
 
-/// The browsers. Each of them also names the browsers after it.
-const BROWSERS: [Mark; 8] = [
-    mark("Edg", "Edge"),
-    mark("OPR/", "Opera"),
-    mark("OPT/", "Opera"),
-    mark("Firefox/", "Firefox"),
-    // On iPhones and iPads, the names of browsers are other ones.
-    mark("FxiOS/", "Firefox"),
-    mark("CriOS/", "Chrome"),
-    mark("Chrome/", "Chrome"),
-    mark("Safari/", "Safari"),
+/// The browsers. The order matters, because a user agent can also contain the tokens of later browsers: Edge
+/// also sends `Chrome/` and `Safari/`.
+const BROWSERS: [Token; 8] = [
+    token("Edg", "Edge"),
+    token("OPR/", "Opera"),
+    token("OPT/", "Opera"),
+    token("Firefox/", "Firefox"),
+    // The tokens of Firefox and Chrome on iPhones and iPads.
+    token("FxiOS/", "Firefox"),
+    token("CriOS/", "Chrome"),
+    token("Chrome/", "Chrome"),
+    token("Safari/", "Safari"),
 ];
 
-const SYSTEMS: [Mark; 6] = [
-    mark("Android", "Android"),
-    mark("iPhone", "iPhone"),
-    mark("iPad", "iPad"),
-    mark("Windows", "Windows"),
-    mark("Mac OS", "Mac"),
-    mark("Linux", "Linux"),
+/// The operating systems. The order matters: Android also sends `Linux`, and iPhones and iPads also
+/// send `Mac OS`.
+const SYSTEMS: [Token; 6] = [
+    token("Android", "Android"),
+    token("iPhone", "iPhone"),
+    token("iPad", "iPad"),
+    token("Windows", "Windows"),
+    token("Mac OS", "Mac"),
+    token("Linux", "Linux"),
 ];
 
-const fn mark(text: &'static str, name: &'static str) -> Mark {
-    Mark { text, name }
+const fn token(text: &'static str, name: &'static str) -> Token {
+    Token { text, name }
 }
 
-/// Returns the names of a browser and of its system, if both are known.
-pub fn browser(agent: &str) -> Option<(&'static str, &'static str)> {
-    let browser = first_name(&BROWSERS, agent)?;
-    let system = first_name(&SYSTEMS, agent)?;
+/// Returns the names of the browser and of the operating system from a user agent, if both are recognized.
+pub fn browser(user_agent: &str) -> Option<(&'static str, &'static str)> {
+    let browser = first_name(&BROWSERS, user_agent)?;
+    let system = first_name(&SYSTEMS, user_agent)?;
     Some((browser, system))
 }
 
-/// Returns the name of the first mark that a user agent has.
-fn first_name(marks: &[Mark], agent: &str) -> Option<&'static str> {
-    let mark = marks.iter().find(|mark| agent.contains(mark.text))?;
-    Some(mark.name)
+/// Returns the name for the first token that the user agent contains.
+fn first_name(tokens: &[Token], user_agent: &str) -> Option<&'static str> {
+    let token = tokens
+        .iter()
+        .find(|token| user_agent.contains(token.text))?;
+    Some(token.name)
 }

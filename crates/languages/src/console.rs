@@ -1,6 +1,6 @@
 //! The texts of the pages for the staff.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::borrow::Cow;
 
@@ -16,11 +16,12 @@ use petstore_domain::{
 
 use super::declaration::{Unit, texts};
 
-/// One of the texts, for a table that has no request.
+/// A function that selects a text. Static tables contain it in place of a text, because their language
+/// is only known during a request.
 pub type Label = fn(&Texts) -> &'static str;
 
 texts! {
-    /// The language of all texts, by which the script also writes times.
+    /// The language tag of the texts, such as `en-GB`. Scripts also use it to format times.
     language;
     site;
     skip;
@@ -39,7 +40,8 @@ texts! {
     error_prefix;
     problem_heading;
     cancel;
-    /// The way out of a question. Many questions are about a cancellation, so "Cancel" would be unclear.
+    /// The button that leaves a confirmation page. Not "Cancel", which would be ambiguous, because many
+    /// questions are about a cancellation.
     go_back;
     next_page;
     first_page;
@@ -53,7 +55,7 @@ texts! {
     status_label;
     added_at;
     changed_at;
-    /// Somebody on the staff whose name is not known.
+    /// Stands for a member of the staff whose name is unknown.
     staff_member;
     program(name: &str) -> String;
     a_program;
@@ -72,7 +74,7 @@ texts! {
     ends;
     closed_at;
     sold_at;
-    /// Words that people write before a number, in lower case.
+    /// The prefixes that people may type before a number, in lower case.
     before_number: [&'static str; 6];
 
     // Today.
@@ -90,7 +92,7 @@ texts! {
     no_photo;
     no_chip;
     newest_animals;
-    /// Of a list that is cut off.
+    /// The size of a truncated list, such as `10 of 25`.
     shown_of(shown: usize, count: &str) -> String;
     counting;
     all_reservations;
@@ -115,10 +117,12 @@ texts! {
     sell;
     sell_now;
     cancel_reservation;
-    /// Opens the form in which an animal that was sold comes back.
+    /// Expands the form for the return of a sold animal.
     take_back_more;
     take_back;
     take_back_hint;
+    /// The checkbox that also records a new intake of a returned animal, with today as its day.
+    new_intake;
     sold_without_order;
     pending_without_order;
     withdraw;
@@ -130,12 +134,12 @@ texts! {
     history;
     older;
     no_history;
-    /// The input for a new note on an animal, and below it who can see notes.
+    /// The label of the input for a new note, and its hint about who can see notes.
     new_note;
     new_note_hint;
     add_note;
     correct_note;
-    /// The heading of the page of one note.
+    /// The heading of the page of a note.
     note_on(animal: &str) -> String;
     note_corrected;
     note_corrected_by(name: &str) -> String;
@@ -149,7 +153,7 @@ texts! {
     note_was_added;
     note_was_changed;
     note_was_deleted;
-    /// Opens the text that a change replaced, of which only the beginning is shown.
+    /// Expands the full text that a change replaced. Only its beginning is shown otherwise.
     whole_before;
     status_held;
 
@@ -185,11 +189,12 @@ texts! {
     no_order_found;
     all;
     print;
-    /// The label of the line above the signatures.
+    /// The label of the line above the signatures on a printed order.
     place_and_date;
     signature;
     signature_of_store;
-    /// The heading of the contract on the paper of an order, and the labels of the lines that the customer fills in.
+    /// The heading of the contract on a printed order, and the labels of the lines that the customer
+    /// fills in.
     contract_heading;
     contract_name;
     contract_address;
@@ -211,38 +216,39 @@ texts! {
     nothing_pasted;
     stale;
     nothing_changed;
-    /// Before the animals that others have changed since, when the rest of a change is undone.
+    /// Introduces the animals that are left out of an undo, because somebody has changed them since.
     undone_without;
     status(status: PetStatus) -> &'static str;
     withdrawn;
-    /// An animal that has left, below the number of such animals.
+    /// The label below the number of animals that have left.
     departures;
-    /// The filter for the animals that have left.
+    /// The label of the filter for animals that have left.
     withdrawn_filter;
-    /// A status of one animal, such as "Reserved", below a number of animals.
+    /// The label below the number of animals in a status, such as "Reserved". Some languages inflect it
+    /// by the number.
     status_below(count: u64, status: &'static str) -> Cow<'static, str>;
     overdue;
     order_status(status: OrderStatus) -> &'static str;
     reason(reason: WithdrawalReason) -> &'static str;
-    /// The words for a change that replaced the end of a reservation, or the name of a category.
+    /// How the history names two special changes: a new end of a reservation, and a new name of a category.
     extended;
     renamed;
-    /// The words for a change in the history of an animal.
+    /// How the history of an animal names a kind of change.
     change(kind: ChangeType) -> &'static str;
-    /// A number of animals.
+    /// A number of animals, such as `3 animals`.
     animals(count: usize) -> String;
-    /// More than a number of animals.
+    /// An inexact number of animals, such as `More than 1,000 animals`.
     more_than(count: usize) -> String;
-    /// A list shows only its first animals.
+    /// Says how many animals a page of a list shows, if their total number is unknown.
     first_shown(count: usize) -> String;
     title_of_order(id: i64) -> String;
-    /// An order within a sentence.
+    /// An order within a sentence, such as `order 7`.
     this_order(id: i64) -> String;
-    /// Several labels, such as "Reference and note".
+    /// An enumeration of labels, such as "Reference and note".
     labels(all: &[&str]) -> String;
-    /// What is wrong with a text with this label that has more characters.
+    /// The error for a text with more than `most` characters.
     too_long(label: &str, most: usize) -> String;
-    /// What is wrong with a form with more fields.
+    /// The error for a form with more than `most` fields.
     form_too_large(most: usize) -> String;
     select(name: &str) -> String;
     add_count(count: usize) -> String;
@@ -250,18 +256,18 @@ texts! {
     add_with_category(label: &str) -> String;
     unknown_category(text: &str) -> String;
     ambiguous_category(text: &str, one: i64, other: i64) -> String;
-    /// Before the number of a category without a name.
+    /// The prefix before the number of a category without a name. Also recognized in input.
     category_prefix;
     category_number(id: i64) -> String;
-    /// Who changed an animal last.
+    /// Names who last changed an animal.
     changed_by(name: &str) -> String;
     is_withdrawn;
-    /// The question before a withdrawal that has more effects.
+    /// The confirmation question for a withdrawal that has further effects.
     withdraw_animal(name: &str) -> String;
     has_no_reservation;
     is_gone;
     is_reserved(order: i64) -> String;
-    /// Behind what is wrong with another order of the animal.
+    /// The hint after an error about an order, if another order holds the animal.
     animal_is_reserved(order: i64) -> String;
     is_in_status(status: PetStatus) -> String;
 
@@ -280,13 +286,13 @@ texts! {
     species_or_category;
     or_about;
     about_hint;
-    /// What people type for years, months and weeks.
+    /// The units that people type for years, months and weeks in an age, each separated by spaces.
     ages_typed: [&'static str; 3];
     age_invalid;
     birth_too_early;
     born_or_age;
 
-    // The texts about fields and their values.
+    // Fields and their values.
     fields;
     fields_hint;
     more_fields;
@@ -325,41 +331,43 @@ texts! {
     field_in_use;
     too_many_fields;
     field_changed;
-    /// The questions before a change of a field that has one effect on animals.
+    /// The confirmation questions for a change of a field with a single effect on animals.
     delete_choice(choice: &str) -> String;
     show_field(label: &str) -> String;
-    /// The question before a change of a field that has several effects on animals.
+    /// The confirmation question for a change of a field with several effects on animals.
     change_field(label: &str) -> String;
-    /// The effect on the animals with a choice that is deleted. At most `most` animals were counted.
+    /// The effect of deleting a choice that animals have. If `count` exceeds `most`, it is only a lower
+    /// bound.
     choice_in_use(count: usize, most: usize, choice: &str) -> String;
-    /// The number of animals with a value that becomes visible. `has_more` if not all animals were looked at.
+    /// The effect of making a field public: how many animals have a value in it. With `has_more`, not
+    /// all animals were counted.
     becomes_public(count: usize, has_more: bool) -> String;
-    /// The name of a kind, and what to type for a value of it.
+    /// The name of a kind of fields, and the hint for its input.
     kind(kind: FieldKind) -> (&'static str, &'static str);
-    /// An animal with its number, within a sentence.
+    /// An animal with its name and number, within a sentence.
     animal_with_number(name: &str, number: i64) -> String;
-    /// Another animal has the value of a unique field: what it is called, and the field.
+    /// The error if the animal `other` already has this value of the unique field `label`.
     value_taken(label: &str, other: &str) -> String;
     other_new;
-    /// The page of this animal.
+    /// The link to the page of an animal.
     show_animal(other: &str) -> String;
-    /// Several animals have one value of the unique field with this name; they follow.
+    /// Introduces a list of animals that have the same value of the unique field `label`.
     shared_value(label: &str) -> String;
-    /// Someone deleted the field with this name while a value was typed.
+    /// The error if somebody deleted the field while a value was typed into it.
     field_removed(label: &str, typed: &str) -> String;
-    /// Someone took a choice off a field while it was chosen.
+    /// The error if somebody removed a choice of a field while it was selected.
     choice_removed(label: &str, chosen: &str) -> String;
     number_shortened(typed: &str) -> String;
-    /// A cell has an error such as `#REF!`.
+    /// The error for a cell that contains a spreadsheet error such as `#REF!`.
     spreadsheet_error(cell: &str) -> String;
 
-    // The list of animals, and its bar.
-    /// Whether the animals are on the website: in forms, in the list, and in the history.
+    // The list of animals, and the bar of actions for selected animals.
+    /// The two states of an animal on the website, in forms, in the list, and in the history.
     on_website;
     not_on_website;
     listing_invalid;
     website_hint;
-    /// The action for selected animals, and its buttons.
+    /// Expands the website actions for the selected animals, and the two buttons.
     website_more;
     put_on_website;
     take_off_website;
@@ -372,10 +380,10 @@ texts! {
     show;
     any_category;
     nothing_found;
-    /// In place of `nothing_found`, above links to the lists of other statuses that have some.
+    /// Replaces `nothing_found` if lists of other statuses have matches, above the links to them.
     none_here;
     nothing_found_hint;
-    /// In place of `nothing_found`, if nothing was typed.
+    /// Replaces `nothing_found` if only filters are set, and no search text.
     none_match;
     search_orders(typed: &str) -> String;
     select_all;
@@ -393,11 +401,11 @@ texts! {
     field_missing;
     cancel_reservations;
     clear;
-    /// A filter of the list.
+    /// The text of the chip for an active filter.
     chip(label: &str, value: &str) -> String;
     too_many_filters(most: usize, left_out: &str) -> String;
 
-    // The texts of the pages for managers.
+    // Pages for managers.
 
     // Activity.
     export;
@@ -415,9 +423,9 @@ texts! {
     about;
     difference;
     export_cut;
-    /// The last row of an export of a list that is too long.
+    /// The last row of an export that was truncated because the list is too long.
     list_export_cut;
-    /// The words for a change, understandable without its context.
+    /// How the audit trail names a kind of change, understandable without the context of an animal.
     audited_change(kind: ChangeType) -> &'static str;
     act(kind: ActType) -> &'static str;
     subject(kind: SubjectKind) -> &'static str;
@@ -470,31 +478,31 @@ texts! {
     // Orders.
     price;
     contact;
-    /// The label of the contact of an order in this status.
+    /// The label of the customer's contact on an order in this status.
     contact_of(status: OrderStatus) -> &'static str;
     contact_hint(days: u64) -> String;
     no_order_found_hint(days: u64) -> String;
     only_newest(searched: usize) -> String;
     orders_found(count: usize, has_more: bool) -> String;
-    /// The orders in this status that have a price.
+    /// How many orders in this status have a price, and the sum of the prices.
     sum_of(status: OrderStatus, count: usize, sum: &str) -> String;
     text_too_long;
     contact_changed;
     change_order;
     extend_or_change;
     price_invalid;
-    /// A number with one point or comma that may be between thousands.
-    /// A text can mean two things. Each can be written so that it means only that.
+    /// The error for an ambiguous text, with its two meanings and an unambiguous spelling of each. An
+    /// example is a number whose only point or comma can separate thousands or decimals.
     ambiguous(typed: &str, meanings: [&str; 2], spellings: [&str; 2]) -> String;
-    /// The button that puts right that an order was closed.
+    /// The button that reopens an order that was closed by mistake.
     reopen(status: OrderStatus) -> &'static str;
     typed_here;
-    /// Before the time of an order that somebody placed.
+    /// Precedes the time at which an order was placed, by an unknown or a known actor.
     that_was;
     did_that(name: &str) -> String;
-    /// The order before, of an animal that is available.
+    /// The label of the previous order, on the page of an available animal.
     order_before;
-    /// The price of each of several animals.
+    /// The label of the price input for a sale of several animals.
     price_of_each;
     order_is(id: i64, status: OrderStatus) -> String;
 
@@ -512,10 +520,11 @@ texts! {
     turn_right;
     look_more;
     look_hint;
-    /// The points of a photo that people can choose, from left and top.
+    /// The choices for the focus of a photo, which stays in view when the photo is cropped. The first
+    /// means none.
     points: [&'static str; 10];
     look_at_pressed;
-    /// The texts of the script about the pictures that it sends.
+    /// The texts of the script that uploads pictures.
     uploads: [&'static str; 16];
     photos;
     photos_after;
@@ -537,23 +546,23 @@ texts! {
     photo_focused;
     photo_described;
     photo_file_missing;
-    /// The text of a photo for people who cannot see it.
+    /// The alt text of a photo: `alt` if it has one, or else a default.
     photo_of(number: usize, animal: &str, alt: Option<&str>) -> String;
-    /// A photo in the middle of a sentence.
+    /// A photo within a sentence.
     this_photo(number: usize, animal: &str) -> String;
-    /// The title of the page of the photos of an animal.
+    /// The title of the page with the photos of an animal.
     photos_of(animal: &str) -> String;
-    /// The label of the choice of the point that stays in view.
+    /// The label of the dropdown for the focus of a photo.
     look_at(number: usize) -> String;
-    /// The label of the field with the text of a photo.
+    /// The label of the input for the alt text of a photo.
     alt_of(number: usize) -> String;
-    /// The name of a button, with the number of its photo.
+    /// The accessible name of a button, with the number of the photo to which it belongs.
     photo_button(label: &str, number: usize) -> String;
-    /// Photos that came with a form, and cannot be added any more.
+    /// The error if photos that were sent with a form can no longer be added.
     photos_lost(count: usize) -> String;
     photos_added(count: usize) -> String;
 
-    // What the pages ask before they do something, and what they say first afterwards.
+    // Confirmation questions before an action, and messages after it.
 
     // Categories.
     more_categories;
@@ -566,7 +575,7 @@ texts! {
 
     // Several animals at once.
     change_verb;
-    /// The questions before several animals are changed.
+    /// The confirmation questions for actions on several animals.
     move_animals(count: usize, category: &str) -> String;
     change_animals(count: usize, label: &str, value: &str) -> String;
     clear_animals(count: usize, label: &str) -> String;
@@ -586,18 +595,18 @@ texts! {
     first_line;
     first_line_is: [&'static str; 2];
     first_line_has_headings;
-    /// That the first line is an animal in this preview.
+    /// Says that the preview reads the first line as an animal.
     first_line_counts;
-    /// Above the choices for the columns whose headings are not known.
+    /// The heading above the dropdowns for columns whose headings are not recognized.
     unknown_columns;
-    /// In the place of a message that several lines have.
+    /// Replaces a message that several lines share, and that is shown once above them.
     see_above;
     lines_with(numbers: &str) -> String;
-    /// What separates the cells of a line: the label of a choice between [`Texts::separators`].
+    /// The label of the dropdown for the cell separator, whose choices are [`Texts::separators`].
     separator;
     /// A comma, a semicolon, a tab.
     separators: [&'static str; 3];
-    /// The rows above the headings, in quotes, which are no animals.
+    /// Says that rows above the headings were not imported. `titles` quotes them.
     titles_left_out(titles: &str) -> String;
     column_ambiguous(heading: &str, one: &str, other: &str) -> String;
     column(heading: &str) -> String;
@@ -623,7 +632,7 @@ texts! {
     reset_member(name: &str) -> String;
 
     // Forms that several people fill in.
-    /// A change by somebody else since a form was shown.
+    /// Says that somebody else has changed a value since the form was loaded.
     now_changed(label: &str, now: &str, was: Option<&str>) -> String;
 
     // Forms that outlived their session.
@@ -633,9 +642,9 @@ texts! {
     send_as(you: &str) -> String;
 
     // After something was done.
-    /// The button that undoes it.
+    /// The button that undoes the action.
     undo;
-    /// After a button "Undo" of a message that is too old, or of something that the journal does not have.
+    /// The error if an action cannot be undone, because it is too old or not in the journal.
     not_undoable;
     show_order;
     add_another;
@@ -668,7 +677,7 @@ texts! {
     member_disabled;
     key_revoked;
 
-    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+    // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
     // Signing in.
     sign_in;
@@ -688,7 +697,7 @@ texts! {
     drop_kept;
     changed_meanwhile;
 
-    // Signing in at a provider, whose host names it.
+    // Signing in with an identity provider, which is named by its host.
     provider;
     link_needed;
     no_passwords;
@@ -809,9 +818,9 @@ texts! {
     link_expired;
     link;
     copy;
-    /// What the button says after it has copied.
+    /// The text of the copy button after it has copied.
     copied;
-    /// The way on, after somebody has copied a secret that is shown once.
+    /// The button that continues after a secret, which is shown only once, has been copied.
     secret_kept;
 
     // API keys.
@@ -838,11 +847,12 @@ texts! {
     body_too_large;
     not_accepted;
     not_allowed;
-    /// `expected` is the host of `--console-url`, if it is set.
+    /// The error for a request to a host at which the console is not served. `expected` is the host of
+    /// `--console-url`, or empty if it is not set.
     foreign_host(host: &str, expected: &str) -> String;
     needs_https;
     foreign_form;
-    /// The form came from the site `origin`, and the request is for `own`.
+    /// The error for a form that came from the site `origin` instead of the console's own origin.
     foreign_origin(origin: &str, own: &str) -> String;
     connection_replaced;
     to_first_page;
@@ -858,13 +868,13 @@ texts! {
     reload;
     more_follow;
     not_in_text;
-    /// The orders of the list of animals.
+    /// The sort orders of the list of animals.
     newest_first;
     by_name;
     by_price(price: &str) -> String;
     youngest_first;
     too_many_to_sort(most: usize) -> String;
-    /// For how long an animal has been here.
+    /// The heading of the column with how long an animal has been here.
     stay;
     longest_first;
     too_many_attempts(minutes: u64) -> String;
@@ -872,7 +882,7 @@ texts! {
     welcome(name: &str) -> Markup;
     you_are(name: &str, of: Role) -> Markup;
     second_factor_on(recovery_codes: usize) -> String;
-    /// The rest of a button's name, for people who only hear it.
+    /// Completes the accessible name of a button for screen readers; the visible part is only the verb.
     session_in(browser: &str) -> String;
     for_member(name: &str) -> String;
     role_of(name: &str) -> String;
@@ -880,8 +890,8 @@ texts! {
     role(role: Role) -> &'static str;
     what_role_may(role: Role) -> &'static str;
     scope(scope: Scope) -> &'static str;
-    /// The title of the page about a problem, what is wrong, and what to do next. `message` is that of the
-    /// interface.
+    /// The texts of an error page: the title, what is wrong, and what to do next. If the second is
+    /// `None`, the page shows the message of the error, or a general one.
     problem(problem: Problem) -> (&'static str, Option<&'static str>, &'static str);
 
     // The store.
@@ -891,16 +901,16 @@ texts! {
     logo_missing;
     logo_invalid;
     logo_too_flat;
-    /// Why a picture becomes neither a photo nor a logo.
+    /// The error for a picture that cannot become a photo or logo.
     picture_problem(problem: PictureProblem) -> String;
     remove_logo;
     logo_removed_effect;
     as_shown;
     see_website;
-    /// The value that the operator has set, which is in force without one of the store.
+    /// The hint that names the operator's setting, which applies while the store has no value of its own.
     operator_value(value: &str) -> String;
     no_currency;
-    /// What the console and the website show while the store has no name.
+    /// The hint that says what the console and the website show while the store has no name.
     nameless(console: &str, website: &str) -> String;
     default_is(value: &str) -> String;
     store;
@@ -921,7 +931,7 @@ texts! {
     pick_colour;
     link_label(number: usize) -> String;
     link_url(number: usize) -> String;
-    /// What people read of each member of the profile: its label, its hint, and what is wrong with an invalid value.
+    /// The texts for each member of the profile: its label, its hint, and the error for an invalid value.
     member_name: [&'static str; 3];
     member_kind: [&'static str; 3];
     member_about: [&'static str; 3];
@@ -935,32 +945,33 @@ texts! {
     member_time_zone: [&'static str; 3];
     member_currency: [&'static str; 3];
     member_colour: [&'static str; 3];
-    /// The label above the time zone of the reader's device.
+    /// The group label above the time zone of the browser's device.
     zone_of_device;
-    /// Africa, America, Antarctica, the Arctic, Asia, the Atlantic, Australia, Europe, the Indian Ocean, the Pacific.
+    /// The group labels of time zones: Africa, America, Antarctica, the Arctic, Asia, the Atlantic,
+    /// Australia, Europe, the Indian Ocean, the Pacific.
     zone_regions: [&'static str; 10];
     store_kind(kind: StoreKind) -> &'static str;
 
-    // Moments in words.
+    // Relative times.
     just_now;
     tomorrow;
     yesterday;
     ago(count: i64, unit: Unit) -> String;
     ahead(count: i64, unit: Unit) -> String;
     soon;
-    /// While the clock is not believed, for so many more hours.
+    /// The warning while the service doubts the system clock. In `hours`, it will accept it.
     doubted_clock(now: &str, confirmed: &str, hours: i64) -> String;
-    /// The fields that a shelter can have besides those of a new store.
+    /// The heading of the offer to add the fields that a shelter needs and a new store lacks.
     shelter_fields;
     shelter_fields_hint;
     add_shelter_fields;
-    /// Orders the list by the place of the animals, whose label this is.
+    /// The sort order by the field for the place of an animal, whose label is `place`.
     by_place(place: &str) -> String;
     store_labels;
     store_labels_hint;
     labels_with_language;
     write_labels;
-    // Backups that the service makes itself.
+    // Automatic backups.
     no_backup;
     old_backup(at: &str) -> String;
 }

@@ -1,11 +1,13 @@
-//! Writes days in each language.
+//! Formats dates in each language.
 
 use jiff::civil::Date;
 
 use super::numbers::Numbers;
 
 impl Numbers {
-    /// Returns a day that every reader understands in the same way, such as 3 May 2024.
+    /// Formats a date with the name of its month, which cannot be misread like `03/05/2024`.
+    ///
+    /// Example: `3 May 2024` in English.
     pub fn date(&self, date: Date) -> String {
         let index = usize::try_from(date.month() - 1).unwrap_or_default();
         let month_name = self.months.get(index).copied().unwrap_or_default();
@@ -50,8 +52,9 @@ mod tests {
             ),
         ] {
             let day = day.parse().unwrap();
-            let written = [English, German, French, Spanish].map(|of| numbers_in(of).date(day));
-            // No line ends within a day.
+            let written =
+                [English, German, French, Spanish].map(|language| numbers_in(language).date(day));
+            // No-break spaces keep a date on one line.
             assert_eq!(written, expected.map(|text| text.replace(' ', "\u{a0}")));
         }
     }

@@ -1,36 +1,37 @@
-//! The declaration of texts.
+//! The macro that declares the texts of pages.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-/// Declares the texts of pages: one text, a text with arguments, or several texts. A macro, because each text is a member of
-/// a struct and a method.
+/// Declares a struct `Texts` with all texts of a kind of pages. A text is a string, a function that
+/// inserts its arguments into a sentence, or an array. This is a macro, because a function is both a
+/// field and a method.
 ///
-/// Example: `yes; years(count: i64) -> String;` becomes a struct with the members `yes: &'static str` and
+/// Example: `yes; years(count: i64) -> String;` becomes a struct with the fields `yes: &'static str` and
 /// `years: fn(i64) -> String`, and a method `years(&self, count: i64) -> String`.
 macro_rules! texts {
-    ($($(#[$about:meta])* $name:ident $(: [$($several:tt)+])? $(($($of:ident: $type:ty),*) -> $result:ty)?;)+) => {
-        /// Every text, in one language.
+    ($($(#[$attribute:meta])* $name:ident $(: [$($array:tt)+])? $(($($argument:ident: $type:ty),*) -> $result:ty)?;)+) => {
+        /// All texts, in one language.
         pub struct Texts {
-            $($(#[$about])* pub $name: texts!(@type $([$($several)+])? $(($($type),*) -> $result)?),)+
+            $($(#[$attribute])* pub $name: texts!(@type $([$($array)+])? $(($($type),*) -> $result)?),)+
         }
 
         impl Texts {
-            $(texts!(@call $name $([$($several)+])? $(($($of: $type),*) -> $result)?);)+
+            $(texts!(@call $name $([$($array)+])? $(($($argument: $type),*) -> $result)?);)+
         }
     };
     (@type) => { &'static str };
     (@type ($($type:ty),*) -> $result:ty) => { fn($($type),*) -> $result };
-    (@type [$($several:tt)+]) => { [$($several)+] };
-    (@call $name:ident $([$($several:tt)+])?) => {};
-    (@call $name:ident ($($of:ident: $type:ty),*) -> $result:ty) => {
-        pub fn $name(&self, $($of: $type),*) -> $result {
-            (self.$name)($($of),*)
+    (@type [$($array:tt)+]) => { [$($array)+] };
+    (@call $name:ident $([$($array:tt)+])?) => {};
+    (@call $name:ident ($($argument:ident: $type:ty),*) -> $result:ty) => {
+        pub fn $name(&self, $($argument: $type),*) -> $result {
+            (self.$name)($($argument),*)
         }
     };
 }
 pub(super) use texts;
 
-/// A unit of time.
+/// A unit of time in texts such as `3 hours ago`.
 #[derive(Debug, Clone, Copy)]
 pub enum Unit {
     Minute,

@@ -1,5 +1,6 @@
-//! The everyday words of a search: `dogs`, `schwarze Katze`, `chiots`. Some mean properties of an animal, and others have
-//! another ending than the values of animals.
+//! Understands the everyday words of a search, such as `dogs`, `schwarze Katze` or `chiots`. Some mean
+//! properties of an animal: `chiots` are young dogs. Others are inflected forms of values: `schwarze`
+//! of `schwarz`.
 
 use jiff::civil::Date;
 use petstore_domain::{
@@ -14,16 +15,19 @@ use rust_stemmers::{Algorithm, Stemmer};
 use crate::{
     all_field_labels,
     look::{GeneralMeaning, LONGEST_PHRASE, Sex, general_meaning, general_words, kind, names_only},
-    push_in_lower_case, window_texts,
+    push_uncapitalized, window_texts,
 };
 
-/// The maximum number of categories that count as a kind of animals.
+/// How many categories that name a kind of animal are searched at most.
 const MAX_CATEGORIES: usize = 100;
 
-/// The number of letters that a stem has at least, because each value that begins with it is found.
-const SHORTEST_STEM: usize = 3;
+/// The minimum length of a stem, in letters. A stem finds every value that begins with it, so a shorter
+/// one would find too much.
+const MIN_STEM_LENGTH: usize = 3;
 
-/// Stems of adjectives that are not the beginning of each form, and the beginning of each form.
+/// Stems of irregular adjectives that are not a prefix of all their forms, each with the prefix that is.
+///
+/// Example: the stem of `blanche` is `blanch`, which is not a prefix of `blanc`.
 const IRREGULAR_STEMS: [(&str, &str); 4] = [
     ("blanch", "blanc"),
     ("rouss", "rou"),
@@ -31,44 +35,45 @@ const IRREGULAR_STEMS: [(&str, &str); 4] = [
     ("vieil", "vie"),
 ];
 
-/// Words of a search that mean properties.
+/// Words of a search that were understood as properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnderstoodWord {
-    /// The properties for people, such as `Dog · female`.
+    /// The properties as displayed text, such as `Dog · female`.
     pub text: String,
-    /// The text of the search without the words.
+    /// The search text without these words.
     pub other_words: String,
 }
 
-/// A search with the meaning of its everyday words.
+/// A search phrase whose everyday words were understood.
 pub struct UnderstoodPhrase {
-    /// The phrase, which finds what its words mean.
+    /// The phrase, with the meaning of its everyday words attached.
     pub phrase: Phrase,
-    /// The words that mean properties.
+    /// The words that were understood as properties.
     pub words: Vec<UnderstoodWord>,
 }
 
-/// What a store has in place of everyday words.
+/// What everyday words can refer to in a store.
 pub struct Vocabulary<'s> {
     /// The fields of the store.
     pub fields: &'s FieldSet,
     /// The first categories of the store.
     pub categories: &'s [Category],
-    /// The language of the values.
+    /// The language in which stems are found.
     pub language: Language,
-    /// The day on which an animal is young.
+    /// Today's date, for the age of young animals.
     pub today: Date,
 }
 
-/// Whether a phrase has words that can mean a category.
+/// Whether a phrase has general words, which can refer to a category. The caller then needs the
+/// categories of the store.
 pub fn has_general_words(phrase: &Phrase) -> bool {
     let texts: Vec<&str> = phrase.texts().collect();
     (0..texts.len()).any(|position| find_general_words(&texts[position..]).is_some())
 }
 
-/// Finds the meaning of the everyday words in a phrase.
+/// Attaches the meaning of its everyday words to a phrase.
 ///
-/// Example: `schwarze Hündin` has the stem `schwarz`, and finds females among the dogs.
+/// Example: `schwarze Hündin` finds female dogs with a value that begins with the stem `schwarz`.
 pub fn understand(phrase: Phrase, vocabulary: &Vocabulary<'_>) -> UnderstoodPhrase {
     let texts: Vec<&str> = phrase.texts().collect();
     let mut everyday_words = Vec::new();
@@ -79,7 +84,7 @@ pub fn understand(phrase: Phrase, vocabulary: &Vocabulary<'_>) -> UnderstoodPhra
         if let Some(general) = find_general_words(&texts[position..])
             && let Some(properties) = vocabulary.resolve(&general, phrase.is_public())
         {
-            word_count = general.count;
+            word_count = general.word_count;
             let other_texts = [&texts[..position], &texts[position + word_count..]].concat();
             words.push(UnderstoodWord {
                 text: properties_in_words(&properties),
@@ -107,37 +112,43 @@ pub fn understand(phrase: Phrase, vocabulary: &Vocabulary<'_>) -> UnderstoodPhra
     }
 }
 
-/// Words that stand for every animal of a kind.
+/// Words at the beginning of a text that refer to a kind of animal in general, such as `puppies`.
 struct GeneralWords {
-    count: usize,
+    word_count: usize,
     meaning: GeneralMeaning,
 }
 
-/// Finds the longest general words at the beginning of some words.
+/// Finds general words at the beginning of `texts`. The longest match wins.
 fn find_general_words(texts: &[&str]) -> Option<GeneralWords> {
-    for count in (1..=LONGEST_PHRASE.min(texts.len())).rev() {
-        let words: Vec<String> = texts[..count].iter().map(|text| word_key(text)).collect();
+    for word_count in (1..=LONGEST_PHRASE.min(texts.len())).rev() {
+        let words: Vec<String> = texts[..word_count]
+            .iter()
+            .map(|text| word_key(text))
+            .collect();
         if let Some(meaning) = general_meaning(&words.join(" ")) {
-            return Some(GeneralWords { count, meaning });
+            return Some(GeneralWords {
+                word_count,
+                meaning,
+            });
         }
     }
     None
 }
 
-/// Returns a word as it is compared, without signs around it: `cats` for `Cats!`.
+/// Returns the comparison key of a word, without punctuation around it: `cats` for `Cats!`.
 fn word_key(text: &str) -> String {
     let key = whole_key(text);
     key.trim_matches(|character: char| !character.is_alphanumeric())
         .to_owned()
 }
 
-/// A property with its name for people.
+/// A property with its displayed name.
 struct NamedProperty {
     name: String,
     property: Property,
 }
 
-/// Returns the names of properties, the first in its own case: `Dog · female`.
+/// Joins the names of properties, all but the first uncapitalized: `Dog · female`.
 fn properties_in_words(properties: &[NamedProperty]) -> String {
     let mut text = String::new();
     for named in properties {
@@ -145,15 +156,15 @@ fn properties_in_words(properties: &[NamedProperty]) -> String {
             text.push_str(&named.name);
         } else {
             text.push_str(" · ");
-            push_in_lower_case(&mut text, &named.name);
+            push_uncapitalized(&mut text, &named.name);
         }
     }
     text
 }
 
 impl Vocabulary<'_> {
-    /// Returns the properties that general words mean in this store. `None` if no animal has the kind. What the store
-    /// does not say about animals is left out.
+    /// Returns the properties to which general words refer in this store, or `None` if the store cannot
+    /// express the kind of animal. A sex or age that it cannot express is ignored.
     fn resolve(&self, general: &GeneralWords, is_public: bool) -> Option<Vec<NamedProperty>> {
         let GeneralMeaning {
             kind,
@@ -168,15 +179,15 @@ impl Vocabulary<'_> {
         Some(properties)
     }
 
-    /// Returns a field of this name that the search may look through.
+    /// Returns the field with this name, if the search may use it: a public search uses only public fields.
     fn field(&self, name: &str, is_public: bool) -> Option<&FieldDefinition> {
         self.fields
             .find(name)
             .filter(|field| field.is_public || !is_public)
     }
 
-    /// Returns the property of a kind of animals: values of the field `species`, and the categories that name only
-    /// this kind.
+    /// Returns the property for a kind of animal: values of the field `species`, and the categories
+    /// that name only this kind. Returns `None` if there are neither.
     fn species(&self, expected_kind: usize, is_public: bool) -> Option<NamedProperty> {
         let species_field = self.field("species", is_public);
         let value_names = species_field.map_or_else(Vec::new, |field| {
@@ -206,19 +217,19 @@ impl Vocabulary<'_> {
         (!property.is_impossible()).then_some(NamedProperty { name, property })
     }
 
-    /// Returns the property of a sex: values of the field `sex`.
+    /// Returns the property for a sex: values of the field `sex`.
     fn sex(&self, sex: Sex, is_public: bool) -> Option<NamedProperty> {
         let sex_field = self.field("sex", is_public)?;
-        let value_of_new_store = match sex {
+        let default_value = match sex {
             Sex::Female => "Female",
             Sex::Male => "Male",
         };
-        let mut known_words = vec![value_of_new_store];
+        let mut known_words = vec![default_value];
         for labels in all_field_labels().filter(|labels| labels.name == "sex") {
             let label = labels
                 .choices
                 .iter()
-                .find(|(value, _)| *value == value_of_new_store);
+                .find(|(value, _)| *value == default_value);
             known_words.extend(label.map(|(_, label)| *label));
         }
 
@@ -235,7 +246,7 @@ impl Vocabulary<'_> {
         (!property.is_impossible()).then_some(NamedProperty { name, property })
     }
 
-    /// Returns the property of animals in their first year, if they have a day of birth.
+    /// Returns the property for animals in their first year, if the store has a field for the date of birth.
     fn first_year(&self, is_public: bool) -> Option<NamedProperty> {
         let field = self
             .fields
@@ -251,6 +262,7 @@ impl Vocabulary<'_> {
         })
     }
 
+    /// Returns a filter for each value of a field, except for values that are invalid for it.
     fn filters(&self, field: &str, values: &[String]) -> Vec<ValueFilter> {
         values
             .iter()
@@ -259,7 +271,8 @@ impl Vocabulary<'_> {
     }
 }
 
-/// Returns the choices of a field that are meant, by their value or their label. A field of texts can have each of `words`.
+/// Returns the values of a field to which everyday words refer: of a choice field, the choices for
+/// whose value or label `is_meant` holds; of a text field, all of `words`; of other fields, none.
 fn values_for(
     field: &FieldDefinition,
     words: &[&str],
@@ -278,8 +291,9 @@ fn values_for(
     }
 }
 
-/// Returns the beginning that the forms of a word have in common, as Snowball finds it. `None` if it is the word, or
-/// shorter than [`SHORTEST_STEM`].
+/// Returns the stem of a word, which is the prefix that its inflected forms have in common, by the
+/// Snowball algorithm. Returns `None` if it equals the word, is shorter than [`MIN_STEM_LENGTH`], or if
+/// the word contains characters other than letters.
 ///
 /// Example: `schwarz` for `schwarze` in German.
 fn stem(language: Language, word: &str) -> Option<String> {
@@ -296,14 +310,14 @@ fn stem(language: Language, word: &str) -> Option<String> {
     let stemmer = Stemmer::create(algorithm);
     let snowball_stem = stemmer.stem(&word);
     let key = whole_key(&snowball_stem);
-    let irregular = IRREGULAR_STEMS.iter().find(|(stem, _)| *stem == key);
-    let stem = match irregular {
-        Some((_, beginning)) => beginning,
-        // English has `i` in place of `y` and `ie`.
+    let irregular_stem = IRREGULAR_STEMS.iter().find(|(stem, _)| *stem == key);
+    let stem = match irregular_stem {
+        Some((_, common_prefix)) => common_prefix,
+        // English stems end in `i` in place of `y` or `ie`: `bunny` and `bunnies` have the stem `bunni`.
         None if language == Language::English => key.strip_suffix('i').unwrap_or(&key),
         None => &key,
     };
-    let is_long_enough = stem.chars().nth(SHORTEST_STEM - 1).is_some();
+    let is_long_enough = stem.chars().nth(MIN_STEM_LENGTH - 1).is_some();
     (is_long_enough && stem != whole_key(&word)).then(|| stem.to_owned())
 }
 

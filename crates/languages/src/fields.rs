@@ -1,10 +1,11 @@
-//! The labels of the fields of a new database.
+//! Translates the default labels of fields when a store changes its language.
 
 use petstore_domain::store_area::{FieldDefinition, FieldLabels, FieldSet, Language, relabel};
 
 use super::{field_labels, former_labels::FORMER_FIELDS};
 
-/// Returns the fields that change if the labels that nobody has changed are written in this language.
+/// Returns the fields that change if the default labels of fields and choices are translated into `language`.
+/// Labels that somebody has edited stay.
 pub fn relabelled_fields(fields: &FieldSet, language: Language) -> Vec<FieldDefinition> {
     let mut all_labels: Vec<&'static [FieldLabels]> = vec![&FORMER_FIELDS];
     all_labels.extend(Language::ALL.map(field_labels));
@@ -19,8 +20,10 @@ mod tests {
     use petstore_databases::fields_of_new_database;
     use petstore_domain::store_area::{Choices, FieldKind, Label, missing_shelter_fields};
 
+    /// Returns `fields` with some of them replaced or added.
     fn with(fields: &FieldSet, changed: &[FieldDefinition]) -> FieldSet {
-        let is_same = |field: &&FieldDefinition| changed.iter().all(|of| of.name != field.name);
+        let is_same =
+            |field: &&FieldDefinition| changed.iter().all(|other| other.name != field.name);
         let others = fields.all().iter().filter(is_same).cloned();
         FieldSet::new(
             fields.version,
@@ -29,6 +32,7 @@ mod tests {
         )
     }
 
+    /// Returns `fields` with a change to the field `name`.
     fn changed(
         fields: &FieldSet,
         name: &str,
@@ -39,7 +43,7 @@ mod tests {
         with(fields, &[field])
     }
 
-    /// The label of a field, and what people read in place of the values of its choices.
+    /// Returns the label of a field, and the displayed texts of its choices.
     fn shown(fields: &FieldSet, name: &str) -> Vec<String> {
         let field = fields.find(name).unwrap();
         let values = field.choices.iter().flat_map(Choices::values);
@@ -54,7 +58,7 @@ mod tests {
     #[test]
     fn each_language_has_a_label_for_each_field_and_value_of_a_new_database() {
         let new = fields_of_new_database().unwrap();
-        // English is what the schema has.
+        // The fields of a new database have the English labels.
         assert_eq!(relabelled_fields(&new, Language::English), []);
         for language in Language::ALL {
             let labels = field_labels(language);
@@ -72,7 +76,7 @@ mod tests {
                     field.choices.as_ref().map(Choices::values),
                     before.choices.as_ref().map(Choices::values)
                 );
-                // All of them are valid together.
+                // None of the labels was dropped as invalid.
                 let written: Vec<_> = field.choices.iter().flat_map(Choices::labels).collect();
                 assert_eq!(written.len(), labels.choices.len(), "{labels:?}");
                 if field.kind == FieldKind::Choice && language != Language::English {
@@ -107,7 +111,7 @@ mod tests {
             let missing = missing_shelter_fields(&new, field_labels(language));
             assert_eq!(missing.len(), 8, "{language:?}");
             let with_all = with(&new, &missing);
-            // Nothing is missing any more, and a part of them is.
+            // With all fields, none is missing; with some, the others are.
             assert_eq!(
                 missing_shelter_fields(&with_all, field_labels(language)),
                 []
@@ -233,7 +237,7 @@ mod tests {
             shown(&german, "species"),
             ["Tierart", "Dog", "Fisch", "Welli", "Hund"]
         );
-        // A label of a former language is not a change.
+        // A default label in the previous language does not count as edited.
         let french = with(&german, &relabelled_fields(&german, Language::French));
         assert_eq!(
             shown(&french, "size"),
@@ -243,7 +247,7 @@ mod tests {
             shown(&french, "species"),
             ["Espèce", "Chien", "Poisson", "Welli", "Hund"]
         );
-        // A field that is gone is not made again.
+        // A deleted field is not recreated.
         let without = FieldSet::new(1, vec![new.find("price").unwrap().clone()], Vec::new());
         assert_eq!(relabelled_fields(&without, Language::Spanish).len(), 1);
     }

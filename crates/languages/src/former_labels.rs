@@ -1,9 +1,10 @@
-//! The labels that earlier versions gave to fields, which stores still have.
+//! Default labels of fields from earlier versions, which existing stores still have.
 
 use petstore_domain::store_area::FieldLabels;
 
-/// The labels that earlier versions gave to fields and choices, in all languages. A store that has one of them has not
-/// changed it, and tables can have them.
+/// The default labels that earlier versions gave to fields and choices, in all languages. A label from
+/// this list counts as unchanged, so a change of language replaces it. It is also recognized as a
+/// heading or value in an imported table.
 #[rustfmt::skip]
 pub(super) static FORMER_FIELDS: [FieldLabels; 19] = [
     FieldLabels::new("intake", "Here since", &[]),
@@ -27,7 +28,7 @@ pub(super) static FORMER_FIELDS: [FieldLabels; 19] = [
     FieldLabels::new("intake_kind", "Motivo de ingreso", &[("Found", "Encontrado"), ("Surrendered", "Entregado por su dueño"), ("Returned", "Devuelto"), ("Transferred", "Trasladado"), ("Born here", "Nacido aquí")]),
 ];
 
-/// The labels that earlier versions gave to the field that marks estimated births.
+/// The default labels that earlier versions gave to the field that marks estimated births.
 pub(super) const FORMER_ESTIMATE_LABELS: [&str; 4] = [
     "Birth estimated",
     "Geburt geschätzt",

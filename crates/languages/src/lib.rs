@@ -1,9 +1,9 @@
-//! The language of the pages: pages for the public are in the language of the store, and pages for the staff in the
-//! language of the member.
+//! The texts of all pages, in each language. Pages for the public are in the language of the store, and pages
+//! for the staff in the language of the signed-in member.
 //!
-//! A language is the two files of its folder, and one line of `each_language!` in the domain. A text that it
-//! lacks does not compile. What a shelter calls in other words than a shop is a module of its own, over the
-//! texts for a shop.
+//! A language consists of the two files in its folder, and one line of `each_language!` in the domain
+//! crate. A missing text is a compile error. For a shelter, a separate module overrides the texts in
+//! which it differs from a shop.
 
 mod browsers;
 pub mod console;
@@ -34,59 +34,64 @@ pub use self::{
 };
 
 task_local! {
-    /// The words of the request. They are with the request and no arguments, because nearly every
-    /// function that makes a part of a page needs them.
-    static SPOKEN: Cell<Spoken>;
+    /// The language and kind of store of the current request. Task-local instead of passed as an argument,
+    /// because nearly every function that renders a part of a page needs it.
+    static REQUEST_WORDING: Cell<Wording>;
 }
 
-/// The language of a request, and the kind of the store.
+/// What determines the wording of a page: the language, and the kind of the store.
 #[derive(Clone, Copy)]
-struct Spoken {
+struct Wording {
     language: Language,
     kind: StoreKind,
 }
 
-/// The words until the store is known.
-const DEFAULT: Spoken = Spoken {
+/// The wording until the store has been loaded.
+const DEFAULT_WORDING: Wording = Wording {
     language: Language::English,
     kind: StoreKind::Shop,
 };
 
-/// Returns the language of this request.
+/// Returns the language of the current request.
 pub fn language() -> Language {
-    spoken().language
+    wording().language
 }
 
-/// Returns the kind of the store, for the words about a sale.
+/// Returns the kind of the store. A shop sells animals, and a shelter gives them to new owners for a fee.
 pub fn store_kind() -> StoreKind {
-    spoken().kind
+    wording().kind
 }
 
-/// Returns the language of this request, and the kind of the store.
-fn spoken() -> Spoken {
-    SPOKEN.try_with(Cell::get).unwrap_or(DEFAULT)
+/// Returns the wording of the current request, or the default outside of [`with_language`].
+fn wording() -> Wording {
+    REQUEST_WORDING
+        .try_with(Cell::get)
+        .unwrap_or(DEFAULT_WORDING)
 }
 
-/// Handles a request, which can choose its language.
+/// Runs the handling of a request in a scope in which [`set_language`] and [`set_language_and_kind`] take
+/// effect.
 pub async fn with_language<T>(handling: impl Future<Output = T>) -> T {
-    SPOKEN.scope(Cell::new(DEFAULT), handling).await
+    REQUEST_WORDING
+        .scope(Cell::new(DEFAULT_WORDING), handling)
+        .await
 }
 
-/// Sets the language of the remaining request to the language of this store.
+/// Sets the language and the kind of the store for the remainder of the current request.
 pub fn set_language_and_kind(language: Language, kind: StoreKind) {
-    _ = SPOKEN.try_with(|spoken| spoken.set(Spoken { language, kind }));
+    _ = REQUEST_WORDING.try_with(|wording| wording.set(Wording { language, kind }));
 }
 
-/// Sets the language of the remaining request.
+/// Sets the language for the remainder of the current request.
 pub fn set_language(language: Language) {
     set_language_and_kind(language, store_kind());
 }
 
-/// Declares the folders of the languages, and the functions that choose the texts of a language. A macro, because each
-/// language is a module.
+/// Declares the modules of the languages, and the functions that select the texts of a language. This is a
+/// macro, because each language is a module.
 ///
 /// Example: `German = "de" in de,` declares the modules in the folder `de`, and adds
-/// `Language::German => &de::window::TEXTS` to the choice.
+/// `Language::German => &de::window::TEXTS` to a `match`.
 macro_rules! languages {
     ($($language:ident = $code:literal in $folder:ident,)+) => {
         $(mod $folder {
@@ -94,42 +99,44 @@ macro_rules! languages {
             pub(super) mod window;
         })+
 
-        /// Returns how a language writes numbers, amounts and days.
+        /// Returns the number and date formats of a language.
         fn numbers_in(language: Language) -> &'static Numbers {
             match language {
                 $(Language::$language => &$folder::window::NUMBERS,)+
             }
         }
 
-        /// Returns the labels of the fields of a new database, in a language.
+        /// Returns the default labels of fields in a language.
         pub fn field_labels(language: Language) -> &'static [FieldLabels] {
             match language {
                 $(Language::$language => &$folder::window::FIELDS,)+
             }
         }
 
-        /// Returns the texts of the pages for the staff, in the language of this request, and in the words of this kind
-        /// of store.
+        /// Returns the texts of the pages for the staff, in the language of the current request and for
+        /// its kind of store.
         pub fn console_texts() -> &'static console::Texts {
-            let Spoken { language, kind } = spoken();
+            let Wording { language, kind } = wording();
             match (language, kind) {
                 $((Language::$language, StoreKind::Shop) => &$folder::console::TEXTS,
                 (Language::$language, StoreKind::Shelter) => &$folder::console::shelter::TEXTS,)+
             }
         }
 
-        /// Returns the texts of the pages for the public, in the language of this request.
+        /// Returns the texts of the pages for the public, in the language of the current request.
         pub fn window_texts() -> &'static window::Texts {
             window_texts_in(language())
         }
 
-        /// Returns the texts of the pages for the staff in a language: those of a shop and those of a shelter.
+        /// Returns the texts of the pages for the staff in a language: those for a shop, and those for
+        /// a shelter.
         fn console_texts_in(language: Language) -> [&'static console::Texts; 2] {
             match language {
                 $(Language::$language => [&$folder::console::TEXTS, &$folder::console::shelter::TEXTS],)+
             }
         }
 
+        /// Returns the texts of the pages for the public in a language.
         fn window_texts_in(language: Language) -> &'static window::Texts {
             match language {
                 $(Language::$language => &$folder::window::TEXTS,)+
@@ -139,28 +146,30 @@ macro_rules! languages {
 }
 each_language!(languages);
 
-/// Returns the name of a language in this language itself.
+/// Returns the name of a language in that language itself.
+///
+/// Example: `Deutsch` for German.
 pub fn name_of(language: Language) -> &'static str {
     window_texts_in(language).language_name
 }
 
-/// Returns a text in quotation marks.
+/// Encloses a text in the quotation marks of the current language.
 pub fn quoted(text: &str) -> String {
     let [open_quote, close_quote] = window_texts().quotes;
     format!("{open_quote}{text}{close_quote}")
 }
 
-/// Returns how the language of this request writes numbers, amounts and days, and reads them.
+/// Returns the number and date formats of the current language.
 pub fn numbers() -> &'static Numbers {
     numbers_in(language())
 }
 
-/// Returns a price with its currency.
+/// Formats a price with its currency in the current language.
 pub fn amount(price: &str, currency: Option<&Currency>) -> String {
     numbers().amount(price, currency)
 }
 
-/// Returns a price for the public, in words if it is free.
+/// Formats a price for the public. A price of 0 becomes a word such as `Free`.
 pub fn price(price: &str, currency: Option<&Currency>) -> String {
     let is_free = Decimal::new(price).is_some_and(|price| price.ten_thousandths() == 0);
     if is_free {
@@ -170,14 +179,16 @@ pub fn price(price: &str, currency: Option<&Currency>) -> String {
     }
 }
 
-/// Returns the labels of the fields of a new database in every language, and those that earlier versions gave.
+/// Returns the default labels of fields in every language, of this version and of earlier ones.
 pub(crate) fn all_field_labels() -> impl Iterator<Item = &'static FieldLabels> {
     let labels = Language::ALL.into_iter().flat_map(field_labels);
     labels.chain(&former_labels::FORMER_FIELDS)
 }
 
-/// Returns the label of the price in a shelter, unless somebody has changed it: orders have an adoption fee, and a page
-/// has one word for it.
+/// Returns the label that the price field has on the pages of a shelter, or `None` in a shop, for
+/// another field, or if somebody has changed its label.
+///
+/// A shelter calls the price on an order an adoption fee, so the field must have the same name.
 pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
     if !field.is_price() || store_kind() != StoreKind::Shelter {
         return None;
@@ -191,8 +202,8 @@ pub fn fee_label(field: &FieldDefinition) -> Option<&'static str> {
     }
 }
 
-/// Whether a field marks estimated births, and has the label that a language gives it. Such a field has no label in each
-/// language, so pages show that of their own.
+/// Whether a field marks estimated births and still has a default label, in any language. Pages then show the
+/// label of their own language, because this field is not relabelled with the others.
 pub(crate) fn is_usual_estimate_label(field: &FieldDefinition) -> bool {
     let label = field.label.as_str();
     let mut languages = Language::ALL.into_iter();
@@ -201,24 +212,26 @@ pub(crate) fn is_usual_estimate_label(field: &FieldDefinition) -> bool {
             || languages.any(|language| window_texts_in(language).birth_estimated == label))
 }
 
-/// Returns words as a list. The words after the first one begin in lower case, unless they are an abbreviation.
+/// Joins words into a list in sentence case: all words but the first are uncapitalized, unless they are an
+/// abbreviation.
 ///
 /// Example: `Name, breed, ID`.
-fn in_lower_case(words: &[String]) -> String {
+fn join_in_sentence_case(words: &[String]) -> String {
     let mut list = String::new();
     for (index, word) in words.iter().enumerate() {
         if index == 0 {
             list.push_str(word);
         } else {
             list.push_str(", ");
-            push_in_lower_case(&mut list, word);
+            push_uncapitalized(&mut list, word);
         }
     }
     list
 }
 
-/// Adds a word to a text, with its first letter in lower case unless the second one is in upper case.
-fn push_in_lower_case(text: &mut String, word: &str) {
+/// Appends a word to a text, with its first letter in lower case, unless the second letter is in upper
+/// case: that is taken as an abbreviation, such as `ID`.
+fn push_uncapitalized(text: &mut String, word: &str) {
     let mut letters = word.chars();
     let first_letter = letters.next();
     let is_abbreviation = letters.as_str().starts_with(char::is_uppercase);
@@ -231,7 +244,9 @@ fn push_in_lower_case(text: &mut String, word: &str) {
     }
 }
 
-/// Returns a number in groups.
+/// Formats an integer with group separators in the current language.
+///
+/// Example: `12,495` in English.
 pub fn in_digits(number: usize) -> String {
     numbers().integer(number)
 }

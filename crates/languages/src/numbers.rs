@@ -1,38 +1,39 @@
-//! Writes numbers and amounts in each language.
+//! Formats numbers and amounts of money in each language.
 
 use std::fmt::Display;
 
 use petstore_domain::store_area::Currency;
 
-/// The way in which a language writes numbers, amounts and days.
+/// The number and date formats of a language.
 #[derive(Debug)]
 pub struct Numbers {
-    /// The character before the decimals.
-    pub point: char,
-    /// The character between groups of three digits.
-    pub between: char,
-    /// A number with fewer digits has no groups.
+    /// The decimal separator.
+    pub decimal_point: char,
+    /// The separator between groups of three digits.
+    pub group_separator: char,
+    /// The number of digits from which an integer part is grouped. Spanish does not group four digits.
     pub(crate) grouped_from: usize,
-    /// Whether the sign of a currency is before the amount.
-    pub(crate) sign_first: bool,
+    /// Whether the currency precedes the amount.
+    pub(crate) currency_first: bool,
+    /// The names of the months, from January.
     pub months: [&'static str; 12],
-    /// A day: its day, the name of its month, its year.
+    /// Formats a date from the day, the name of the month, and the year.
     pub date: fn(i8, &str, i16) -> String,
-    /// Whether `03/04` is a day in April for everybody.
+    /// Whether `03/04` always means 3 April. In English, it can also mean 4 March.
     pub(crate) day_first: bool,
 }
 
 const NO_BREAK_SPACE: char = '\u{a0}';
 
 impl Numbers {
-    /// Returns an integer in groups.
+    /// Formats an integer with group separators.
     pub fn integer(&self, number: impl Display) -> String {
         self.number(&number.to_string())
     }
 
-    /// Returns a number in groups, with the decimals that it has.
+    /// Formats a decimal number with group separators, and keeps its decimals as they are.
     ///
-    /// Example: `1249.5` is `1,249.5` in English.
+    /// Example: `1249.5` becomes `1,249.5` in English.
     pub fn number(&self, number: &str) -> String {
         let (whole, decimals) = number.split_once('.').unzip();
         let whole = whole.unwrap_or(number);
@@ -40,23 +41,25 @@ impl Numbers {
             .strip_prefix('-')
             .map_or(("", whole), |digits| ("-", digits));
         let mut text = minus.to_owned();
-        let has_groups = digits.len() >= self.grouped_from;
+        let is_grouped = digits.len() >= self.grouped_from;
         for (index, digit) in digits.chars().enumerate() {
             let remaining_digits = digits.len() - index;
-            if has_groups && index > 0 && remaining_digits % 3 == 0 {
-                text.push(self.between);
+            if is_grouped && index > 0 && remaining_digits % 3 == 0 {
+                text.push(self.group_separator);
             }
             text.push(digit);
         }
         if let Some(decimals) = decimals {
-            text.push(self.point);
+            text.push(self.decimal_point);
             text.push_str(decimals);
         }
         text
     }
 
-    /// Returns a price with its currency, and with the decimals of the currency. Without a currency, it has its own
-    /// decimals.
+    /// Formats a price with its currency, rounded to the decimals of the currency. Without a currency,
+    /// it keeps its own decimals.
+    ///
+    /// Example: `1249.5` in euros becomes `€1,249.50` in English.
     pub fn amount(&self, price: &str, currency: Option<&Currency>) -> String {
         let Some(currency) = currency else {
             return self.number(price);
@@ -68,7 +71,7 @@ impl Numbers {
             code => code,
         };
         let amount = self.number(&currency.round(price));
-        if !self.sign_first {
+        if !self.currency_first {
             return format!("{amount}{NO_BREAK_SPACE}{sign}");
         }
         let (minus, number) = match amount.strip_prefix('-') {
@@ -83,9 +86,9 @@ impl Numbers {
         format!("{minus}{sign}{space}{number}")
     }
 
-    /// Returns a number as an input has it, without groups.
+    /// Formats a number for an input, without group separators.
     pub fn plain(&self, number: &str) -> String {
-        number.replace('.', &self.point.to_string())
+        number.replace('.', &self.decimal_point.to_string())
     }
 }
 
@@ -101,12 +104,13 @@ mod tests {
     };
     use petstore_formats::cells::parse_number;
 
-    /// A price with a currency, or without one (`""`).
+    /// Formats a price with a currency, or without one (`""`).
     fn written(language: Language, price: &str, currency: &str) -> String {
         numbers_in(language).amount(price, Currency::new(currency).as_ref())
     }
 
-    /// Returns a typed number as the store has it, or two meanings and a spelling of each, in the language.
+    /// Parses a typed number. If it is ambiguous, returns its two meanings and an unambiguous spelling
+    /// of each.
     fn read(language: Language, typed: &str, currency: &str) -> Result<String, [String; 4]> {
         let currency = Currency::new(currency);
         let is_whole = currency
@@ -188,7 +192,8 @@ mod tests {
             ("1249", "", ["1,249", "1.249", "1_249", "1249"]),
             ("0.0500", "", ["0.0500", "0,0500", "0,0500", "0,0500"]),
         ] {
-            let all = [English, German, French, Spanish].map(|of| written(of, price, currency));
+            let all = [English, German, French, Spanish]
+                .map(|language| written(language, price, currency));
             let expected = [english, german, french, spanish]
                 .map(|text| text.replace(' ', "\u{a0}").replace('_', "\u{202f}"));
             assert_eq!(all, expected, "{price} {currency}");
@@ -196,7 +201,7 @@ mod tests {
         let largest = written(German, "999999999999.9999", "EUR");
         assert_eq!(largest, "1.000.000.000.000,00\u{a0}€");
         let four = [English, German, French, Spanish];
-        let integers = four.map(|of| numbers_in(of).integer(-1_234_567));
+        let integers = four.map(|language| numbers_in(language).integer(-1_234_567));
         let expected = [
             "-1,234,567",
             "-1.234.567",
@@ -204,7 +209,10 @@ mod tests {
             "-1.234.567",
         ];
         assert_eq!(integers, expected);
-        assert_eq!(four.map(|of| numbers_in(of).integer(999)), ["999"; 4]);
+        assert_eq!(
+            four.map(|language| numbers_in(language).integer(999)),
+            ["999"; 4]
+        );
         assert_eq!(numbers_in(Spanish).integer(9_999), "9999");
     }
 
@@ -237,7 +245,7 @@ mod tests {
             ("€1,249.50", "1249.50"),
             ("EUR 249,-", "249"),
             ("249 EUR", "249"),
-            // Not numbers. They stay, and are invalid.
+            // These are not numbers. They are returned without spaces, and are rejected later.
             ("249,50 CHF", "249,50CHF"),
             ("$249", "$249"),
             ("12.49,50", "12.49,50"),
@@ -300,14 +308,14 @@ mod tests {
         }
         refused(French, "1.250", ["1250", "1,25", "1250", "1,25"]);
         refused(Spanish, "1.000", ["1000", "1", "1000", "1"]);
-        // Without decimals, only one of them is possible.
+        // If the currency has no decimals, or the field is for integers, only one meaning is possible.
         assert_eq!(read(German, "1.249 JPY", "JPY").as_deref(), Ok("1249"));
         assert_eq!(parse_number("1.249", None, true), Ok("1249".to_owned()));
     }
 
     proptest! {
-        /// What is written is read again in the same language: as the same amount, or with one point and
-        /// three decimals as one of two meanings, each of whose spellings is clear.
+        /// A formatted amount is parsed in the same language as the same amount. Only an amount with one
+        /// separator before three digits may be ambiguous; then one of its spellings has that value.
         #[test]
         fn what_is_written_is_read_again(
             number in "(0|[1-9][0-9]{0,11})(\\.[0-9]{1,4})?",

@@ -1,5 +1,5 @@
-//! Lists of words that people write in tables, in all languages, besides the labels that pages show. Words are separated by
-//! spaces, and headings and phrases by commas.
+//! Words that are recognized in imported tables, in all languages, in addition to the labels that pages
+//! show. Words are separated by spaces, and headings and phrases by commas.
 
 /// Words for yes.
 pub(super) const YES: &str = "yes y true t 1 x ja j wahr oui o vrai sí s verdadero";
@@ -7,11 +7,12 @@ pub(super) const YES: &str = "yes y true t 1 x ja j wahr oui o vrai sí s verdad
 /// Words for no.
 pub(super) const NO: &str = "no n false f 0 nein falsch non faux falso";
 
-/// Phrases for an animal that the window does not show, besides those for no and the label that pages show.
+/// Phrases for an animal that the window does not show, in addition to the words for no and the label
+/// on pages.
 pub(super) const NOT_LISTED: &str = "not yet,not on the website yet,noch nicht,noch nicht auf der Website,\
      pas encore,pas encore sur le site,todavía no,aún no,todavía no está en el sitio web";
 
-/// Words for yes and no in one column: `kastriert` in a column for neutered animals.
+/// Values of the field `neutered`, with phrases that mean them only in its column, such as `kastriert`.
 pub(super) const NEUTERED: &[(&str, &str)] = &[
     (
         "true",
@@ -25,8 +26,8 @@ pub(super) const NEUTERED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The values of the field `intake_kind`, with phrases besides their labels. Words with two meanings are left out: animals of a
-/// pound can be found or transferred.
+/// The values of the field `intake_kind`, with phrases in addition to their labels. Ambiguous words are
+/// left out: animals from a pound can be found or transferred.
 pub(super) const INTAKES: &[(&str, &str)] = &[
     (
         "Found",
@@ -52,13 +53,13 @@ pub(super) const INTAKES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Words for a missing value, which count in every field apart from free texts. Points, spaces and slashes in them do not count.
+/// Phrases for a missing value, in every field except free texts. Only their letters and digits are compared.
 pub(super) const NO_VALUES: &str = "unknown,not known,not available,not applicable,no data,tbd,tba,\
      k. A.,keine Angabe,keine Angaben,ohne Angabe,unbekannt,nicht bekannt,nicht vorhanden,\
      n. c.,n. r.,n. d.,non communiqué,non renseigné,non disponible,inconnu,inconnue,\
      s/d,sin datos,sin dato,no consta,no disponible,desconocido,desconocida";
 
-/// Words for none, which are a missing value, too, but can mean "no" where a field is for yes or no.
+/// Phrases for "none". They also mean a missing value, except in a yes/no field, where they can mean "no".
 pub(super) const NONE_VALUES: &str = "no chip,not chipped,keiner,keine,kein,ohne,kein Chip,ohne Chip,nicht gechippt,\
      aucun,aucune,sans puce,non pucé,non pucée,ninguno,ninguna,sin chip";
 
@@ -68,23 +69,23 @@ pub(super) const WEEKDAYS: &str = "monday tuesday wednesday thursday friday satu
      lundi mardi mercredi jeudi vendredi samedi dimanche \
      lunes martes miércoles jueves viernes sábado domingo";
 
-/// The names that months have in Austria, and the abbreviation of March in German tables.
+/// Names of months in addition to those on pages: the Austrian ones, and a German abbreviation of March.
 pub(super) const MORE_MONTHS: [(&str, i8); 3] = [("Jänner", 1), ("Feber", 2), ("Mrz", 3)];
 
-/// Words and signs for an estimate.
+/// Words and signs that mark an estimate.
 pub(super) const ESTIMATES: &str = "~ ≈ ca circa c about approx approximately around est estimated \
      etwa ungefähr ungef rund zirka zirca geschätzt um \
      env environ vers \
      aprox aproximadamente unos unas alrededor hacia";
 
-/// Words for an estimate with an article after them, as pages show them before a day.
+/// Words that mark an estimate together with the article that precedes a date, as pages show it.
 pub(super) const ESTIMATES_OF_DAYS: &str = "um den,vers le,hacia el";
 
-/// Words of an age that have no meaning of their own: `3 years old`, `2 Jahre und 3 Monate alt`.
+/// Filler words in an age, which are ignored: `3 years old`, `2 Jahre und 3 Monate alt`.
 pub(super) const AGE_FILLERS: &str = "old of age and alt und et y de edad";
 
-/// The values of the field `sex`, with the words that stand for no kind of animals; see `look::SEX_WORDS` for the others. In the
-/// files of American shelters, `Spayed` and `Neutered` are sexes.
+/// The values of the field `sex`, with words that do not imply a kind of animal; see `look::SEX_WORDS`
+/// for those that do. In the files of American shelters, `Spayed` and `Neutered` are sexes.
 pub(super) const SEXES: &[(&str, &str)] = &[
     (
         "Female",
@@ -106,7 +107,7 @@ pub(super) const SEXES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The value of the field `species` for the animals that shelters count as other ones.
+/// The words for the value `Other` of the field `species`: kinds that shelters do not count separately.
 pub(super) const OTHER_SPECIES: &[(&str, &str)] = &[(
     "Other",
     "other wild wildlife livestock amphibian amphibians exotic exotics \
@@ -114,7 +115,7 @@ pub(super) const OTHER_SPECIES: &[(&str, &str)] = &[(
      autre autres amphibien amphibiens otro otra otros otras anfibio anfibios",
 )];
 
-/// The values of the field `size`, with words besides their labels.
+/// The values of the field `size`, with words in addition to their labels.
 pub(super) const SIZES: &[(&str, &str)] = &[
     (
         "Small",
@@ -127,10 +128,10 @@ pub(super) const SIZES: &[(&str, &str)] = &[
     ("Large", "l large big groß große großer gr grand grande"),
 ];
 
-/// The headings of a column with ages.
+/// The headings of a column of ages.
 pub(super) const AGE_HEADINGS: &str = "age,alter,âge,edad";
 
-/// The usual headings of members and of the fields of a new store, besides their labels.
+/// The usual headings for members and for the fields of a new store, in addition to their labels.
 pub(super) const MORE_HEADINGS: &[(&str, &str)] = &[
     (
         "name",

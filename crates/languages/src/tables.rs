@@ -1,4 +1,5 @@
-//! The words of tables that people bring, in all languages, for `petstore_formats::cells`.
+//! Collects the words in all languages that `petstore_formats::cells` recognizes in imported tables:
+//! headings, values, units, months and so on.
 
 use std::sync::LazyLock;
 
@@ -25,12 +26,12 @@ use super::{
     },
 };
 
-/// Units of age with fewer letters mean different things in different languages: `3 j` is 3 years in German, and 3 days in
-/// French.
+/// How many letters a unit of age must have to be recognized in every language. Shorter ones are
+/// ambiguous: `3 j` is 3 years in German, and 3 days in French.
 const MIN_LETTERS_OF_FOREIGN_UNIT: usize = 3;
 
-/// Returns the words of tables in all languages. This language decides which day `03/04` is, and knows its short units of
-/// age.
+/// Returns the words of tables, in all languages together. Only two things depend on `language`: which date
+/// `03/04` is, and which short units of age are recognized.
 pub fn table_words(language: Language) -> &'static TableWords {
     &WORDS[language as usize]
 }
@@ -39,19 +40,20 @@ pub fn table_words(language: Language) -> &'static TableWords {
 static WORDS: LazyLock<[TableWords; Language::ALL.len()]> =
     LazyLock::new(|| Language::ALL.map(collect_words));
 
+/// Collects the words of all languages for a reader of `language`.
 fn collect_words(language: Language) -> TableWords {
     TableWords {
         day_first: numbers_in(language).day_first,
         months: months(),
-        weekdays: keys(WEEKDAYS),
-        yes: keys(YES),
-        no: keys(NO),
-        no_values: phrases(NO_VALUES),
-        none_values: phrases(NONE_VALUES),
+        weekdays: word_keys(WEEKDAYS),
+        yes: word_keys(YES),
+        no: word_keys(NO),
+        no_values: phrase_keys(NO_VALUES),
+        none_values: phrase_keys(NONE_VALUES),
         estimates: estimates(),
         age_units: age_units(language),
-        age_fillers: keys(AGE_FILLERS),
-        age_headings: phrases(AGE_HEADINGS),
+        age_fillers: word_keys(AGE_FILLERS),
+        age_headings: phrase_keys(AGE_HEADINGS),
         statuses: statuses(),
         listings: listings(),
         choices: choices(),
@@ -60,32 +62,35 @@ fn collect_words(language: Language) -> TableWords {
     }
 }
 
-/// Returns the separator of a file that opens as a table in the spreadsheets of a language: a semicolon, if the language has a
-/// decimal comma.
+/// Returns the separator with which spreadsheet programs in a language open a CSV file as a table: a
+/// semicolon if the language has a decimal comma, and otherwise a comma.
 pub fn spreadsheet_separator(language: Language) -> Separator {
-    if numbers_in(language).point == ',' {
+    if numbers_in(language).decimal_point == ',' {
         Separator::Semicolon
     } else {
         Separator::Comma
     }
 }
 
-/// Returns the keys of words that are separated by spaces.
-fn keys(words: &str) -> Vec<String> {
+/// Returns the comparison keys of a list of words that are separated by spaces.
+fn word_keys(words: &str) -> Vec<String> {
     words.split_whitespace().map(whole_key).collect()
 }
 
-/// Returns the letters and digits of phrases that are separated by commas.
-fn phrases(list: &str) -> Vec<String> {
+/// Returns the comparison keys of a list of phrases that are separated by commas. Only letters and
+/// digits count.
+fn phrase_keys(list: &str) -> Vec<String> {
     list.split(',').map(letters_and_digits).collect()
 }
 
-/// Returns the words for an estimate. A word with an article comes before the word without it.
+/// Returns the words for an estimate. Those with an article come first, because the first match wins:
+/// `um den` before `um`.
 fn estimates() -> Vec<String> {
     let phrases = ESTIMATES_OF_DAYS.split(',').map(whole_key);
-    phrases.chain(keys(ESTIMATES)).collect()
+    phrases.chain(word_keys(ESTIMATES)).collect()
 }
 
+/// Returns the names of the months in all languages, with their numbers.
 fn months() -> Vec<(String, i8)> {
     let mut months = Vec::new();
     for language in Language::ALL {
@@ -99,6 +104,7 @@ fn months() -> Vec<(String, i8)> {
     months
 }
 
+/// Returns the units of age: all of `own_language`, and the unambiguous ones of the other languages.
 fn age_units(own_language: Language) -> Vec<(String, AgeUnit)> {
     let mut units = Vec::new();
     for language in Language::ALL {
@@ -108,8 +114,8 @@ fn age_units(own_language: Language) -> Vec<(String, AgeUnit)> {
             .zip(texts.ages_typed);
         for (unit, words) in units_with_words {
             for word in words.split_whitespace() {
-                let has_one_meaning = word.chars().count() >= MIN_LETTERS_OF_FOREIGN_UNIT;
-                if language == own_language || has_one_meaning {
+                let is_unambiguous = word.chars().count() >= MIN_LETTERS_OF_FOREIGN_UNIT;
+                if language == own_language || is_unambiguous {
                     units.push((whole_key(word), unit));
                 }
             }
@@ -118,11 +124,12 @@ fn age_units(own_language: Language) -> Vec<(String, AgeUnit)> {
     units
 }
 
-/// Returns the texts of the pages for the staff: in each language, those of a shop and those of a shelter.
+/// Returns the texts of the pages for the staff in each language, for a shop and for a shelter.
 fn all_texts() -> impl Iterator<Item = &'static Texts> {
     Language::ALL.into_iter().flat_map(console_texts_in)
 }
 
+/// Returns the names of the statuses in all languages.
 fn statuses() -> Vec<(String, PetStatus)> {
     let mut statuses = Vec::new();
     for texts in all_texts() {
@@ -133,6 +140,7 @@ fn statuses() -> Vec<(String, PetStatus)> {
     statuses
 }
 
+/// Returns the phrases for whether the window shows an animal.
 fn listings() -> Vec<(String, bool)> {
     let mut listings = Vec::new();
     for texts in all_texts() {
@@ -145,6 +153,8 @@ fn listings() -> Vec<(String, bool)> {
     listings
 }
 
+/// Returns the words for choices of fields: their labels in all languages, and the other words of
+/// `table_lists`.
 fn choices() -> Vec<ChoiceWord> {
     let mut choices = Vec::new();
     for labels in all_field_labels() {
@@ -158,7 +168,7 @@ fn choices() -> Vec<ChoiceWord> {
     }
     for (field, words_by_value) in [("species", OTHER_SPECIES), ("sex", SEXES), ("size", SIZES)] {
         for (value, words) in words_by_value {
-            for key in keys(words) {
+            for key in word_keys(words) {
                 choices.push(ChoiceWord { field, key, value });
             }
         }
@@ -186,8 +196,8 @@ fn choices() -> Vec<ChoiceWord> {
     choices
 }
 
-/// Returns the usual headings in all languages: the labels of the console, the labels of the fields of a new store, and other
-/// words of [`MORE_HEADINGS`].
+/// Returns the usual headings of columns, in all languages: the labels of the console, the default
+/// labels of fields, and [`MORE_HEADINGS`].
 fn headings() -> Vec<(String, &'static str)> {
     let mut headings = Vec::new();
     for texts in all_texts() {

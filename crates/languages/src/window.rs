@@ -1,41 +1,41 @@
-//! The texts of the pages for the public, and the texts about animals that the pages for the staff have, too.
+//! The texts of the pages for the public, including those about animals that the pages for the staff share.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{Problem, store_area::Age};
 
 use super::declaration::texts;
 
 texts! {
-    // The texts about an animal that the pages for the public and those for the staff have.
+    // Texts about an animal that the pages for the public and for the staff share.
     no_name;
     yes;
     days(count: i64) -> String;
     weeks(count: i64) -> String;
     months(count: i64) -> String;
     years(count: i64) -> String;
-    /// An estimated age.
+    /// An estimated age, such as `about 3 years`.
     about(age: &str) -> String;
-    /// An estimated year of birth.
+    /// An estimated birth of which only the year is known.
     around_year(year: &str) -> String;
-    /// An estimated day of birth.
+    /// An estimated date of birth.
     around_day(day: &str) -> String;
-    /// The label of the mark of an estimated birth.
+    /// The label of the checkbox that marks a birth as estimated.
     birth_estimated;
     no;
-    /// The alt text of a photo without one of its own.
+    /// The alt text of a photo for which none was entered.
     photo(number: usize, name: &str, species: Option<&str>) -> String;
 
-    // The texts of the pages.
-    /// The tag of the language (BCP 47).
+    // Texts of the pages for the public only.
+    /// The language tag (BCP 47), such as `en-GB`.
     language;
-    /// The tag of the language and of a country (Open Graph).
+    /// The locale for Open Graph, such as `en_GB`.
     locale;
-    /// Between a label and a value.
+    /// The separator between a label and its value. French has a space before the colon.
     colon;
-    /// The quotation marks before and after a text.
+    /// The opening and closing quotation marks.
     quotes: [&'static str; 2];
-    /// The name of the language in itself.
+    /// The name of the language in that language.
     language_name;
     no_store;
     skip;
@@ -60,7 +60,7 @@ texts! {
     clear;
     next;
     first;
-    /// Above the list of a link with parameters that the page does not know.
+    /// Shown above the list if the link has unknown query parameters, which were ignored.
     link_not_understood;
     none_found;
     none_here_yet;
@@ -76,7 +76,7 @@ texts! {
     previous_photo;
     next_photo;
     similar;
-    /// Above other animals, where a search finds none.
+    /// The heading of the suggestions that are shown if a search finds nothing.
     perhaps;
     newest;
     new;
@@ -84,23 +84,23 @@ texts! {
     request;
     found_a_home(name: &str) -> String;
     ask(name: &str) -> String;
-    /// The sentence that says how somebody asks without an address.
+    /// Shown in place of a link to the contact address, if the store has none.
     ask_here(name: &str, number: i64) -> String;
-    /// The number of an animal, by which the store knows which one somebody means.
+    /// The number of an animal, which people quote when they ask the store about it.
     number(number: i64) -> String;
     is_reserved(name: &str) -> String;
     photo_of(number: usize, count: usize) -> String;
-    /// How many animals there are, if at most `most`.
+    /// The number of animals. Above `most`, they were not counted exactly, so the text is "More than `most`".
     count(count: usize, most: usize) -> String;
     age_range(age: Age) -> &'static str;
-    /// The description of the list in a search engine.
+    /// The description of the list for search engines.
     about_list(store: Option<&str>) -> String;
-    /// The description in a search engine of an animal that has none.
+    /// The description for search engines of an animal that has no description of its own.
     about_animal(name: &str, kind: &[String], store: Option<&str>) -> String;
-    /// The list of what a search looks through. The words after the first one are within the list.
+    /// The placeholder of the search field: a list of labels, such as `Name, breed, colour`.
     words(all: &[String]) -> String;
-    /// The title of the page about a problem, and what to do next.
+    /// The title of an error page, and what to do next.
     problem(problem: Problem) -> (&'static str, &'static str);
-    /// A price of 0.
+    /// Shown in place of a price of 0.
     free;
 }

@@ -1,4 +1,5 @@
-//! A running service as its operator sees it: logs, metrics and traces.
+//! Observability of a running service: logs, metrics and traces, and the runner of background tasks, which
+//! reports their outcomes.
 
 pub mod log;
 pub mod metrics;

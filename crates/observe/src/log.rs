@@ -1,4 +1,4 @@
-//! Logs on standard error: text at a terminal, JSON otherwise.
+//! Logging to standard error: as text on a terminal, and otherwise as JSON.
 
 use std::{
     error::Error,
@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal},
 };
 
-use petstore_domain::words::words;
+use petstore_domain::named_enum::named_enum;
 use tracing::{Event, Level, Subscriber, error, level_filters::LevelFilter};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::{
@@ -21,7 +21,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-words! {
+named_enum! {
     /// The format of a log line.
     pub enum LogFormat {
         /// Lines of text.
@@ -31,18 +31,23 @@ words! {
     }
 }
 
-/// The target of the lines about changes. A store can have many such lines.
+/// The `tracing` target of the lines that report changes. It has a level of its own, because a busy
+/// store logs many such lines.
 pub const CHANGES: &str = "petstore::changes";
 
-/// Starts logging lines of at least this level. By default, that is info, but a terminal does not
-/// get the lines about changes. A separate thread writes the lines, so that a slow reader of the log
-/// never delays a request. If the thread cannot keep up, lines are dropped. Dropping the guard writes
-/// the lines that are still queued.
+/// Starts logging, and installs a panic hook that logs panics.
+///
+/// Without a `level`, lines at INFO and above are logged, except that a terminal does not get the lines
+/// about changes. Without a `format`, a terminal gets text, and anything else gets JSON.
+///
+/// A separate thread writes the lines, so that a slow reader of the log never delays a request. If the
+/// thread cannot keep up, lines are dropped. Dropping the returned guard flushes the lines that are
+/// still queued.
 #[must_use = "lines are lost without the guard"]
 pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
     let is_terminal = io::stderr().is_terminal();
-    let levels = levels(level, is_terminal);
-    // The thread flushes when no line waits, so lines that wait together cost one system call.
+    let level_filters = level_filters(level, is_terminal);
+    // The thread flushes once its queue is empty, so lines that were queued together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
     let lines = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)
@@ -58,16 +63,16 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
         LogFormat::Text => lines
             .with_ansi(is_terminal)
             .fmt_fields(EscapedFields)
-            .map_event_format(|format| Line { format, to_journal })
+            .map_event_format(|format| LineFormatter { format, to_journal })
             .finish()
-            .with(levels)
+            .with(level_filters)
             .init(),
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
-            .map_event_format(|format| Line { format, to_journal })
+            .map_event_format(|format| LineFormatter { format, to_journal })
             .finish()
-            .with(levels)
+            .with(level_filters)
             .init(),
     }
     std::panic::set_hook(Box::new(|panic| {
@@ -77,8 +82,9 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     guard
 }
 
-/// Returns the least level of the lines of each target: `level`, or the default of the target.
-fn levels(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
+/// Returns the minimum level of the lines of each target: `level` if it is set, or else the target's
+/// default.
+fn level_filters(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
     let default_for_changes = if is_terminal {
         LevelFilter::WARN
     } else {
@@ -86,26 +92,28 @@ fn levels(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
     };
     Targets::new()
         .with_default(level.unwrap_or(LevelFilter::INFO))
-        // It says in several lines what the service says in one.
+        // This crate spreads over several lines what the service itself reports in one.
         .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
         .with_target(CHANGES, level.unwrap_or(default_for_changes))
 }
 
-/// Whether standard error is the stream to the journal, which systemd names by device and inode in
-/// this value of `JOURNAL_STREAM` (systemd.exec(5)).
+/// Whether standard error is connected to the systemd journal. `stream` is the value of
+/// `JOURNAL_STREAM`, in which systemd names its stream by device and inode, such as `9:25467`
+/// (systemd.exec(5)).
 fn is_journal(stream: Option<&str>) -> bool {
     let stderr = rustix::fs::fstat(io::stderr());
     stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
 }
 
-/// A log line. In the journal, it begins with its level in the form of sd-daemon(3). systemd
-/// removes this prefix and stores the level, so that `journalctl -p warning` finds the line.
-struct Line<F> {
+/// A formatter that begins each line for the journal with its syslog priority, such as `<4>` for a
+/// warning (sd-daemon(3)). systemd strips the prefix and stores the priority, so that
+/// `journalctl -p warning` finds the line.
+struct LineFormatter<F> {
     format: F,
     to_journal: bool,
 }
 
-impl<S, N, F> FormatEvent<S, N> for Line<F>
+impl<S, N, F> FormatEvent<S, N> for LineFormatter<F>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -118,14 +126,14 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         if self.to_journal {
-            write!(writer, "<{}>", priority(*event.metadata().level()))?;
+            write!(writer, "<{}>", syslog_priority(*event.metadata().level()))?;
         }
         self.format.format_event(context, writer, event)
     }
 }
 
-/// The message and the fields of a line of text, in which a text from outside can neither begin another
-/// line nor hide or turn what a reader sees.
+/// A formatter of the message and the fields of a text line. It escapes them, so that text from outside can
+/// neither start another line nor hide or reorder what a reader of the log sees.
 struct EscapedFields;
 
 impl<'writer> FormatFields<'writer> for EscapedFields {
@@ -134,22 +142,22 @@ impl<'writer> FormatFields<'writer> for EscapedFields {
         mut writer: Writer<'writer>,
         fields: R,
     ) -> fmt::Result {
-        let mut escaping = Escaping {
+        let mut escaping_writer = EscapingWriter {
             writer: &mut writer,
         };
-        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping), true);
+        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping_writer), true);
         fields.record(&mut visitor);
         visitor.finish()
     }
 }
 
-/// A writer that escapes control characters, the other ends of lines, and marks of direction: U+000A
-/// becomes `\n`, and U+202E becomes `\u{202e}`.
-struct Escaping<'a, 'writer> {
+/// A writer that escapes control characters, Unicode line separators and bidirectional formatting
+/// characters: U+000A becomes `\n`, and U+202E becomes `\u{202e}`.
+struct EscapingWriter<'a, 'writer> {
     writer: &'a mut Writer<'writer>,
 }
 
-impl fmt::Write for Escaping<'_, '_> {
+impl fmt::Write for EscapingWriter<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
             if is_deceptive(character) {
@@ -162,7 +170,7 @@ impl fmt::Write for Escaping<'_, '_> {
     }
 }
 
-/// Whether a character can change what a reader of the log sees around it.
+/// Whether a character can start a new line, or hide or reorder the text around it.
 fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -171,8 +179,8 @@ fn is_deceptive(character: char) -> bool {
         )
 }
 
-/// Returns the syslog priority (RFC 5424, section 6.2.1).
-fn priority(level: Level) -> u8 {
+/// Returns the syslog priority of a level (the severity of RFC 5424, section 6.2.1).
+fn syslog_priority(level: Level) -> u8 {
     match level {
         Level::ERROR => 3,
         Level::WARN => 4,
@@ -181,7 +189,8 @@ fn priority(level: Level) -> u8 {
     }
 }
 
-/// Returns an error and all its causes, in one line.
+/// Returns the messages of an error and of all its causes, joined by colons, such as
+/// `cannot read the keys: disk I/O error`.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -201,10 +210,10 @@ pub fn chain(error: &dyn Error) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the lines that this code logs as text.
+    /// Returns the text lines that `log` causes to be written.
     fn text_lines(log: impl FnOnce()) -> String {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let writer = move || Sent(sender.clone());
+        let writer = move || ChannelWriter(sender.clone());
         let lines = tracing_subscriber::fmt()
             .with_writer(writer)
             .with_ansi(false);
@@ -217,10 +226,10 @@ mod tests {
         receiver.into_iter().collect()
     }
 
-    /// The end of a channel that receives each line.
-    struct Sent(std::sync::mpsc::Sender<String>);
+    /// A writer that sends each line to a channel.
+    struct ChannelWriter(std::sync::mpsc::Sender<String>);
 
-    impl io::Write for Sent {
+    impl io::Write for ChannelWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0
                 .send(String::from_utf8_lossy(bytes).into_owned())

@@ -1,4 +1,4 @@
-//! Background work. [`Tasks`] owns every task that the service repeats while it serves requests.
+//! Background tasks. [`Tasks`] owns every task that the service repeats while it serves requests.
 
 use std::{error::Error, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -12,21 +12,25 @@ use crate::{
     metrics::{TaskMetrics, TaskRuns},
 };
 
-/// The maximum time for [`Task::finish`].
+/// How long [`Task::finish`] may take.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
-/// The pause after a run that failed. After each further failure, it is twice as long, up to the
-/// maximum, so that a failing task neither fills the log nor uses the machine.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The backoff after the first failed run. It doubles with each further failure, up to [`MAX_BACKOFF`],
+/// so that a failing task neither floods the log nor keeps the machine busy.
+const MIN_BACKOFF: Duration = Duration::from_millis(100);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-/// The reason for a failed run.
+/// The error of a failed run.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// Work that is repeated. Runs of one task never overlap. All its futures may be dropped.
+/// Work that is repeated in the background. Runs of one task never overlap.
 ///
-/// Every present task may run in several processes on one database at the same time. A task that
-/// may not will take a lease in the database at the beginning of `run`.
+/// The futures must be cancel-safe: shutdown drops `due` and `run`, and a time limit drops `run` and
+/// `finish`.
+///
+/// Several processes can serve one database, and each of them runs all tasks. All current tasks allow
+/// that. A task that must run in only one process at a time has to take a lease in the database at the
+/// start of `run`.
 pub trait Task: Send + 'static {
     /// Completes when the next run is due: after an interval, or when there is work.
     fn due(&mut self) -> impl Future<Output = ()> + Send;
@@ -34,89 +38,95 @@ pub trait Task: Send + 'static {
     /// Does the work once.
     fn run(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Does the last work at shutdown. It may take as long as a run, and at most 3 seconds.
+    /// Does the remaining work at shutdown, such as saving what is only in memory. It may take as long
+    /// as a run, but at most 3 seconds.
     fn finish(&mut self) -> impl Future<Output = Result<(), Failure>> + Send {
         async { Ok(()) }
     }
 }
 
-/// The running tasks. Dropping them ends them at once.
+/// The running tasks. Dropping this aborts them; [`Tasks::shut_down`] lets them finish.
 pub struct Tasks {
     clock: Arc<dyn Clock>,
     metrics: Arc<TaskMetrics>,
-    stopping: watch::Sender<()>,
+    /// Dropped to tell the tasks to stop.
+    stop_sender: watch::Sender<()>,
     running: JoinSet<()>,
 }
 
 impl Tasks {
-    /// Returns a set without tasks. Their outcomes will be written to `metrics`.
+    /// Returns an empty set. The outcomes of the tasks that are started in it are recorded in `metrics`.
     pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
         Self {
             clock,
             metrics,
-            stopping: watch::Sender::default(),
+            stop_sender: watch::Sender::default(),
             running: JoinSet::new(),
         }
     }
 
-    /// Starts to repeat `task`, with this name in the metrics and in the log. A run that takes longer
-    /// than `run_limit` is dropped, and has failed.
+    /// Starts repeating `task`, which the metrics and the log call `name`. A run that takes longer than
+    /// `run_limit` is cancelled and counts as failed.
     pub fn start(&mut self, name: &'static str, run_limit: Duration, task: impl Task) {
-        let outcomes = Outcomes {
+        let recorder = OutcomeRecorder {
             task: name,
             clock: Arc::clone(&self.clock),
             runs: self.metrics.add(name),
             last_failure: None,
         };
-        self.running
-            .spawn(repeat(task, run_limit, outcomes, self.stopping.subscribe()));
+        self.running.spawn(repeat(
+            task,
+            run_limit,
+            recorder,
+            self.stop_sender.subscribe(),
+        ));
     }
 
-    /// Stops all tasks, and waits until each has finished, or has reached its limit.
+    /// Tells all tasks to stop, and waits until each has finished or has reached its time limit.
     pub async fn shut_down(self) {
-        drop(self.stopping);
+        drop(self.stop_sender);
         self.running.join_all().await;
     }
 }
 
-/// Runs `task` until the sender of `stopped` is dropped.
+/// Runs `task` each time it is due, until the sender of `stopped` is dropped. Then lets it finish.
 async fn repeat(
     mut task: impl Task,
     run_limit: Duration,
-    mut outcomes: Outcomes,
+    mut recorder: OutcomeRecorder,
     mut stopped: watch::Receiver<()>,
 ) {
-    let mut pause = Duration::ZERO;
+    let mut backoff = Duration::ZERO;
     loop {
         let run = async {
-            if !pause.is_zero() {
-                time::sleep(pause).await;
+            if !backoff.is_zero() {
+                time::sleep(backoff).await;
             }
             task.due().await;
-            guarded(run_limit, task.run()).await
+            run_guarded(run_limit, task.run()).await
         };
         tokio::select! {
             biased;
             _ = stopped.changed() => break,
             outcome = run => {
-                pause = if outcome.is_ok() { Duration::ZERO } else { pause_after(pause) };
-                outcomes.note(outcome, Some(pause));
+                backoff = if outcome.is_ok() { Duration::ZERO } else { next_backoff(backoff) };
+                recorder.record(outcome, Some(backoff));
             }
         }
     }
-    let outcome = guarded(run_limit.min(FINISH_LIMIT), task.finish()).await;
+    let outcome = run_guarded(run_limit.min(FINISH_LIMIT), task.finish()).await;
     if outcome.is_err() {
-        outcomes.note(outcome, None);
+        recorder.record(outcome, None);
     }
 }
 
-/// Returns the pause after a failed run that came after this pause.
-fn pause_after(pause: Duration) -> Duration {
-    (2 * pause).clamp(FIRST_PAUSE, LONGEST_PAUSE)
+/// Returns the backoff after a failed run, given the `backoff` before that run.
+fn next_backoff(backoff: Duration) -> Duration {
+    (2 * backoff).clamp(MIN_BACKOFF, MAX_BACKOFF)
 }
 
-/// Returns the outcome of `work`, which fails after `limit`, or if it panics.
-async fn guarded(
+/// Runs `work`, and returns its outcome. Fails if `work` takes longer than `limit`, or if it panics.
+async fn run_guarded(
     limit: Duration,
     work: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
@@ -130,6 +140,7 @@ async fn guarded(
     }
 }
 
+/// The reason why a run ended without an outcome of its own.
 #[derive(Debug, thiserror::Error)]
 enum Interrupted {
     #[error("it took longer than {0:?}")]
@@ -138,22 +149,23 @@ enum Interrupted {
     Panicked,
 }
 
-/// The metrics and the log of the outcomes of one task.
-struct Outcomes {
+/// The recorder of the outcomes of one task, in the metrics and in the log.
+struct OutcomeRecorder {
     task: &'static str,
     clock: Arc<dyn Clock>,
     runs: Arc<TaskRuns>,
-    /// The cause, if the last run failed.
+    /// The cause of the last failure; `None` once a run has succeeded again.
     last_failure: Option<String>,
 }
 
-impl Outcomes {
-    /// Counts the outcome of a run. Logs a failure with a new cause and the pause before the next attempt, and the recovery.
-    fn note(&mut self, outcome: Result<(), Failure>, pause: Option<Duration>) {
+impl OutcomeRecorder {
+    /// Records the outcome of a run. Logs a failure with the `backoff` before the next attempt, unless
+    /// the last failure had the same cause, and logs when the task succeeds again.
+    fn record(&mut self, outcome: Result<(), Failure>, backoff: Option<Duration>) {
         let task = self.task;
         match outcome {
             Ok(()) => {
-                self.runs.note_success(self.clock.now());
+                self.runs.record_success(self.clock.now());
                 if self.last_failure.take().is_some() {
                     info!(task, "the background task succeeds again");
                 }
@@ -162,7 +174,7 @@ impl Outcomes {
                 self.runs.count_failure();
                 let cause = chain(error.as_ref());
                 if self.last_failure.as_ref() != Some(&cause) {
-                    let next_attempt_in = pause.map(debug);
+                    let next_attempt_in = backoff.map(debug);
                     warn!(task, cause, next_attempt_in, "a background task failed");
                     self.last_failure = Some(cause);
                 }

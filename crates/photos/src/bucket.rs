@@ -1,4 +1,4 @@
-//! A bucket of a service with the interface of Amazon S3, with the files of photos.
+//! A bucket with the files of photos, in Amazon S3 or a service with the same interface.
 
 use std::{
     fmt,
@@ -18,28 +18,28 @@ use url::Url;
 
 use super::{
     bucket_client::Connector,
-    files::{OPERATION_LIMIT, OWNERS_FOLDER, Piece, ShardFiles, first_byte},
+    files::{OPERATION_TIMEOUT, OWNERS_FOLDER, Piece, ShardFiles, first_byte},
 };
 
-/// The number of retries after a failure that may pass.
+/// How often a request is retried after a temporary failure.
 const MAX_RETRIES: usize = 2;
 
-/// The bucket of a service, in which all objects of the program begin with one prefix.
+/// A bucket in which the names of all objects of the program begin with one prefix.
 #[derive(Debug)]
 pub struct Bucket {
-    /// The URL in the form that the operator wrote.
+    /// The URL as the operator wrote it.
     url: Url,
     client: AmazonS3,
-    /// The first part of the names of all objects of the program.
+    /// The prefix of the names of all objects of the program.
     prefix: Path,
 }
 
 impl Bucket {
-    /// Opens the bucket of the URL `s3://BUCKET/PREFIX`. Each request gets the head of its
-    /// response within `head_timeout`.
+    /// Creates a client for the bucket of the URL `s3://BUCKET/PREFIX`. Each request must get the
+    /// head of its response within `head_timeout`.
     ///
-    /// The client takes its settings from the variables whose names begin with `AWS_`. The error is a
-    /// sentence for the operator.
+    /// The variables whose names begin with `AWS_` configure the client. The error is a sentence
+    /// for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -62,7 +62,7 @@ impl Bucket {
 
         let retry = RetryConfig {
             max_retries: MAX_RETRIES,
-            retry_timeout: OPERATION_LIMIT / 2,
+            retry_timeout: OPERATION_TIMEOUT / 2,
             ..RetryConfig::default()
         };
         let client = builder
@@ -80,12 +80,12 @@ impl Bucket {
         })
     }
 
-    /// Writes an object and deletes it, to find out whether the bucket exists and allows this.
+    /// Writes an object and deletes it again, to check that the bucket exists and allows both.
     ///
-    /// An error whose kind is not [`ErrorKind::Other`] does not pass without a change.
+    /// Only an error of kind [`ErrorKind::Other`] may be temporary.
     pub(super) async fn probe(&self) -> io::Result<()> {
         let result = self.write_and_delete_probe().await;
-        result.map_err(error_with_kind)
+        result.map_err(to_io_error)
     }
 
     async fn write_and_delete_probe(&self) -> object_store::Result<()> {
@@ -94,24 +94,24 @@ impl Bucket {
         self.client.delete(&object).await
     }
 
-    /// Adds the mark of a database.
+    /// Adds the mark of a database: an empty object with the mark as its name.
     pub(super) async fn add_mark(&self, mark: &str) -> io::Result<()> {
         let object = self.owners_folder().join(mark);
         self.client.put(&object, Bytes::new().into()).await?;
         Ok(())
     }
 
-    /// Returns the names of all marks.
+    /// Returns the marks of all databases whose photos are in the bucket.
     pub(super) async fn marks(&self) -> io::Result<Vec<String>> {
         let marks = self.client.list(Some(&self.owners_folder()));
         let names = marks.map_ok(|mark| mark.location.filename().unwrap_or_default().to_owned());
         Ok(names.try_collect().await?)
     }
 
-    /// Writes files, all at the same time.
+    /// Writes files concurrently.
     ///
-    /// A bucket can acknowledge a file without keeping it, or keep other bytes. So each file is read
-    /// back afterwards, and compared.
+    /// A bucket can acknowledge a file without keeping it, or keep other bytes. Each file is
+    /// therefore read back and compared.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
         let writes = files
             .into_iter()
@@ -127,9 +127,10 @@ impl Bucket {
         check_stored_content(&file.name(), &content, &stored_content)
     }
 
-    /// Reads a piece of a file, like [`super::Place::read_piece`].
+    /// Reads a piece of a file, like `PhotoStorage::read_piece`.
     ///
-    /// Each piece is a request, so that a client that reads slowly holds no connection to the bucket.
+    /// Each piece is a separate request, so that a slow client does not hold a connection to the
+    /// bucket.
     pub(super) async fn read(
         &self,
         file: PhotoFile,
@@ -154,7 +155,7 @@ impl Bucket {
         }))
     }
 
-    /// Returns the length of a file in bytes; `None` if there is no such file.
+    /// Returns the length of a file in bytes. Returns `None` if the file does not exist.
     pub(super) async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self.client.head(&self.object_path(file)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -162,34 +163,34 @@ impl Bucket {
         }
     }
 
-    /// Lists the files of a shard, like [`super::Place::list`].
+    /// Lists the files of a shard, like `PhotoStorage::list`.
     pub(super) async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut files = ShardFiles::default();
         let mut objects = self.client.list(Some(&self.shard_path(shard)));
         while let Some(object) = objects.try_next().await? {
             let name = object.location.filename().unwrap_or_default();
-            files.note(shard, name, object.size);
+            files.add(shard, name, object.size);
         }
         Ok(files)
     }
 
-    /// Deletes those files of a photo that exist.
+    /// Deletes the files of a photo. Skips files that do not exist.
     pub(super) async fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
             match self.client.delete(&self.object_path(file)).await {
                 Err(object_store::Error::NotFound { .. }) => {}
-                result => result.map_err(error_with_kind)?,
+                result => result.map_err(to_io_error)?,
             }
         }
         Ok(())
     }
 
-    /// Returns the client, for other objects of the bucket.
+    /// Returns the client, for access to other objects in the bucket.
     pub fn client(&self) -> &AmazonS3 {
         &self.client
     }
 
-    /// Returns the first part of the names of all objects.
+    /// Returns the prefix of the names of all objects of the program.
     pub fn prefix(&self) -> &Path {
         &self.prefix
     }
@@ -207,8 +208,8 @@ impl Bucket {
     }
 }
 
-/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`, or a sentence for the
-/// operator.
+/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a
+/// sentence for the operator.
 fn bucket_name(url: &Url) -> Result<&str, String> {
     let bucket_name = url.host_str().unwrap_or_default();
     if bucket_name.is_empty() {
@@ -224,10 +225,10 @@ fn bucket_name(url: &Url) -> Result<&str, String> {
     Ok(bucket_name)
 }
 
-/// Returns the setting of the client that a variable is for; `None` if the variable is empty or for
-/// another program.
+/// Returns the client setting that an environment variable sets. Returns `None` if the variable is
+/// empty, or for another program.
 ///
-/// For example, `AWS_REGION` is for [`AmazonS3ConfigKey::Region`]. The error is a sentence for the
+/// For example, `AWS_REGION` sets [`AmazonS3ConfigKey::Region`]. The error is a sentence for the
 /// operator.
 fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, String> {
     if !name.starts_with("AWS_") || value.is_empty() {
@@ -249,8 +250,9 @@ fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, 
     Ok(Some(setting))
 }
 
-/// Returns an error whose kind is [`ErrorKind::PermissionDenied`] if the bucket does not allow the operation.
-pub fn error_with_kind(error: object_store::Error) -> io::Error {
+/// Converts an error of the client. The kind is [`ErrorKind::PermissionDenied`] if the bucket does
+/// not allow the operation.
+pub fn to_io_error(error: object_store::Error) -> io::Error {
     use object_store::Error::{PermissionDenied, Unauthenticated};
 
     match error {
@@ -265,7 +267,7 @@ fn is_http_url(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Checks that a bucket has kept the content of a file.
+/// Checks that the bucket has stored exactly the content of a file.
 fn check_stored_content(name: &str, content: &Bytes, stored_content: &Bytes) -> io::Result<()> {
     let length = content.len();
     let stored_length = stored_content.len();

@@ -1,4 +1,5 @@
-//! The HTTP client of a bucket, with the TLS of the other connections that the service makes.
+//! The HTTP client for a bucket, with the same TLS settings as the other outgoing connections of
+//! the service.
 
 use std::{error::Error as StdError, time::Duration};
 
@@ -19,17 +20,18 @@ use object_store::{
 use petstore_system::tls::{self, CertificateCheck};
 use tokio::time;
 
-/// The path at which a client without credentials asks the machine of a cloud for some.
-const CREDENTIALS_OF_MACHINE: &str = "/latest/api/token";
+/// The path of the instance metadata service of a cloud, from which the client requests credentials
+/// if none are configured.
+const INSTANCE_METADATA_PATH: &str = "/latest/api/token";
 
-/// The maker of the client for a bucket.
+/// The factory of the HTTP clients for a bucket.
 #[derive(Debug)]
 pub(super) struct Connector {
     /// The time within which a request must get the head of its response.
     pub(super) head_timeout: Duration,
 }
 
-/// The error of a client without credentials.
+/// The error if neither the operator nor the cloud provides credentials.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "there are no credentials for the bucket; set the variables AWS_ACCESS_KEY_ID and \
@@ -37,7 +39,7 @@ pub(super) struct Connector {
 )]
 struct NoCredentials;
 
-/// The client for a bucket.
+/// The HTTP client for a bucket.
 #[derive(Debug)]
 struct Service {
     client: Client<HttpsConnector<TcpConnector>, HttpRequestBody>,
@@ -51,7 +53,7 @@ impl HttpConnector for Connector {
         let tls_connector =
             tls::connector(CertificateCheck::ChainAndName(roots)).map_err(tls_error)?;
         let mut tcp = TcpConnector::new();
-        // Otherwise it rejects https URLs.
+        // By default, the TCP connector rejects https URLs.
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
 
@@ -79,9 +81,9 @@ fn tls_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> object_store:
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let is_about_credentials = request.uri().path() == CREDENTIALS_OF_MACHINE;
+        let asks_for_credentials = request.uri().path() == INSTANCE_METADATA_PATH;
         let result = time::timeout(self.head_timeout, self.client.request(request)).await;
-        if is_about_credentials && !matches!(result, Ok(Ok(_))) {
+        if asks_for_credentials && !matches!(result, Ok(Ok(_))) {
             return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
         }
         let response = match result {
@@ -93,7 +95,7 @@ impl HttpService for Service {
     }
 }
 
-/// Returns the error of a request without a response.
+/// Converts the error of a request that got no response.
 fn request_error(error: Error) -> HttpError {
     let kind = if error.is_connect() {
         HttpErrorKind::Connect
@@ -103,7 +105,7 @@ fn request_error(error: Error) -> HttpError {
     HttpError::new(kind, error)
 }
 
-/// Returns the error of a response whose body breaks off.
+/// Converts the error of a response whose body was cut off.
 fn body_error(error: impl StdError + Send + Sync + 'static) -> HttpError {
     HttpError::new(HttpErrorKind::Interrupted, error)
 }

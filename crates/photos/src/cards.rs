@@ -1,4 +1,4 @@
-//! Makes the card files of photos that were stored before the size [`PhotoSize::Card`] existed.
+//! Makes card files for photos that were stored before the size [`PhotoSize::Card`] existed.
 
 use std::time::{Duration, Instant};
 
@@ -7,29 +7,30 @@ use tokio::{task, time};
 
 use super::{PhotoError, Photos, decode::shrink_file, storage::PhotoStorage};
 
-/// How many photos that wait for a card file are remembered. The hourly walk finds the others.
-const MAX_WAITING_PHOTOS: usize = 65_536;
+/// How many photos that lack a card file are queued. The next hourly walk finds the others.
+const MAX_QUEUED_PHOTOS: usize = 65_536;
 
-/// The longest pause after a card file was made.
+/// The longest pause after making a card file.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 impl Photos {
-    /// Remembers photos that have no file of the size [`PhotoSize::Card`].
-    pub fn note_without_card(&self, photos: impl Iterator<Item = PhotoId>) {
-        let mut waiting_photos = self.without_card.lock();
-        let free_count = MAX_WAITING_PHOTOS - waiting_photos.len();
-        waiting_photos.extend(photos.take(free_count));
+    /// Queues photos that lack a file of the size [`PhotoSize::Card`], as far as the queue has
+    /// space.
+    pub fn queue_missing_cards(&self, photos: impl Iterator<Item = PhotoId>) {
+        let mut queued_photos = self.missing_cards.lock();
+        let free_count = MAX_QUEUED_PHOTOS - queued_photos.len();
+        queued_photos.extend(photos.take(free_count));
     }
 
-    /// Makes the card file of one remembered photo from its large file. Other processes may do so at
-    /// the same time.
+    /// Makes the card file of one queued photo from its large file. Other processes may do so
+    /// concurrently.
     ///
-    /// Returns whether further photos may wait.
+    /// Returns whether the queue may have more photos.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let Some(storage) = &self.storage else {
             return Ok(false);
         };
-        let Some(id) = self.without_card.lock().pop_first() else {
+        let Some(id) = self.missing_cards.lock().pop_first() else {
             return Ok(false);
         };
 
@@ -49,15 +50,15 @@ impl Photos {
         Ok(true)
     }
 
-    /// Pauses for twice the time since `start`, so that the work takes at most a third of the time
-    /// and slows requests little.
+    /// Sleeps for twice the time since `start`, but at most [`MAX_PAUSE`], so that making card
+    /// files slows requests down only a little.
     async fn pause_after_work(&self, start: Instant) {
         let work_time = self.clock.instant().saturating_duration_since(start);
         time::sleep((2 * work_time).min(MAX_PAUSE)).await;
     }
 
-    /// Makes `file` from the large file of its photo, unless `file` exists or the large file is
-    /// missing.
+    /// Makes `file` from the large file of its photo. Does nothing if `file` exists, or if the
+    /// large file is missing.
     async fn make_smaller_file(
         &self,
         storage: &PhotoStorage,
@@ -83,10 +84,11 @@ impl Photos {
             return Err(PhotoError::Damaged(large_file.name()));
         };
 
-        // The first byte of the identifier stays, because the random number has only 64 of the 128 bits.
+        // The random number changes only the lower 64 of the 128 bits, so the first byte stays the
+        // same, as `add_file` requires.
         let PhotoId(id_number) = file.id;
         let unused_id = PhotoId(id_number ^ u128::from(self.draw_random::<u64>()));
-        storage.add(file, unused_id, content).await?;
+        storage.add_file(file, unused_id, content).await?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Decodes pictures within limits, and makes the sizes of a photo.
+//! Decodes pictures within limits, and encodes the sizes of a photo.
 
 use std::io::ErrorKind;
 
@@ -17,26 +17,26 @@ use super::{
     pixels::{Sides, on_white, resize, to_8_bits, to_srgb},
 };
 
-/// The largest picture, in pixels.
+/// The maximum number of pixels of a picture.
 const MAX_PIXELS: u64 = 50_000_000;
 
-/// The longest side, in pixels: a resizer needs memory for each.
+/// The maximum length of a side, in pixels. A resizer needs memory for each pixel of a side.
 const MAX_SIDE: u32 = 65_535;
 
-/// The JPEG quality of the files: smaller values show, larger ones cost space.
+/// The JPEG quality of the larger sizes. A lower quality is visible, and a higher one costs space.
 const QUALITY: u8 = 85;
 
-/// The JPEG quality of the sizes of lists, which screens of phones show with two pixels for each one of
-/// the page: a quarter less to load, and no difference that people see.
-const QUALITY_OF_LISTS: u8 = 76;
+/// The JPEG quality of the sizes for lists. Phones show them with two device pixels for each pixel
+/// of the page, so this saves a quarter of the transfer without a visible difference.
+const LIST_QUALITY: u8 = 76;
 
-/// The bytes of a pixel of a photo, which is opaque.
+/// The number of bytes per pixel of a photo, which is opaque.
 pub(super) const PHOTO_PIXEL_LENGTH: u64 = 3;
 
-/// The bytes of a pixel of a logo, which can be transparent.
+/// The number of bytes per pixel of a logo, which can be transparent.
 pub(super) const LOGO_PIXEL_LENGTH: u64 = 4;
 
-/// The files of a photo, in memory.
+/// The encoded files of a photo, in memory.
 #[derive(Debug)]
 pub struct EncodedPhoto {
     /// The files, in the order of [`PhotoSize::ALL`].
@@ -47,36 +47,37 @@ pub struct EncodedPhoto {
     pub height: u32,
 }
 
-/// A decoder within the limits.
+/// A decoder of a picture that is within the limits.
 pub(super) struct LimitedDecoder<D> {
     pub(super) decoder: D,
-    /// The memory that the decoder needs, in bytes.
+    /// The memory that decoding may take, in bytes.
     memory: u64,
 }
 
-/// Decodes a picture, and makes the files of a photo.
+/// Decodes a picture, and encodes the files of a photo.
 pub fn encode_photo(picture: &[u8], format: Format) -> Result<EncodedPhoto, PictureProblem> {
     let large = decode(picture, format)?;
     let file = encode(&large, PhotoSize::Large)?;
-    with_smaller_sizes(large, file)
+    encode_smaller_sizes(large, file)
 }
 
-/// Returns the files of a photo with this large file. The field for the orientation in the file says how
-/// its picture is turned.
+/// Makes a photo from its large file, which stays as it is. The orientation field in the file says
+/// how the smaller sizes are turned.
 pub(super) fn photo_from_large_file(file: Vec<u8>) -> Result<EncodedPhoto, PictureProblem> {
     let large = decode(&file, Format::Jpeg)?;
-    with_smaller_sizes(large, file)
+    encode_smaller_sizes(large, file)
 }
 
-/// Makes the smaller sizes of a photo whose large size is `large` as pixels, and `large_file` as a file.
-fn with_smaller_sizes(
+/// Encodes the smaller sizes of a photo. `large` is its large size in pixels, and `large_file` is
+/// the same size as an encoded file.
+fn encode_smaller_sizes(
     large: RgbImage,
     mut large_file: Vec<u8>,
 ) -> Result<EncodedPhoto, PictureProblem> {
     let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
     let mut picture = large;
-    // Each size is made from the next larger one.
+    // From the largest size to the smallest: each is scaled down from the one before.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
         if size == PhotoSize::Large {
             *file = std::mem::take(&mut large_file);
@@ -94,9 +95,9 @@ fn with_smaller_sizes(
     })
 }
 
-/// Makes the file of a smaller size from the large file. Fails if the large file is damaged.
+/// Encodes a smaller size of a photo from its large file. Fails if the large file is damaged.
 ///
-/// A picture that is not larger than `size` keeps its file.
+/// If the picture is not larger than `size`, returns the large file itself.
 pub(super) fn shrink_file(large_file: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
     let picture = decode(&large_file, Format::Jpeg)?;
     match shrink(&picture, size)? {
@@ -105,13 +106,13 @@ pub(super) fn shrink_file(large_file: Bytes, size: PhotoSize) -> Result<Bytes, P
     }
 }
 
-/// Whether the content of a file can be decoded as a JPEG.
+/// Whether a file can be decoded as a JPEG.
 pub fn is_readable(file: &[u8]) -> bool {
     decode(file, Format::Jpeg).is_ok()
 }
 
-/// Whether a picture can need more than half of the memory, with pixels of `pixel_length` bytes. Fails
-/// like [`encode_photo`].
+/// Whether decoding a picture into pixels of `pixel_length` bytes may take more than half of
+/// [`MAX_MEMORY`]. Fails for the same reasons as [`encode_photo`].
 pub(super) fn needs_all_memory(
     picture: &[u8],
     format: Format,
@@ -121,8 +122,8 @@ pub(super) fn needs_all_memory(
     Ok(decoder.memory > MAX_MEMORY / 2)
 }
 
-/// Returns a decoder that keeps the limits. Fails if the picture exceeds them with pixels of
-/// `pixel_length` bytes.
+/// Creates a decoder with limits on its memory. Fails if the picture, decoded into pixels of
+/// `pixel_length` bytes, exceeds a limit.
 pub(super) fn limited_decoder(
     picture: &[u8],
     format: Format,
@@ -138,15 +139,15 @@ pub(super) fn limited_decoder(
 
     let (width, height) = decoder.dimensions();
     check_sides(width, height)?;
-    let decoder_memory = free_memory(picture, format, &parts, &decoder, pixel_length)?;
-    // A frame of a film can be larger than the picture.
-    limits.max_alloc = Some(decoder_memory);
+    let free_memory = free_memory_while_decoding(picture, format, &parts, &decoder, pixel_length)?;
+    // A frame of an animation can be larger than the picture, so the decoder gets a limit, too.
+    limits.max_alloc = Some(free_memory);
     decoder.set_limits(limits).map_err(picture_problem)?;
 
     let memory = if parts.is_guarded {
         MAX_MEMORY
     } else {
-        MAX_MEMORY - decoder_memory
+        MAX_MEMORY - free_memory
     };
     Ok(LimitedDecoder { decoder, memory })
 }
@@ -168,8 +169,9 @@ fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
     Ok(())
 }
 
-/// Returns how much of [`MAX_MEMORY`] is free while a picture is decoded, in bytes. Fails if nothing is.
-fn free_memory(
+/// Returns how much of [`MAX_MEMORY`] is free while a picture is decoded, in bytes. Fails if
+/// nothing is free.
+fn free_memory_while_decoding(
     picture: &[u8],
     format: Format,
     parts: &Parts,
@@ -179,16 +181,16 @@ fn free_memory(
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
     let decoded_length = decoder.total_bytes().max(pixel_length * pixels);
-    // A decoder can have a copy of the file.
-    let memory_of_files = 2 * picture.len() as u64;
-    let memory_of_pixel = decoded_length / pixels + parts.memory_of_pixel;
-    let free_memory = MAX_MEMORY.saturating_sub(memory_of_files + memory_of_pixel * pixels);
+    // The decoder may hold a copy of the file.
+    let file_memory = 2 * picture.len() as u64;
+    let bytes_per_pixel = decoded_length / pixels + parts.extra_bytes_per_pixel;
+    let free_memory = MAX_MEMORY.saturating_sub(file_memory + bytes_per_pixel * pixels);
     if free_memory == 0 {
-        let memory_of_pixels = MAX_MEMORY.saturating_sub(memory_of_files);
+        let pixel_memory = MAX_MEMORY.saturating_sub(file_memory);
         return Err(PictureProblem::PixelsOfKind {
             width,
             height,
-            most: saturate(memory_of_pixels / memory_of_pixel),
+            most: saturate(pixel_memory / bytes_per_pixel),
             format: format.as_str(),
         });
     }
@@ -199,7 +201,7 @@ fn saturate(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Returns the problem with a picture whose decoder fails.
+/// Returns the problem of a picture that a decoder cannot decode.
 pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     match error {
         ImageError::Limits(_) => PictureProblem::Memory,
@@ -210,7 +212,7 @@ pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     }
 }
 
-/// Decodes a picture into the large size: turned as people should see it, in sRGB, on white.
+/// Decodes a picture into the large size: turned upright, in sRGB, on a white background.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let mut decoder = limited_decoder(picture, format, PHOTO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
@@ -218,10 +220,12 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
 
-    let mut bytes = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder.read_image(&mut bytes).map_err(picture_problem)?;
-    let bytes = to_8_bits(bytes, colour_type, on_white);
-    let mut large = RgbImage::from_raw(width, height, bytes).unwrap_or_default();
+    let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
+    decoder
+        .read_image(&mut decoded_pixels)
+        .map_err(picture_problem)?;
+    let rgb_pixels = to_8_bits(decoded_pixels, colour_type, on_white);
+    let mut large = RgbImage::from_raw(width, height, rgb_pixels).unwrap_or_default();
     if let Some(smaller_picture) = shrink(&large, PhotoSize::Large)? {
         large = smaller_picture;
     }
@@ -231,12 +235,12 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     {
         large = converted_picture;
     }
-    let mut large = DynamicImage::from(large);
-    large.apply_orientation(orientation);
-    Ok(large.into_rgb8())
+    let mut upright = DynamicImage::from(large);
+    upright.apply_orientation(orientation);
+    Ok(upright.into_rgb8())
 }
 
-/// Parses the colour profile of a picture. A profile that cannot be used is ignored, as browsers do.
+/// Parses the colour profile of a picture. An invalid profile is ignored, as in browsers.
 pub(super) fn parse_profile(profile: Option<Vec<u8>>) -> Option<ColorProfile> {
     ColorProfile::new_from_slice(&profile?).ok()
 }
@@ -250,7 +254,7 @@ fn image_format(format: Format) -> ImageFormat {
     }
 }
 
-/// Returns the picture in a smaller size; `None` if the picture is not larger than that.
+/// Scales a picture down to a smaller size. Returns `None` if the picture is not larger than that.
 fn shrink(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
     let (width, height) = picture.dimensions();
     let Some(sides) = Sides { width, height }.shrink_to(size.longer_side()) else {
@@ -265,11 +269,7 @@ fn shrink(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, Pictu
 /// Encodes a picture as a JPEG, with the quality for its size.
 fn encode(picture: &RgbImage, size: PhotoSize) -> Result<Vec<u8>, PictureProblem> {
     let is_for_lists = size.longer_side() <= PhotoSize::Card.longer_side();
-    let quality = if is_for_lists {
-        QUALITY_OF_LISTS
-    } else {
-        QUALITY
-    };
+    let quality = if is_for_lists { LIST_QUALITY } else { QUALITY };
     let mut file = Vec::new();
     let (width, height) = picture.dimensions();
     JpegEncoder::new_with_quality(&mut file, quality)

@@ -1,14 +1,14 @@
-//! The files of a storage, whether it is a folder or a bucket.
+//! The files in a storage, whether it is a folder or a bucket.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
-/// The time limit of an operation. A write may be carried out even after it: then its files belong to
-/// no photo, and a task deletes them.
-pub(super) const OPERATION_LIMIT: Duration = Duration::from_secs(30);
+/// The time limit of an operation. A write may still be carried out after it. Its files then belong
+/// to no photo, and a background task deletes them.
+pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The number of bytes of a file that are read at once for a client.
+/// How many bytes of a file are read at once for a client.
 pub const PIECE_LENGTH: usize = 64 << 10;
 
 /// A piece of a file.
@@ -21,24 +21,25 @@ pub struct Piece {
 }
 
 /// The folder in a storage with an empty file for each database whose photos are in the storage.
+/// The name of the file is the mark of the database.
 pub(super) const OWNERS_FOLDER: &str = "owners";
 
-/// The end of the name of a file that is being written.
+/// The suffix of the name of a file that is being written.
 pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
-/// The files that a storage has of the photos whose identifiers begin with one byte.
+/// The files in one shard of a storage, which has the photos whose identifiers begin with the same
+/// byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// The complete files of each photo. A photo whose first file is not complete has none.
+    /// The complete files of each photo. Empty for a photo of which only incomplete files exist.
     pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
-    /// The length of all files together.
+    /// The total length of all files, in bytes.
     pub bytes: u64,
 }
 
 impl ShardFiles {
-    /// Adds a file with this name and length. Ignores the file if it belongs to no photo of the
-    /// shard.
-    pub(super) fn note(&mut self, shard: u8, name: &str, length: u64) {
+    /// Adds a file with this name and length. Ignores a file that belongs to no photo of the shard.
+    pub(super) fn add(&mut self, shard: u8, name: &str, length: u64) {
         let complete_name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(name);
         let Some(file) = PhotoFile::parse(complete_name) else {
             return;
@@ -55,7 +56,7 @@ impl ShardFiles {
     }
 }
 
-/// Returns the first byte of an identifier.
+/// Returns the first byte of an identifier, which decides the shard of the photo.
 pub(crate) fn first_byte(id: PhotoId) -> u8 {
     let PhotoId(number) = id;
     number.to_be_bytes()[0]

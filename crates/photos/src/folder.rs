@@ -1,5 +1,5 @@
-//! A folder with the files of photos, in 256 folders by the first byte of their identifiers. Every
-//! function blocks, except [`Folder::read_cached`].
+//! A folder with the files of photos, divided into 256 shards by the first byte of their
+//! identifiers. All functions block, except [`Folder::read_cached`].
 
 mod reading;
 
@@ -14,32 +14,33 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
-use petstore_system::owner::{FileOwner, make_file, make_folder, make_last_folder};
+use petstore_system::owner::{FileOwner, create_file, create_folder, create_folder_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, renameat, unlinkat};
 
 use super::files::{OWNERS_FOLDER, PARTIAL_SUFFIX, ShardFiles, first_byte};
 
-/// The folder of the photos of a database, or of a backup.
+/// The folder with the photos of a database, or of a backup.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// The user and group to which new files are given.
     owner: Option<FileOwner>,
-    /// Folders that may have files which are missing here.
+    /// Other folders to which files that are missing here can be hard-linked.
     link_sources: Vec<PathBuf>,
-    /// Whether this process knows that the folders of the shards are on disk.
+    /// Whether this process has made sure that the folders of the shards are on disk.
     is_prepared: Mutex<bool>,
-    /// Whether the first file that was read is in a local file system.
+    /// Whether the first file that was read is in a local file system. Unset until then.
     is_local: OnceLock<bool>,
 }
 
-/// The flags with which every file is opened. A command of root opens files of another user: a link must
-/// not lead the command elsewhere, and a pipe must not stop it.
+/// The flags with which every file is opened. A command that runs as root opens files in folders of
+/// another user, so a symbolic link must not redirect it, and a named pipe must not block it.
 const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
 impl Folder {
-    /// Creates a handle to the folder with this path, which may not exist yet.
+    /// Creates a handle to the folder with this path, which need not exist yet.
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -50,13 +51,13 @@ impl Folder {
         }
     }
 
-    /// Returns the folder with an owner, to whom the files belong that this process creates.
+    /// Returns the folder with an owner for the files and folders that this process creates in it.
     pub fn with_owner(self, owner: Option<FileOwner>) -> Self {
         Self { owner, ..self }
     }
 
-    /// Returns the folder with other folders. If one of them has a file that is copied here, the copy
-    /// is a second name of that file.
+    /// Returns the folder with other folders to link to: instead of copying a file that one of them
+    /// has, this folder gets a hard link to it.
     pub fn with_link_sources(self, link_sources: Vec<PathBuf>) -> Self {
         Self {
             link_sources,
@@ -64,7 +65,7 @@ impl Folder {
         }
     }
 
-    /// Whether both folders are the same, even if two paths lead to it.
+    /// Whether both are the same folder, even if their paths differ.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         if self.path == other.path {
             return true;
@@ -75,7 +76,8 @@ impl Folder {
         }
     }
 
-    /// Returns the names of the marks of all databases whose photos are in the folder.
+    /// Returns the marks of all databases whose photos are in the folder: the file names in its
+    /// folder `owners`.
     pub(super) fn marks(&self) -> io::Result<Vec<String>> {
         let entries = match fs::read_dir(self.path.join(OWNERS_FOLDER)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -93,9 +95,9 @@ impl Folder {
         &self.path
     }
 
-    /// Creates the folder and the folders of its shards, if they are missing.
+    /// Creates the folder and the folders of its shards, unless they exist.
     pub(super) fn create(&self) -> io::Result<()> {
-        make_folder(&self.path, self.owner)?;
+        create_folder_all(&self.path, self.owner)?;
         let parent = match self.path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -104,26 +106,26 @@ impl Folder {
         self.prepare()
     }
 
-    /// Creates the folders of the shards, but not the folder: one that is missing comes back, because it
-    /// is on a disk that is not mounted.
+    /// Creates the folders of the shards, but not the folder itself. If the folder is missing, its
+    /// disk is probably not mounted, and a new folder would be on the wrong disk.
     fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock();
         if *is_prepared {
             return Ok(());
         }
 
-        self.refuse_link_to_folder_of_another_user()?;
+        self.reject_link_to_folder_of_another_user()?;
         for shard in 0..=u8::MAX {
-            make_last_folder(&self.shard_path(shard), self.owner)?;
+            create_folder(&self.shard_path(shard), self.owner)?;
         }
         sync(&self.path)?;
         *is_prepared = true;
         Ok(())
     }
 
-    /// Refuses to follow a link into a folder of another user than the one for whom root makes files. That
-    /// user can make such a link.
-    fn refuse_link_to_folder_of_another_user(&self) -> io::Result<()> {
+    /// Rejects a path that is a symbolic link to a folder of a user other than the owner. The owner
+    /// can create such a link, and must not make root write to a folder of somebody else.
+    fn reject_link_to_folder_of_another_user(&self) -> io::Result<()> {
         let Some(owner) = self.owner else {
             return Ok(());
         };
@@ -139,7 +141,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Prepares the folder for a copy: in contrast to [`Self::prepare`], this creates a missing folder.
+    /// Prepares the folder for a copy. In contrast to [`Self::prepare`], this creates the folder if
+    /// it is missing.
     fn prepare_for_copy(&self) -> io::Result<()> {
         match self.prepare() {
             Err(error) if error.kind() == ErrorKind::NotFound => self.create(),
@@ -147,14 +150,14 @@ impl Folder {
         }
     }
 
-    /// Adds the mark of a database, unless the folder is missing.
+    /// Adds the mark of a database. Does nothing if the folder is missing.
     pub(super) fn add_mark(&self, mark: &str) -> io::Result<()> {
         let owners_folder = self.path.join(OWNERS_FOLDER);
-        match make_last_folder(&owners_folder, self.owner) {
+        match create_folder(&owners_folder, self.owner) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             result => result?,
         }
-        match make_file(&owners_folder.join(mark), self.owner) {
+        match create_file(&owners_folder.join(mark), self.owner) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
@@ -164,18 +167,20 @@ impl Folder {
 
     /// Writes the files of a photo, the smallest first.
     ///
-    /// When this returns, the files are on disk. After an error, some of them may be there.
+    /// Once this returns, the files are on disk. After an error, some of them may remain.
     pub(super) fn write(&self, id: PhotoId, files: &[Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         let mut result = self.prepare_and_write(id, files);
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
         {
-            // Somebody has replaced the folder, or removed empty folders of shards.
+            // Somebody has replaced the folder or removed empty shards since they were prepared:
+            // retry once.
             *self.is_prepared.lock() = false;
             result = self.prepare_and_write(id, files);
         }
         if result.is_err() {
-            // A full disk gets the space back now. If this fails, a task deletes the files later.
+            // Free the space at once, because the disk may be full. If this fails, a background
+            // task deletes the files later.
             let _ = self.delete(id);
         }
         result
@@ -189,18 +194,18 @@ impl Folder {
         self.sync_shard(first_byte(id))
     }
 
-    /// Writes one file of a photo from another storage. The content is on disk when this returns, and the
-    /// name after [`Self::sync_shard`].
+    /// Writes one file of a photo from another storage. When this returns, the content is on disk,
+    /// but the name only after [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_for_copy()?;
         self.write_file(file, file.id, content)
     }
 
-    /// Adds a file to a photo. Another process may do so at the same time.
+    /// Adds one file to an existing photo. Another process may do so concurrently.
     ///
-    /// Until the file is complete, it has the name of a photo that no animal has, so that a task deletes
-    /// it if this process is killed.
-    pub(super) fn add(
+    /// Until the file is complete, its name has the identifier `unused_id`, which no animal has. If
+    /// this process is killed, a background task therefore deletes the incomplete file.
+    pub(super) fn add_file(
         &self,
         file: PhotoFile,
         unused_id: PhotoId,
@@ -210,7 +215,8 @@ impl Folder {
         self.sync_shard(first_byte(file.id))
     }
 
-    /// Writes a file, which has the identifier `partial_id` in its name until it is complete.
+    /// Writes a file atomically: its name has the identifier `partial_id` and a suffix until the
+    /// content is on disk.
     fn write_file(&self, file: PhotoFile, partial_id: PhotoId, content: &[u8]) -> io::Result<()> {
         let shard = self.open_shard(file)?;
         let partial_file = PhotoFile {
@@ -218,26 +224,26 @@ impl Folder {
             ..file
         };
         let partial_name = format!("{}{PARTIAL_SUFFIX}", partial_file.name());
-        // A process that was killed may have left it.
+        // A process that was killed may have left a file with this name.
         let _ = unlinkat(&shard, &partial_name, AtFlags::empty());
 
         let flags = SAFE_FLAGS | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::RUSR | Mode::WUSR;
         let mut out = File::from(openat(&shard, &partial_name, flags, mode)?);
         if let Some(owner) = self.owner {
-            owner.take_over(&out)?;
+            owner.chown(&out)?;
         }
         out.write_all(content)?;
         out.sync_all()?;
         Ok(renameat(&shard, partial_name, &shard, file.name())?)
     }
 
-    /// Makes sure that the names of the files that begin with this byte are on disk.
+    /// Flushes the names of the files in a shard to disk.
     pub(super) fn sync_shard(&self, shard: u8) -> io::Result<()> {
         sync(&self.shard_path(shard))
     }
 
-    /// Returns the length of a file; `None` if there is no such file.
+    /// Returns the length of a file in bytes. Returns `None` if the file does not exist.
     pub(super) fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self.file_path(file).symlink_metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
@@ -247,8 +253,8 @@ impl Folder {
         }
     }
 
-    /// Gives a file of this length in another folder a second name here. Returns whether there was such a
-    /// file.
+    /// Creates a hard link to a file of this length, if one of the link sources has it. Returns
+    /// whether a link was created.
     pub(super) fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
         if self.link_sources.is_empty() {
             return Ok(false);
@@ -272,7 +278,8 @@ impl Folder {
         Ok(false)
     }
 
-    /// Returns the files of the photos whose identifiers begin with this byte. Other files are ignored.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Other files are
+    /// ignored.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut files = ShardFiles::default();
         let entries = match fs::read_dir(self.shard_path(shard)) {
@@ -283,7 +290,7 @@ impl Folder {
             let entry = entry?;
             let name = entry.file_name();
             match entry.metadata() {
-                Ok(metadata) => files.note(shard, &name.to_string_lossy(), metadata.len()),
+                Ok(metadata) => files.add(shard, &name.to_string_lossy(), metadata.len()),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -291,7 +298,7 @@ impl Folder {
         Ok(files)
     }
 
-    /// Deletes the files of a photo, also if they were not written completely.
+    /// Deletes all files of a photo, including incomplete ones.
     pub(super) fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
             let path = self.file_path(file);
@@ -305,12 +312,14 @@ impl Folder {
         self.shard_path(first_byte(file.id)).join(file.name())
     }
 
-    /// Opens the folder of the shard of a file. Fails if it belongs to another user than the database.
+    /// Opens the folder of the shard of a file. Fails if the folder belongs to a user other than
+    /// the owner.
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
         let path = self.shard_path(first_byte(file.id));
         let flags = SAFE_FLAGS | OFlags::DIRECTORY;
         let shard = File::from(openat(CWD, &path, flags, Mode::empty())?);
-        // A link can have taken the place of the folder since `refuse_link_to_folder_of_another_user`.
+        // The owner may have replaced the folder with a link since
+        // `reject_link_to_folder_of_another_user`.
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {
@@ -336,7 +345,7 @@ fn delete_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes sure that the names in a folder are on disk.
+/// Flushes the file names in a folder to disk.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,8 +1,8 @@
 //! The formats of pictures that clients send.
 
-use petstore_domain::words::words;
+use petstore_domain::named_enum::named_enum;
 
-words! {
+named_enum! {
     /// The format of a picture that a client sends.
     #[expect(missing_docs, reason = "their names say it")]
     pub enum Format {
@@ -14,7 +14,8 @@ words! {
 }
 
 impl Format {
-    /// Detects the format of a picture by the first bytes; `None` for a format that is not accepted.
+    /// Detects the format of a picture by its first bytes. Returns `None` for a format that is not
+    /// accepted.
     pub fn detect(picture: &[u8]) -> Option<Self> {
         if picture.starts_with(b"\xff\xd8\xff") {
             Some(Self::Jpeg)

@@ -1,41 +1,43 @@
-//! Looks at the structure of a picture before it is decoded: decoders accept pictures that are
-//! truncated, and some rejected structures could cost them much time.
+//! Validates the structure of a picture before it is decoded: decoders accept truncated pictures,
+//! and can spend much time on structures that are rejected here.
 
 use memchr::memchr;
 use petstore_domain::store_area::PictureProblem;
 
 use super::format::Format;
 
-/// The most metadata in a picture, in bytes: cameras write some hundred KiB.
+/// The maximum length of the metadata in a picture, in bytes. Cameras write a few hundred KiB.
 pub(super) const MAX_METADATA: usize = 8 << 20;
 
-/// The most frames in one file. Only the first becomes a photo.
+/// The maximum number of frames in one file. Only the first becomes a photo.
 const MAX_FRAMES: usize = 1_000;
 
-/// The findings about the parts of a picture.
+/// Facts about a picture, which follow from its structure.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// The length of the metadata, in bytes.
+    /// The total length of the metadata, in bytes.
     metadata: usize,
-    /// The number of frames, or 0 for a format without them.
+    /// The number of frames. A still picture has 0, or 1 in a GIF.
     frames: usize,
-    /// The memory that the decoder needs for each pixel, in bytes, in addition to the picture.
-    pub(super) memory_of_pixel: u64,
-    /// Whether the decoder can need any amount of memory, so that it must be watched.
+    /// The memory that the decoder needs for each pixel in addition to the decoded picture, in
+    /// bytes.
+    pub(super) extra_bytes_per_pixel: u64,
+    /// Whether the decoder may allocate any amount of memory, so that a guard must watch it.
     pub(super) is_guarded: bool,
 }
 
-/// The reason why the parts of a picture are not read to the end.
+/// The reason why the structure of a picture is invalid.
 enum StructureError {
-    /// A part is missing.
+    /// The picture ends too early.
     Truncated,
     /// Other data follows the picture.
     Trailing,
-    /// A part does not exist in this format.
+    /// A part is not allowed in this format.
     Malformed,
 }
 
-/// Checks that a picture has this format, that it is complete, and that nothing follows it.
+/// Checks that a picture has this format and is complete, and that no other data follows it. Only a
+/// JPEG may be followed by other data.
 pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PictureProblem> {
     let name = format.as_str();
     if Format::detect(picture) != Some(format) {
@@ -65,13 +67,13 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PicturePr
     Ok(parts)
 }
 
-/// A reader of the bytes of a picture, from the beginning to the end.
+/// A reader of the bytes of a picture, from the first to the last.
 struct Reader<'p> {
     remaining: &'p [u8],
 }
 
 impl<'p> Reader<'p> {
-    /// Creates a reader that begins after a head of `head_length` bytes.
+    /// Creates a reader that has skipped a head of `head_length` bytes.
     fn after_head(picture: &'p [u8], head_length: usize) -> Result<Self, StructureError> {
         let mut reader = Self { remaining: picture };
         reader.read_bytes(head_length)?;
@@ -107,7 +109,7 @@ impl<'p> Reader<'p> {
         usize::try_from(parse(bytes)).map_err(|_| StructureError::Truncated)
     }
 
-    /// Checks that no byte remains.
+    /// Checks that no bytes remain.
     fn check_end(&self) -> Result<(), StructureError> {
         if self.remaining.is_empty() {
             Ok(())
@@ -117,21 +119,21 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The marker at the end of a JPEG.
+/// The marker at the end of a JPEG (EOI).
 const JPEG_END: u8 = 0xd9;
 
-/// The marker before the segment that begins a scan of a JPEG.
+/// The marker of the segment that begins a scan of a JPEG (SOS).
 const JPEG_SCAN: u8 = 0xda;
 
-/// The marker of a frame whose scans refine a picture step by step.
+/// The marker of a progressive frame (SOF2), whose scans refine the picture step by step.
 const JPEG_PROGRESSIVE_FRAME: u8 = 0xc2;
 
-/// Reads the segments of a JPEG. Other data may follow a JPEG, because phones append a second picture or
-/// a short film.
+/// Reads the segments of a JPEG. Other data may follow it, because phones append a second picture
+/// or a short film.
 fn inspect_jpeg(picture: &[u8]) -> Result<Parts, StructureError> {
     let mut reader = Reader::after_head(picture, 2)?;
     let mut parts = Parts::default();
-    let mut coefficients = 0;
+    let mut coefficient_bytes = 0;
     let mut colour_count = None;
     loop {
         let marker = read_jpeg_marker(&mut reader)?;
@@ -147,29 +149,31 @@ fn inspect_jpeg(picture: &[u8]) -> Result<Parts, StructureError> {
         let segment_length = length.checked_sub(2).ok_or(StructureError::Malformed)?;
         let segment = reader.read_bytes(segment_length)?;
         match marker {
-            0xc0..=0xc2 if coefficients == 0 => {
-                coefficients = coefficients_of_pixel(segment);
+            // The header of a frame (SOF0 to SOF2).
+            0xc0..=0xc2 if coefficient_bytes == 0 => {
+                coefficient_bytes = coefficient_bytes_per_pixel(segment);
                 colour_count = segment.get(5);
                 if marker == JPEG_PROGRESSIVE_FRAME {
-                    parts.memory_of_pixel = coefficients;
+                    parts.extra_bytes_per_pixel = coefficient_bytes;
                 }
             }
             0xc0..=0xc2 => return Err(StructureError::Malformed),
             JPEG_SCAN => {
-                // If each colour has a scan of its own, all coefficients are in memory.
+                // If the colours are in separate scans, the decoder keeps all coefficients in
+                // memory.
                 if segment.first() != colour_count {
-                    parts.memory_of_pixel = coefficients;
+                    parts.extra_bytes_per_pixel = coefficient_bytes;
                 }
                 skip_jpeg_scan(&mut reader)?;
             }
+            // Application data, such as Exif, and comments.
             0xe0..=0xef | 0xfe => parts.metadata += length,
             _ => {}
         }
     }
 }
 
-/// Reads a marker of a JPEG: a byte 0xff, perhaps filled up with other bytes 0xff, and the byte that this
-/// returns.
+/// Reads a marker of a JPEG, and returns its code: the byte that follows one or more bytes 0xff.
 fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
     if reader.read_byte()? != 0xff {
         return Err(StructureError::Malformed);
@@ -182,13 +186,13 @@ fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
     }
 }
 
-/// Skips the encoded picture of a scan, up to the next marker that is not part of it.
+/// Skips the entropy-coded data of a scan, up to the next marker that is not part of it.
 fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
     loop {
         let position = memchr(0xff, reader.remaining).ok_or(StructureError::Truncated)?;
         match reader.remaining.get(position + 1) {
             None => return Err(StructureError::Truncated),
-            // An escaped byte 0xff, or a marker from which a reader can start again.
+            // An escaped byte 0xff, or a restart marker.
             Some(0x00 | 0xd0..=0xd7) => reader.read_bytes(position + 2)?,
             Some(0xff) => reader.read_bytes(position + 1)?,
             Some(_) => {
@@ -199,31 +203,32 @@ fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
     }
 }
 
-/// Returns the bytes that the coefficients of a pixel take, by how often this frame samples each colour
-/// (ITU-T T.81, B.2.2). Grey needs none in addition to its colours, which are made afterwards.
+/// Returns how many bytes the coefficients of a pixel take, which depends on how often this frame
+/// samples each colour (ITU-T T.81, B.2.2). For grey, returns 0: its pixels are made only after the
+/// coefficients, and need no memory in addition to them.
 ///
-/// A colour has 3 bytes in the frame. The second one has how often the colour is sampled: across in its
-/// upper half, and down in its lower half.
-fn coefficients_of_pixel(frame: &[u8]) -> u64 {
+/// The frame describes each colour with 3 bytes. The second byte has its sampling factors:
+/// horizontal in the upper half, vertical in the lower half.
+fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
     let colours = frame.get(6..).unwrap_or_default().chunks_exact(3);
     let colour_count = colours.len();
-    let mut max_across = 1;
-    let mut max_down = 1;
+    let mut max_horizontal = 1;
+    let mut max_vertical = 1;
     let mut sample_count = 0;
     for colour in colours {
-        let across = u64::from(colour[1] >> 4);
-        let down = u64::from(colour[1] & 15);
-        max_across = max_across.max(across);
-        max_down = max_down.max(down);
-        sample_count += across * down;
+        let horizontal = u64::from(colour[1] >> 4);
+        let vertical = u64::from(colour[1] & 15);
+        max_horizontal = max_horizontal.max(horizontal);
+        max_vertical = max_vertical.max(vertical);
+        sample_count += horizontal * vertical;
     }
     if colour_count == 1 {
         return 0;
     }
-    (2 * sample_count).div_ceil(max_across * max_down)
+    (2 * sample_count).div_ceil(max_horizontal * max_vertical)
 }
 
-/// Reads the chunks of a PNG, each with a length, a kind, the data and a check value.
+/// Reads the chunks of a PNG, each with a length, a kind, the data and a checksum.
 fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
     let mut reader = Reader::after_head(picture, 8)?;
     let mut parts = Parts::default();
@@ -231,7 +236,7 @@ fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
         let length = reader.read_u32(u32::from_be_bytes)?;
         let kind = reader.read_bytes(4)?;
         let _data = reader.read_bytes(length)?;
-        let _check_value = reader.read_bytes(4)?;
+        let _checksum = reader.read_bytes(4)?;
         match kind {
             b"IEND" => break,
             b"fcTL" => parts.frames += 1,
@@ -243,8 +248,8 @@ fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
     Ok(parts)
 }
 
-/// Reads the chunks of a WebP. A chunk has an even number of bytes, but says its length without the byte
-/// that fills it up.
+/// Reads the chunks of a WebP. A chunk is padded to an even number of bytes, but its declared
+/// length excludes the padding.
 fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
     let mut reader = Reader::after_head(picture, 4)?;
     let content_length = reader.read_u32(u32::from_le_bytes)?;
@@ -259,15 +264,15 @@ fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
         if length % 2 == 1 && !chunks.remaining.is_empty() {
             chunks.read_byte()?;
         }
-        let memory_of_pixel = match kind {
-            b"VP8 " => 2, // The planes of a picture.
-            b"ALPH" => 7, // The transparency.
-            b"VP8L" => 5, // A picture that was encoded without loss.
-            b"ANMF" => 8, // A frame.
+        let extra_bytes_per_pixel = match kind {
+            b"VP8 " => 2, // A lossy picture: its planes.
+            b"ALPH" => 7, // The transparency of a lossy picture.
+            b"VP8L" => 5, // A lossless picture.
+            b"ANMF" => 8, // A frame of an animation.
             _ => 0,
         };
-        parts.memory_of_pixel = parts.memory_of_pixel.max(memory_of_pixel);
-        parts.is_guarded |= memory_of_pixel > 2;
+        parts.extra_bytes_per_pixel = parts.extra_bytes_per_pixel.max(extra_bytes_per_pixel);
+        parts.is_guarded |= extra_bytes_per_pixel > 2;
         match kind {
             b"ANMF" => parts.frames += 1,
             b"VP8 " | b"VP8L" | b"VP8X" | b"ALPH" | b"ANIM" => {}
@@ -278,7 +283,7 @@ fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
     Ok(parts)
 }
 
-/// Reads the blocks of a GIF: images, and extensions with the delay of an image or with metadata.
+/// Reads the blocks of a GIF: images, and extensions with metadata or with the delay of an image.
 fn inspect_gif(picture: &[u8]) -> Result<Parts, StructureError> {
     const IMAGE: u8 = 0x2c;
     const EXTENSION: u8 = 0x21;
@@ -312,7 +317,7 @@ fn inspect_gif(picture: &[u8]) -> Result<Parts, StructureError> {
     Ok(parts)
 }
 
-/// Returns the length of the table of colours that these flags of a GIF announce, in bytes.
+/// Returns the length of the colour table that these flags of a GIF announce, in bytes.
 fn colour_table_length(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -321,7 +326,8 @@ fn colour_table_length(flags: u8) -> usize {
     }
 }
 
-/// Skips the blocks of data of a GIF, up to the empty one. Returns their length in bytes.
+/// Skips the data blocks of a GIF, including the empty block at their end. Returns their total
+/// length in bytes.
 fn skip_gif_blocks(reader: &mut Reader<'_>) -> Result<usize, StructureError> {
     let mut total_length = 0;
     loop {

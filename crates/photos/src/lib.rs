@@ -1,7 +1,7 @@
-//! Photos of animals: pictures become files in several sizes, without metadata, in files that are on disk before
-//! any animal has them.
+//! Photos of animals. Decodes pictures, removes their metadata, encodes them in several sizes, and
+//! stores the files durably before any animal refers to them.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod bucket;
 mod bucket_client;
@@ -39,7 +39,7 @@ use tokio::{
 };
 
 pub use self::{
-    bucket::{Bucket, error_with_kind},
+    bucket::{Bucket, to_io_error},
     decode::{EncodedPhoto, encode_photo, is_readable},
     files::{PIECE_LENGTH, Piece, ShardFiles},
     folder::Folder,
@@ -53,17 +53,18 @@ use self::{
     turn::{turn_to_left, turn_to_right},
 };
 
-/// The number of pictures that are decoded at the same time, each by one core. A picture that needs
-/// more than half of the memory is decoded separately.
-const DECODED_PICTURES: u32 = 2;
+/// How many pictures are decoded concurrently, each on one core. A picture that needs more than
+/// half of the memory takes all of these permits, so it is decoded on its own.
+const MAX_CONCURRENT_DECODES: u32 = 2;
 
-/// The number of pictures that are decoded or wait for it. Their bodies are in memory.
-const ADMITTED_PICTURES: usize = 2 + 16;
+/// How many pictures may be in decoding or wait for it. Each is held in memory, so more are
+/// rejected with [`PhotoError::Busy`].
+const MAX_QUEUED_PICTURES: usize = 2 + 16;
 
-/// A photo whose files are stored, although no animal has it yet.
+/// A photo whose files are stored, but which no animal has yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredPhoto {
-    /// The identifier, which is also in the names of the files.
+    /// The identifier, which is part of the file names.
     pub id: PhotoId,
     /// The width of the large size, in pixels.
     pub width: u32,
@@ -72,7 +73,7 @@ pub struct StoredPhoto {
 }
 
 impl StoredPhoto {
-    /// Returns the photo as an animal gets it, with this alternative text.
+    /// Returns the photo in the form in which it is added to an animal, with this alternative text.
     pub fn into_photo(self, alt: Option<AltText>) -> NewPhoto {
         NewPhoto {
             id: self.id,
@@ -84,40 +85,41 @@ impl StoredPhoto {
     }
 }
 
-/// The progress of the hourly walk through all files, which handles one shard at a time.
+/// The progress of the hourly walk over all files, which handles one shard at a time and reports
+/// these totals at its end.
 #[derive(Debug, Default)]
 pub struct WalkProgress {
-    /// The next shard: the byte with which identifiers begin.
+    /// The next shard to handle: the first byte of the identifiers in it.
     pub shard: u8,
-    /// The number of photos in the shards before.
+    /// The number of photos in the shards handled so far.
     pub photos: u64,
-    /// The length of the files in the shards before, in bytes.
+    /// The total length of the files in the shards handled so far, in bytes.
     pub bytes: u64,
-    /// The number of photos of animals that lack a file.
+    /// The number of photos that animals have, but that lack a required file.
     pub missing: u64,
     /// The first failure. The walk handles the other files in spite of it.
     pub first_error: Option<io::Error>,
 }
 
-/// The reason why a picture does not become a photo.
+/// The reason why a photo cannot be made or read.
 #[derive(Debug, thiserror::Error)]
 pub enum PhotoError {
-    /// There is no storage for photos.
+    /// No storage for photos is configured.
     #[error("photos are off")]
     Off,
-    /// Too many pictures wait.
+    /// The queue of pictures is full, or no core became free in time.
     #[error("too many pictures wait to be decoded")]
     Busy,
-    /// The picture is not accepted.
+    /// The picture is rejected.
     #[error("{0}")]
     Invalid(PictureProblem),
-    /// A file that the service has made is damaged.
+    /// A file that the service made earlier is damaged. Holds its name.
     #[error("{0} cannot be decoded")]
     Damaged(String),
-    /// The files cannot be written.
+    /// The storage failed.
     #[error("the files of a photo cannot be written: {0}")]
     PhotoStorage(#[from] io::Error),
-    /// A thread did not end as it should.
+    /// A blocking thread panicked or was cancelled.
     #[error("the pictures of this process have no thread: {0}")]
     Thread(#[from] task::JoinError),
 }
@@ -128,23 +130,25 @@ pub struct Photos {
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
-    /// The permits of the pictures that are decoded or wait for it.
+    /// One permit for each picture that may be in decoding or wait for it.
     queue: Arc<Semaphore>,
-    /// The permits of the pictures that are decoded.
+    /// One permit for each picture that may be decoded concurrently.
     cores: Arc<Semaphore>,
+    /// The progress of the hourly walk over all files.
     pub walk: Mutex<WalkProgress>,
-    /// The photos that lack the size [`PhotoSize::Card`], which earlier releases did not make.
-    without_card: parking_lot::Mutex<BTreeSet<PhotoId>>,
+    /// Photos that lack a file of the size [`PhotoSize::Card`], which earlier releases did not
+    /// make.
+    missing_cards: parking_lot::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
 }
 
 impl Photos {
-    /// The default for the largest picture, in bytes.
+    /// The default for the largest accepted picture, in bytes.
     pub const MAX_SIZE: usize = 16 << 20;
 
-    /// Creates the service for files in `storage` and pictures of at most `max_size` bytes. Without a
-    /// storage, photos are off.
+    /// Creates the service for files in `storage` and pictures of at most `max_size` bytes. Without
+    /// a storage, photos are off.
     pub fn new(
         storage: Option<PhotoStorage>,
         max_size: usize,
@@ -156,10 +160,10 @@ impl Photos {
             max_size,
             clock,
             random: parking_lot::Mutex::new(random),
-            queue: Arc::new(Semaphore::new(ADMITTED_PICTURES)),
-            cores: Arc::new(Semaphore::new(DECODED_PICTURES as usize)),
+            queue: Arc::new(Semaphore::new(MAX_QUEUED_PICTURES)),
+            cores: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES as usize)),
             walk: Mutex::default(),
-            without_card: parking_lot::Mutex::default(),
+            missing_cards: parking_lot::Mutex::default(),
             metrics: Arc::default(),
         }
     }
@@ -169,7 +173,7 @@ impl Photos {
         self.storage.as_ref()
     }
 
-    /// Whether the large file of a photo exists.
+    /// Whether the large file of a photo exists. Without a storage, no file does.
     pub async fn has_large_file(&self, id: PhotoId) -> Result<bool, PhotoError> {
         let Some(storage) = self.storage() else {
             return Ok(false);
@@ -178,22 +182,22 @@ impl Photos {
         Ok(length.is_some())
     }
 
-    /// Returns the length of the largest picture that is accepted, in bytes.
+    /// Returns the length of the largest accepted picture, in bytes.
     pub fn max_size(&self) -> usize {
         self.max_size
     }
 
-    /// Makes the files of a photo, and stores them.
+    /// Makes the files of a photo from a picture, and stores them.
     ///
-    /// When this returns, the files are where they stay. If no animal has the photo after a day, a
-    /// task deletes them.
+    /// Once this returns, the files are stored durably. If no animal has the photo a day later, a
+    /// background task deletes them.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<StoredPhoto, PhotoError> {
         let storage = self.storage.as_ref().ok_or(PhotoError::Off)?;
         self.encode_and_store(storage, picture, format, encode_photo)
             .await
     }
 
-    /// Stores the files that `encode` makes from a picture.
+    /// Makes the files of a photo with `encode`, and stores them.
     async fn encode_and_store(
         &self,
         storage: &PhotoStorage,
@@ -209,7 +213,7 @@ impl Photos {
         let id = PhotoId(self.draw_random());
         let files = photo.files.map(Bytes::from);
         let result = storage.write(id, files).await;
-        // The files were in memory until now.
+        // The permit stands for the memory of the picture and its files, which is free only now.
         drop(encoding.queue_permit);
 
         if let Err(error) = result {
@@ -224,18 +228,18 @@ impl Photos {
         })
     }
 
-    /// Makes the logo of a store from a picture, which needs no storage for photos.
+    /// Makes the logo of a store from a picture. This needs no storage for photos.
     pub async fn make_logo(&self, picture: Bytes, format: Format) -> Result<NewLogo, PhotoError> {
-        let work = self
+        let finished_work = self
             .process(picture, format, LOGO_PIXEL_LENGTH, make_logo)
             .await?;
-        Ok(work.value)
+        Ok(finished_work.value)
     }
 
-    /// Makes a photo from the large file of another photo, turned by a right angle; `None` if that
-    /// file is missing.
+    /// Makes a new photo by turning another one by 90 degrees, to the right or to the left. Returns
+    /// `None` if the large file of the other photo is missing.
     ///
-    /// The picture in the large file is not encoded again, see `turn.rs`.
+    /// The large picture is not encoded again, so it loses no quality: see `turn.rs`.
     pub async fn turn(
         &self,
         id: PhotoId,
@@ -256,6 +260,7 @@ impl Photos {
         Ok(Some(photo))
     }
 
+    /// Draws a random value from the generator of the service.
     fn draw_random<T>(&self) -> T
     where
         StandardUniform: Distribution<T>,
@@ -263,8 +268,8 @@ impl Photos {
         self.random.lock().random()
     }
 
-    /// Reads at most [`PIECE_LENGTH`] bytes of a file from `offset` on; `None` if there is no such
-    /// file.
+    /// Reads at most [`PIECE_LENGTH`] bytes of a file, starting at `offset`. Returns `None` if the
+    /// file does not exist.
     pub async fn read(&self, file: PhotoFile, offset: u64) -> Result<Option<Piece>, PhotoError> {
         let Some(storage) = &self.storage else {
             return Ok(None);
@@ -275,9 +280,9 @@ impl Photos {
 
     /// Writes the metrics.
     pub fn expose(&self, exposition: &mut Exposition) {
-        let admitted_pictures = ADMITTED_PICTURES - self.queue.available_permits();
+        let queued_pictures = MAX_QUEUED_PICTURES - self.queue.available_permits();
         let help = "Pictures that wait or are decoded.";
-        exposition.number("petstore_photo_queue", help, admitted_pictures as u64);
+        exposition.number("petstore_photo_queue", help, queued_pictures as u64);
         self.metrics.expose(exposition);
     }
 }

@@ -19,11 +19,12 @@ use super::{
     pixels::{Sides, to_8_bits, to_srgb},
 };
 
-/// The longest side of a logo whose file would be too large with [`Logo::MAX_SIDE`], in pixels.
+/// The maximum length of a side, in pixels, of a logo whose file would be too large with
+/// [`Logo::MAX_SIDE`].
 const REDUCED_MAX_SIDE: u32 = 384;
 
-/// Decodes a picture, and makes a PNG from it without metadata: turned as people should see it, in sRGB,
-/// with its transparency.
+/// Decodes a picture, and encodes it as a PNG without metadata: turned upright, in sRGB, with its
+/// transparency.
 pub fn make_logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
     let mut picture = decode(picture, format)?;
     let mut png = encode(&picture)?;
@@ -42,36 +43,38 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let (width, height) = decoder.dimensions();
     let colour_type = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    // This is before the logo is made smaller, which rounds its sides.
+    // Checked before the logo is shrunk, which rounds its sides.
     check_shape(Sides { width, height }, orientation)?;
     let profile = decoder.icc_profile().unwrap_or_default();
 
-    let mut bytes = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder.read_image(&mut bytes).map_err(picture_problem)?;
-    let bytes = to_8_bits(bytes, colour_type, |[red, green, blue], alpha| {
+    let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
+    decoder
+        .read_image(&mut decoded_pixels)
+        .map_err(picture_problem)?;
+    let rgba_pixels = to_8_bits(decoded_pixels, colour_type, |[red, green, blue], alpha| {
         [red, green, blue, alpha]
     });
-    let picture = RgbaImage::from_raw(width, height, bytes).unwrap_or_default();
+    let picture = RgbaImage::from_raw(width, height, rgba_pixels).unwrap_or_default();
     let mut logo = shrink(picture, Logo::MAX_SIDE.into())?;
 
     if let Some(profile) = parse_profile(profile) {
         convert_colours(&mut logo, !colour_type.has_color(), &profile);
     }
-    let mut logo = DynamicImage::from(logo);
-    logo.apply_orientation(orientation);
-    Ok(logo.into_rgba8())
+    let mut upright_logo = DynamicImage::from(logo);
+    upright_logo.apply_orientation(orientation);
+    Ok(upright_logo.into_rgba8())
 }
 
-/// Rejects a logo that is too flat after it is turned.
+/// Rejects a logo that is too flat once it is turned upright.
 fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProblem> {
-    let is_turned = matches!(
+    let swaps_sides = matches!(
         orientation,
         Orientation::Rotate90
             | Orientation::Rotate270
             | Orientation::Rotate90FlipH
             | Orientation::Rotate270FlipH
     );
-    let is_too_flat = if is_turned {
+    let is_too_flat = if swaps_sides {
         Logo::is_too_flat(sides.height, sides.width)
     } else {
         Logo::is_too_flat(sides.width, sides.height)
@@ -82,7 +85,7 @@ fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProb
     Ok(())
 }
 
-/// Converts the colours of a logo into sRGB, if the profile can be used. The transparency stays.
+/// Converts the colours of a logo to sRGB, unless the profile is unusable. The transparency stays.
 fn convert_colours(logo: &mut RgbaImage, is_grey: bool, profile: &ColorProfile) {
     let opaque_logo = DynamicImage::from(logo.clone()).into_rgb8();
     let Some(converted_logo) = to_srgb(&opaque_logo, is_grey, profile) else {
@@ -94,7 +97,7 @@ fn convert_colours(logo: &mut RgbaImage, is_grey: bool, profile: &ColorProfile) 
     }
 }
 
-/// Returns the picture with a longer side of at most `limit`.
+/// Scales a picture down so that its longer side is at most `limit`.
 fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     let (width, height) = picture.dimensions();
     match (Sides { width, height }).shrink_to(limit) {
@@ -103,8 +106,8 @@ fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     }
 }
 
-/// Returns the picture with other sides. Colours count as far as they are visible, so transparent pixels
-/// leave no edge.
+/// Resizes a picture. Colours are weighted with their alpha, so that the invisible colours of
+/// transparent pixels do not show at edges.
 fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
     let source =
         TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;
@@ -117,7 +120,7 @@ fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
     Some(result)
 }
 
-/// Encodes a picture as a PNG, without alpha if no pixel is transparent.
+/// Encodes a picture as a PNG, without an alpha channel if all pixels are opaque.
 fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
     let mut file = Vec::new();
     let (width, height) = picture.dimensions();

@@ -5,27 +5,29 @@ use std::{
     io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom},
 };
 
-/// The most memory that a picture may need with its file, in bytes. With what allocators do not give back
-/// at once, the process grows by at most 256 MiB.
+/// The maximum memory for decoding a picture, including its file, in bytes. With the memory that
+/// allocators do not release at once, the process grows by at most 256 MiB.
 pub(super) const MAX_MEMORY: u64 = 240 << 20;
 
-/// The number of bytes between two checks of the memory. A lossless WebP can declare tables that take
-/// 9,000 times as much memory as they have bytes, and its decoder has no limit of its own.
+/// How many bytes a guarded decoder reads between two checks of the memory. A lossless WebP can
+/// declare tables that take 9,000 times as much memory as bytes in the file, and its decoder has no
+/// limit of its own.
 const BYTES_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// The number of bytes that are read at once from a picture without checks.
+/// How many bytes are read at once from a picture that is not guarded.
 const UNCHECKED_READ_LENGTH: usize = 64 << 10;
 
-/// A picture whose decoder gets an error when it has taken too much memory.
+/// A reader of a picture. Its reads fail once the decoder has taken too much memory, which stops
+/// the decoder.
 pub(super) struct GuardedPicture<'p> {
     picture: Cursor<&'p [u8]>,
-    /// The memory of the process, in bytes, above which the decoder gets an error. Without a limit,
-    /// the memory is not checked.
+    /// The memory of the process, in bytes, above which reads fail. `None` disables the check.
     memory_limit: Option<u64>,
 }
 
 impl<'p> GuardedPicture<'p> {
-    /// Returns a reader of a picture. If `is_guarded`, its decoder can take [`MAX_MEMORY`].
+    /// Creates a buffered reader of a picture. If `is_guarded`, the decoder that reads from it may
+    /// take at most [`MAX_MEMORY`].
     pub(super) fn reader(picture: &'p [u8], is_guarded: bool) -> BufReader<Self> {
         let mut guarded_picture = Self {
             picture: Cursor::new(picture),
@@ -58,7 +60,7 @@ impl Seek for GuardedPicture<'_> {
 }
 
 /// Returns the memory of this process without mapped files, in bytes: `RssAnon` of
-/// `/proc/self/status`.
+/// `/proc/self/status`. Returns `None` if the system does not report it.
 fn process_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let value = status

@@ -1,4 +1,4 @@
-//! Converts pixels: into 8 bits for each channel, into a smaller size, and into sRGB.
+//! Converts pixels: to 8 bits per channel, to a smaller size, and to sRGB.
 
 use fast_image_resize::{
     Resizer,
@@ -16,8 +16,8 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Returns the sides of a smaller picture whose longer side is `limit`; `None` if the longer side
-    /// is not larger than `limit`.
+    /// Scales the sides down so that the longer one is `limit`. Returns `None` if it is not longer
+    /// than `limit`.
     ///
     /// With a limit of 1,600, the sides 4,000 by 3,000 become 1,600 by 1,200.
     pub(super) fn shrink_to(self, limit: u32) -> Option<Self> {
@@ -42,9 +42,9 @@ fn scale(side: u32, numerator: u32, denominator: u32) -> u32 {
 
 /// The layout of decoded pixels.
 struct PixelLayout {
-    /// The bytes of a pixel.
+    /// The number of bytes per pixel.
     pixel_length: usize,
-    /// The channels of a pixel: a grey or three colours, and perhaps an alpha.
+    /// The number of channels: one for grey or three for colours, and perhaps one for alpha.
     channel_count: usize,
     has_colours: bool,
     has_alpha: bool,
@@ -60,13 +60,13 @@ impl PixelLayout {
         }
     }
 
-    /// Returns the three colours of a pixel with 8 bits each. The colours of a grey pixel are equal.
+    /// Returns the three colours of a pixel, with 8 bits each. For grey, all three are equal.
     fn colours(&self, pixel: &[u8]) -> [u8; 3] {
         let channels = if self.has_colours { [0, 1, 2] } else { [0; 3] };
         channels.map(|channel| self.channel(pixel, channel))
     }
 
-    /// Returns the alpha of a pixel with 8 bits; 255 if the pixels have none.
+    /// Returns the alpha of a pixel as 8 bits, or 255 if the pixels have no alpha.
     fn alpha(&self, pixel: &[u8]) -> u8 {
         if self.has_alpha {
             self.channel(pixel, self.channel_count - 1)
@@ -75,7 +75,7 @@ impl PixelLayout {
         }
     }
 
-    /// Returns a channel of a pixel with 8 bits, rounded if the channel has 16.
+    /// Returns a channel of a pixel as 8 bits. A channel with 16 bits is rounded.
     fn channel(&self, pixel: &[u8], channel: usize) -> u8 {
         let channel_length = self.pixel_length / self.channel_count;
         match pixel[channel * channel_length..][..channel_length] {
@@ -88,11 +88,11 @@ impl PixelLayout {
     }
 }
 
-/// Converts decoded pixels into pixels of `N` channels with 8 bits, in the same memory, because a large
-/// picture takes much of it.
+/// Converts decoded pixels to `N` channels of 8 bits. Works in place, because a large picture takes
+/// much memory.
 ///
-/// `N` is 3 for red, green and blue, or 4 with alpha. `convert` makes a pixel from its three colours and
-/// its alpha.
+/// `N` is 3 for red, green and blue, or 4 with alpha. `convert` makes a pixel from its three
+/// colours and its alpha.
 pub(super) fn to_8_bits<const N: usize>(
     mut bytes: Vec<u8>,
     colour_type: ColorType,
@@ -111,7 +111,8 @@ pub(super) fn to_8_bits<const N: usize>(
     let pixel_count = bytes.len() / layout.pixel_length;
     bytes.resize(bytes.len().max(pixel_count * N), 0);
     for step in 0..pixel_count {
-        // If pixels become longer, the last one is first, so that none overwrites the next one.
+        // If pixels grow, start with the last one, so that none overwrites a pixel that is not
+        // converted yet.
         let index = if layout.pixel_length < N {
             pixel_count - 1 - step
         } else {
@@ -126,7 +127,7 @@ pub(super) fn to_8_bits<const N: usize>(
     bytes
 }
 
-/// Returns the colours of a pixel on a white background.
+/// Blends a pixel with a white background.
 pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     let alpha = u32::from(alpha);
     colours.map(|colour| {
@@ -135,9 +136,10 @@ pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     })
 }
 
-/// Returns the picture with other sides.
+/// Resizes a picture.
 ///
-/// This is for one type of pixels, because a resizer for all types would take a fifth of the build.
+/// Only RGB is supported, because compiling a resizer for all pixel types would take a fifth of the
+/// build.
 pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
     let source =
         TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;
@@ -150,7 +152,7 @@ pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
     Some(result)
 }
 
-/// Converts a picture with a colour profile into sRGB; `None` if the profile cannot be used.
+/// Converts a picture with a colour profile to sRGB. Returns `None` if the profile is unusable.
 pub(super) fn to_srgb(
     picture: &RgbImage,
     is_grey: bool,
@@ -163,7 +165,7 @@ pub(super) fn to_srgb(
             grey_pixels = picture.iter().copied().step_by(3).collect();
             (Layout::Gray, &grey_pixels)
         }
-        // The decoder has already made RGB of other spaces.
+        // The decoder has already converted other colour spaces to RGB.
         _ => return None,
     };
 

@@ -1,4 +1,4 @@
-//! Decodes pictures on threads of their own, as many at the same time as cores and memory allow.
+//! Decodes pictures on blocking threads, as many concurrently as cores and memory allow.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use tokio::{sync::OwnedSemaphorePermit, task, time};
 use tracing::error;
 
 use super::{
-    DECODED_PICTURES, PhotoError, Photos, decode::needs_all_memory, files::OPERATION_LIMIT,
+    MAX_CONCURRENT_DECODES, PhotoError, Photos, decode::needs_all_memory, files::OPERATION_TIMEOUT,
     format::Format,
 };
 
-/// A picture of a client with its permit, which it keeps until its work is done.
+/// A picture in the queue, with the permit that it keeps until its processing ends.
 struct AdmittedPicture {
     content: Bytes,
     format: Format,
     queue_permit: OwnedSemaphorePermit,
 }
 
-/// The result of the work on a picture, with the permit of the picture.
+/// The result of processing a picture, with the queue permit of the picture.
 pub(super) struct FinishedWork<T> {
     pub(super) value: T,
     pub(super) queue_permit: OwnedSemaphorePermit,
 }
 
 impl Photos {
-    /// Does `work` with a picture on a thread of its own, as soon as a core is free. The work decodes
+    /// Runs `work` with a picture on a blocking thread, as soon as a core is free. The work decodes
     /// the picture into pixels of `pixel_length` bytes.
     pub(super) async fn process<T: Send + 'static>(
         &self,
@@ -42,22 +42,23 @@ impl Photos {
         };
         let (picture, core_permit) = self.acquire_cores_for(picture, pixel_length).await?;
 
-        match time::timeout(OPERATION_LIMIT, self.decode(picture, core_permit, work)).await {
-            Ok(Ok(decoded)) => decoded.map_err(|problem| self.invalid(problem)),
+        let work_handle = self.spawn_work(picture, core_permit, work);
+        match time::timeout(OPERATION_TIMEOUT, work_handle).await {
+            Ok(Ok(decoded)) => decoded.map_err(|problem| self.count_invalid(problem)),
             Ok(Err(error)) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
-                Err(self.invalid(PictureProblem::Unreadable))
+                Err(self.count_invalid(PictureProblem::Unreadable))
             }
             Ok(Err(error)) => Err(error.into()),
-            Err(_) => Err(self.invalid(PictureProblem::Time)),
+            Err(_) => Err(self.count_invalid(PictureProblem::Time)),
         }
     }
 
-    /// Starts a thread that does `work`, and measures the time that this takes.
+    /// Starts a blocking thread that runs `work`, and measures how long it takes.
     ///
-    /// A decoder cannot be stopped. So the thread owns the permits: they are free when the thread ends,
-    /// even if nobody waits for it.
-    fn decode<T: Send + 'static>(
+    /// A decoder cannot be cancelled. The thread therefore owns the permits, and releases them when
+    /// it ends, even if nobody waits for it any more.
+    fn spawn_work<T: Send + 'static>(
         &self,
         picture: AdmittedPicture,
         core_permit: OwnedSemaphorePermit,
@@ -78,8 +79,8 @@ impl Photos {
         })
     }
 
-    /// Reads the head of a picture, and waits for the cores that it needs: all of them, if it needs
-    /// more than half of the memory.
+    /// Reads the head of a picture, and waits for the cores that it needs: one, or all of them if
+    /// decoding may take more than half of the memory.
     ///
     /// Returns the picture with the permit for the cores.
     async fn acquire_cores_for(
@@ -88,43 +89,46 @@ impl Photos {
         pixel_length: u64,
     ) -> Result<(AdmittedPicture, OwnedSemaphorePermit), PhotoError> {
         let one_core = self.acquire_cores(1).await?;
-        // The thread owns the permits, so that they are not free while it runs.
-        let reading = task::spawn_blocking(move || {
+        // The thread owns the permits, so that they stay taken while it runs, even if this future
+        // is dropped.
+        let inspection = task::spawn_blocking(move || {
             let result = needs_all_memory(&picture.content, picture.format, pixel_length);
             (result, picture, one_core)
         });
-        let (result, picture, one_core) = reading.await?;
+        let (result, picture, one_core) = inspection.await?;
 
-        let needs_all_memory = result.map_err(|problem| self.invalid(problem))?;
+        let needs_all_memory = result.map_err(|problem| self.count_invalid(problem))?;
         if !needs_all_memory {
             return Ok((picture, one_core));
         }
         drop(one_core);
-        let all_cores = self.acquire_cores(DECODED_PICTURES).await?;
+        let all_cores = self.acquire_cores(MAX_CONCURRENT_DECODES).await?;
         Ok((picture, all_cores))
     }
 
-    /// Returns a permit for the memory of a picture, or [`PhotoError::Busy`] without waiting.
+    /// Acquires the queue permit for a picture. If the queue is full, fails at once with
+    /// [`PhotoError::Busy`].
     fn enter_queue(&self) -> Result<OwnedSemaphorePermit, PhotoError> {
         Arc::clone(&self.queue)
             .try_acquire_owned()
             .map_err(|_| PhotoError::Busy)
     }
 
-    /// Waits until `count` of the [`DECODED_PICTURES`] are free, at most for [`OPERATION_LIMIT`].
+    /// Waits until `count` of the [`MAX_CONCURRENT_DECODES`] permits are free. Fails with
+    /// [`PhotoError::Busy`] after [`OPERATION_TIMEOUT`].
     pub(super) async fn acquire_cores(
         &self,
         count: u32,
     ) -> Result<OwnedSemaphorePermit, PhotoError> {
         let acquiring = Arc::clone(&self.cores).acquire_many_owned(count);
-        match time::timeout(OPERATION_LIMIT, acquiring).await {
+        match time::timeout(OPERATION_TIMEOUT, acquiring).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(_)) | Err(_) => Err(PhotoError::Busy),
         }
     }
 
     /// Counts an invalid picture, and returns its error.
-    fn invalid(&self, problem: PictureProblem) -> PhotoError {
+    fn count_invalid(&self, problem: PictureProblem) -> PhotoError {
         self.metrics.invalid.count();
         PhotoError::Invalid(problem)
     }

@@ -1,4 +1,4 @@
-//! The reading half of photos, for callers that must not store any.
+//! Read-only access to photos, for callers that must not store any.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use petstore_domain::store_area::PhotoFile;
 
 use super::{PhotoError, Photos, Piece};
 
-/// A handle to the files of photos that has no method that writes.
+/// A read-only handle to the files of photos.
 #[derive(Clone)]
 pub struct PhotoReader(Arc<Photos>);
 

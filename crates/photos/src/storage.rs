@@ -1,4 +1,4 @@
-//! The storage where the files of photos are: a folder or a bucket.
+//! The storage for the files of photos: a folder or a bucket.
 
 use std::{
     fmt,
@@ -14,40 +14,40 @@ use tokio::{task, time};
 
 use super::{
     bucket::Bucket,
-    files::{OPERATION_LIMIT, Piece, ShardFiles, first_byte},
+    files::{OPERATION_TIMEOUT, Piece, ShardFiles, first_byte},
     folder::Folder,
     storage_error::shorten_error,
 };
 
-/// The number of photos that are copied at the same time, because most of the time a request to a
-/// bucket waits.
+/// How many photos are copied concurrently. A copy from or to a bucket mostly waits for responses.
 pub const MAX_COPIES_AT_ONCE: usize = 16;
 
-/// The length of the mark of a database, in hexadecimal digits.
+/// The length of a [`database_mark`], in hexadecimal digits.
 const MARK_LENGTH: usize = 32;
 
-/// The storage of the files of photos. Its operations end within 30 seconds.
+/// The storage for the files of photos. Each access to a file ends within 30 seconds, at worst with
+/// an error.
 #[derive(Debug)]
 pub enum PhotoStorage {
     Folder(Arc<Folder>),
     Bucket(Box<Bucket>),
 }
 
-/// The outcome of copying photos from another storage.
+/// The result of copying photos from another storage.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CopiedPhotos {
-    /// The number of photos with a file that was copied.
+    /// The number of photos of which at least one file was copied.
     pub count: u64,
-    /// The photos with a file that neither storage has.
+    /// The photos with a file that is in neither storage.
     pub incomplete: Vec<PhotoId>,
 }
 
-/// The outcome of copying the files of a photo.
+/// The result of copying the files of one photo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct CopiedFiles {
-    /// Whether neither storage has some file.
+    /// Whether a file is in neither storage.
     is_missing: bool,
-    /// Whether some file was not in this storage before.
+    /// Whether at least one file was copied.
     is_copied: bool,
 }
 
@@ -72,7 +72,7 @@ impl PhotoStorage {
         }
     }
 
-    /// Whether both storages are the same, even if two paths lead to one folder.
+    /// Whether both are the same storage, even if two different paths lead to the same folder.
     pub fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Folder(folder), Self::Folder(other)) => folder.is_same_as(other),
@@ -81,32 +81,35 @@ impl PhotoStorage {
         }
     }
 
-    /// Checks that the storage can be used: creates the folder if it is missing, or writes an object to
-    /// the bucket and deletes the object again.
+    /// Checks that the storage is usable: creates the folder if it is missing, or writes an object
+    /// to the bucket and deletes it again.
     ///
-    /// An error whose kind is [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may pass without a change.
+    /// An error of kind [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may be temporary. Any other
+    /// error persists until somebody changes the configuration or the storage.
     pub async fn probe(&self) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => in_folder(folder, Folder::create).await,
-            Self::Bucket(bucket) => with_limit(bucket.probe()).await,
+            Self::Folder(folder) => run_blocking(folder, Folder::create).await,
+            Self::Bucket(bucket) => with_timeout(bucket.probe()).await,
         }
     }
 
-    /// Returns the marks of all databases whose photos are in the storage.
+    /// Returns the marks of all databases whose photos are in the storage. Each database adds its
+    /// [`database_mark`], so that no other database deletes its files.
     pub async fn marks(&self) -> io::Result<Vec<String>> {
         let mut marks = match self {
-            Self::Folder(folder) => in_folder(folder, Folder::marks).await?,
-            Self::Bucket(bucket) => with_limit(bucket.marks()).await?,
+            Self::Folder(folder) => run_blocking(folder, Folder::marks).await?,
+            Self::Bucket(bucket) => with_timeout(bucket.marks()).await?,
         };
-        // A storage of photos can be inside another one, whose folder `owners` then has other files.
+        // If another storage is nested in the `owners` folder of this one, its entries are listed
+        // there, too.
         marks.retain(|name| is_mark(name));
         Ok(marks)
     }
 
-    /// Returns the marks of the other databases. The database with `own_mark` does not know which
-    /// files they need.
+    /// Returns the marks of all databases except the one with `own_mark`. While there are others,
+    /// unused files must not be deleted, because no database knows which files the others need.
     ///
-    /// Adds `own_mark` if it is missing, except in a folder that does not exist.
+    /// Adds `own_mark` if it is missing, unless the storage is a folder that does not exist.
     pub async fn other_marks(&self, own_mark: &str) -> io::Result<Vec<String>> {
         let mut other_marks = self.marks().await?;
         let mark_count = other_marks.len();
@@ -120,30 +123,35 @@ impl PhotoStorage {
 
     async fn add_mark(&self, mark: String) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.add_mark(&mark)).await,
-            Self::Bucket(bucket) => with_limit(bucket.add_mark(&mark)).await,
+            Self::Folder(folder) => {
+                run_blocking(folder, move |folder| folder.add_mark(&mark)).await
+            }
+            Self::Bucket(bucket) => with_timeout(bucket.add_mark(&mark)).await,
         }
     }
 
-    /// Writes the files of a photo.
+    /// Writes all files of a photo.
     ///
-    /// When this returns, the files are on disk, or a bucket has them. After an error, some of the
-    /// files may be there.
+    /// Once this returns, the files are on disk, or the bucket has them. After an error, some of
+    /// the files may remain.
     pub async fn write(&self, id: PhotoId, files: [Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.write(id, &files)).await,
+            Self::Folder(folder) => {
+                run_blocking(folder, move |folder| folder.write(id, &files)).await
+            }
             Self::Bucket(bucket) => {
                 let files = PhotoFile::all(id).into_iter().zip(files);
-                with_limit(bucket.write(files.collect())).await
+                with_timeout(bucket.write(files.collect())).await
             }
         }
     }
 
-    /// Adds a file to a photo, like [`Self::write`].
+    /// Adds one file to an existing photo, like [`Self::write`].
     ///
-    /// No photo has the identifier `unused_id`, whose first byte is the first byte of the photo's
-    /// identifier.
-    pub(super) async fn add(
+    /// `unused_id` is part of the name of the incomplete file. No photo may have this identifier,
+    /// and it must begin with the same byte as the photo's own, so that the cleanup finds an
+    /// abandoned file in its shard.
+    pub(super) async fn add_file(
         &self,
         file: PhotoFile,
         unused_id: PhotoId,
@@ -151,15 +159,19 @@ impl PhotoStorage {
     ) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
-                in_folder(folder, move |folder| folder.add(file, unused_id, &content)).await
+                run_blocking(folder, move |folder| {
+                    folder.add_file(file, unused_id, &content)
+                })
+                .await
             }
-            Self::Bucket(bucket) => with_limit(bucket.write(vec![(file, content)])).await,
+            Self::Bucket(bucket) => with_timeout(bucket.write(vec![(file, content)])).await,
         }
     }
 
-    /// Copies photos from another storage, except the files that this storage has.
+    /// Copies photos from another storage. Skips files that this storage already has with the same
+    /// length.
     ///
-    /// When this returns, all copied files are on disk.
+    /// Once this returns, all copied files are on disk.
     pub async fn copy_all_from(
         &self,
         source: &Self,
@@ -171,7 +183,7 @@ impl PhotoStorage {
             let copies = chunk.iter().map(|&id| self.copy_photo(source, id));
             let outcomes = try_join_all(copies).await?;
             for (&id, files) in chunk.iter().zip(outcomes) {
-                // A file that was not copied may have got a second name.
+                // Even without a copied file, the photo may have new hard links.
                 if files.is_copied || !files.is_missing {
                     is_shard_changed[usize::from(first_byte(id))] = true;
                 }
@@ -192,8 +204,8 @@ impl PhotoStorage {
         Ok(result)
     }
 
-    /// Copies the files of a photo from another storage, except the files that this storage has. The
-    /// names of the files in a folder are on disk after [`Self::sync`].
+    /// Copies those files of a photo that this storage lacks, or links them. In a folder, their
+    /// names are on disk only after [`Self::sync`].
     async fn copy_photo(&self, source: &Self, id: PhotoId) -> io::Result<CopiedFiles> {
         let mut outcome = CopiedFiles::default();
         for file in PhotoFile::all(id) {
@@ -205,7 +217,7 @@ impl PhotoStorage {
                 }
                 continue;
             };
-            // A file of another length is damaged.
+            // A file of a different length is damaged, so it is replaced.
             if own_length == Some(source_length) || self.link(file, source_length).await? {
                 continue;
             }
@@ -221,41 +233,48 @@ impl PhotoStorage {
         Ok(outcome)
     }
 
-    /// Gives a file of this length in another folder a second name here. Returns whether there was
-    /// such a file; a bucket has none.
+    /// Creates a hard link to a file of this length, if one of the folders of
+    /// [`Folder::with_link_sources`] has it. Returns whether a link was created. A bucket cannot
+    /// have links.
     async fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
         match self {
             Self::Folder(folder) => {
-                in_folder(folder, move |folder| folder.link(file, length)).await
+                run_blocking(folder, move |folder| folder.link(file, length)).await
             }
             Self::Bucket(_) => Ok(false),
         }
     }
 
+    /// Writes one file of a photo from another storage. In a folder, its name is on disk only after
+    /// [`Self::sync`].
     async fn write_copy(&self, file: PhotoFile, content: Vec<u8>) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
-                in_folder(folder, move |folder| folder.write_copy(file, &content)).await
+                run_blocking(folder, move |folder| folder.write_copy(file, &content)).await
             }
-            Self::Bucket(bucket) => with_limit(bucket.write(vec![(file, content.into())])).await,
+            Self::Bucket(bucket) => with_timeout(bucket.write(vec![(file, content.into())])).await,
         }
     }
 
-    /// Makes sure that the names of the files that begin with this byte are on disk.
+    /// Flushes the names of the files in a shard to disk. `shard` is the first byte of their
+    /// identifiers.
     pub async fn sync(&self, shard: u8) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.sync_shard(shard)).await,
+            Self::Folder(folder) => {
+                run_blocking(folder, move |folder| folder.sync_shard(shard)).await
+            }
             Self::Bucket(_) => Ok(()),
         }
     }
 
-    /// Returns the content of a file; `None` if there is no such file.
+    /// Returns the whole content of a file. Returns `None` if the file does not exist.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
         let piece = self.read_piece(file, 0, usize::MAX).await?;
         Ok(piece.map(|piece| piece.bytes))
     }
 
-    /// Reads at most `max_length` bytes of a file from `offset` on; `None` if there is no such file.
+    /// Reads at most `max_length` bytes of a file, starting at `offset`. Returns `None` if the file
+    /// does not exist.
     pub(super) async fn read_piece(
         &self,
         file: PhotoFile,
@@ -264,36 +283,38 @@ impl PhotoStorage {
     ) -> io::Result<Option<Piece>> {
         let folder = match self {
             Self::Folder(folder) => folder,
-            Self::Bucket(bucket) => return with_limit(bucket.read(file, offset, max_length)).await,
+            Self::Bucket(bucket) => {
+                return with_timeout(bucket.read(file, offset, max_length)).await;
+            }
         };
         if let Some(piece) = folder.read_cached(file, offset, max_length) {
             return Ok(Some(piece));
         }
-        in_folder(folder, move |folder| folder.read(file, offset, max_length)).await
+        run_blocking(folder, move |folder| folder.read(file, offset, max_length)).await
     }
 
-    /// Returns the length of a file in bytes; `None` if there is no such file.
+    /// Returns the length of a file in bytes. Returns `None` if the file does not exist.
     pub async fn length(&self, file: PhotoFile) -> io::Result<Option<u64>> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.length(file)).await,
-            Self::Bucket(bucket) => with_limit(bucket.length(file)).await,
+            Self::Folder(folder) => run_blocking(folder, move |folder| folder.length(file)).await,
+            Self::Bucket(bucket) => with_timeout(bucket.length(file)).await,
         }
     }
 
-    /// Returns the files of the photos whose identifiers begin with this byte. Other files are
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Other files are
     /// ignored.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.list(shard)).await,
-            Self::Bucket(bucket) => with_limit(bucket.list(shard)).await,
+            Self::Folder(folder) => run_blocking(folder, move |folder| folder.list(shard)).await,
+            Self::Bucket(bucket) => with_timeout(bucket.list(shard)).await,
         }
     }
 
-    /// Deletes the files of a photo, also if they were not written completely.
+    /// Deletes all files of a photo, including incomplete ones.
     pub async fn delete(&self, id: PhotoId) -> io::Result<()> {
         match self {
-            Self::Folder(folder) => in_folder(folder, move |folder| folder.delete(id)).await,
-            Self::Bucket(bucket) => with_limit(bucket.delete(id)).await,
+            Self::Folder(folder) => run_blocking(folder, move |folder| folder.delete(id)).await,
+            Self::Bucket(bucket) => with_timeout(bucket.delete(id)).await,
         }
     }
 }
@@ -310,7 +331,7 @@ impl fmt::Display for PhotoStorage {
 /// Returns the mark of a database: the first half of the SHA-256 of its key and its incarnation, in
 /// hexadecimal digits.
 ///
-/// A reader of the mark learns neither the key nor the incarnation.
+/// The mark identifies the database, but reveals neither the key nor the incarnation.
 pub fn database_mark(key: &[u8; 32], incarnation: &str) -> String {
     let hash = Sha256::new()
         .chain_update(key)
@@ -325,13 +346,14 @@ fn is_mark(name: &str) -> bool {
     name.len() == MARK_LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Does blocking work in a folder. A folder that does not respond keeps its thread.
-async fn in_folder<T: Send + 'static>(
+/// Runs blocking work on a folder in a separate thread, within [`OPERATION_TIMEOUT`]. If the folder
+/// does not respond, the thread stays blocked after the timeout.
+async fn run_blocking<T: Send + 'static>(
     folder: &Arc<Folder>,
     work: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     let folder = Arc::clone(folder);
-    with_limit(async {
+    with_timeout(async {
         task::spawn_blocking(move || work(&folder))
             .await
             .map_err(io::Error::other)?
@@ -339,10 +361,10 @@ async fn in_folder<T: Send + 'static>(
     .await
 }
 
-/// Returns the result of an operation, or an error of the kind [`ErrorKind::TimedOut`] after
-/// [`OPERATION_LIMIT`].
-async fn with_limit<T>(operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    match time::timeout(OPERATION_LIMIT, operation).await {
+/// Awaits an operation, and shortens its error for the log. Fails with [`ErrorKind::TimedOut`]
+/// after [`OPERATION_TIMEOUT`].
+async fn with_timeout<T>(operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    match time::timeout(OPERATION_TIMEOUT, operation).await {
         Ok(result) => result.map_err(shorten_error),
         Err(_) => Err(io::Error::new(
             ErrorKind::TimedOut,

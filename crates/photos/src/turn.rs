@@ -1,8 +1,10 @@
-//! Turns the large file of a photo by right angles without a loss: the encoded picture stays as it is, and a field before
-//! it says how a reader turns it. After four turns in one direction, the file has the bytes that it had before.
+//! Turns the large file of a photo by right angles without loss. The encoded picture stays as it
+//! is, and an Exif orientation field before it tells readers how to turn it. After four turns in
+//! one direction, the file has its original bytes again.
 //!
-//! The alternatives cost something: an encoder loses a little each time, and the blocks of a JPEG can be turned exactly
-//! only if both sides are multiples of 8 pixels. Browsers obey this field, and so do the service's decoders.
+//! The alternatives have drawbacks: encoding again loses some quality each time, and the blocks of
+//! a JPEG can be turned without loss only if both sides are multiples of 8 pixels. Browsers respect
+//! the orientation field, and so do the decoders of this service.
 
 use petstore_domain::store_area::PictureProblem;
 
@@ -11,31 +13,32 @@ use super::{
     format::Format,
 };
 
-/// The first two bytes of each JPEG.
+/// The marker at the start of every JPEG (SOI).
 const JPEG_START: &[u8] = b"\xff\xd8";
 
-/// The bytes before the orientation in a segment with no other field (Exif 2.3, sections 4.5.4 and 4.6.4).
+/// The bytes before the orientation in an Exif segment with no other field (Exif 2.3, sections
+/// 4.5.4 and 4.6.4).
 const SEGMENT_START: &[u8] =
     b"\xff\xe1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
 
 /// The bytes after the orientation in this segment.
 const SEGMENT_END: &[u8] = &[0; 6];
 
-/// The orientations from each turn to the right to the next one: as encoded, by 90, 180 and 270 degrees.
+/// The Exif orientations after 0, 1, 2 and 3 turns to the right. The first one means: as encoded.
 const ORIENTATIONS: [u8; 4] = [1, 6, 3, 8];
 
-/// Returns the files of a photo whose large file is this one, turned to the right.
+/// Makes a photo from its large file, turned by 90 degrees to the right.
 pub(super) fn turn_to_right(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
-    photo_from_large_file(with_turns(large, 1))
+    photo_from_large_file(add_turns(large, 1))
 }
 
-/// Returns the files of a photo whose large file is this one, turned to the left.
+/// Makes a photo from its large file, turned by 90 degrees to the left.
 pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
-    photo_from_large_file(with_turns(large, 3))
+    photo_from_large_file(add_turns(large, 3))
 }
 
-/// Returns a large file, turned to the right `turns` times.
-fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
+/// Returns a large file, turned to the right `turns` times more.
+fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let segments = large.strip_prefix(JPEG_START).unwrap_or(large);
     let (orientation, other_segments) = split_orientation(segments);
     let present_turns = ORIENTATIONS
@@ -54,10 +57,10 @@ fn with_turns(large: &[u8], turns: usize) -> Vec<u8> {
     file
 }
 
-/// Splits the segments of a file into the orientation that this module has written, and the segments
-/// after it.
+/// Splits the segments of a file into the orientation that this module wrote earlier, and the
+/// segments after it.
 ///
-/// A file without such a segment has the orientation 1: as encoded.
+/// Without a segment of this module, the orientation is 1: as encoded.
 fn split_orientation(segments: &[u8]) -> (u8, &[u8]) {
     let without_turn = (ORIENTATIONS[0], segments);
     let Some(segment) = segments.strip_prefix(SEGMENT_START) else {
@@ -77,8 +80,8 @@ mod tests {
     use super::*;
     use crate::decode::encode_photo;
 
-    /// Returns the files of a picture whose sides are no multiples of 8, each pixel of another
-    /// colour.
+    /// Returns the files of a photo whose sides are no multiples of 8, and whose pixels all differ
+    /// in colour.
     fn photo() -> EncodedPhoto {
         let picture = RgbImage::from_fn(37, 21, |x, y| {
             let channel = |value: u32| u8::try_from(value % 256).unwrap();

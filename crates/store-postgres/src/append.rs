@@ -10,16 +10,17 @@ use super::{
     writes::Write,
 };
 
-/// Adds changes in this order, in the transaction that makes them and after its other statements. So
-/// the ids are drawn while the transaction holds the locks of all rows that it changes: a later change
-/// of the same animal waits for this commit, gets a higher id, and is never visible without these.
+/// The statement that appends changes in the given order. It must be the last statement of the
+/// transaction that makes them, so that it draws their ids while the transaction holds the locks on
+/// all rows that it changes: a later change of the same animal waits for this commit, gets a higher
+/// id, and never becomes visible before.
 const APPEND: &str = "INSERT INTO changes
     (at, actor, actor_id, actor_name, request_id, type, subject_id, version, pet_id, before, after)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[],
         $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[])";
 
-/// Returns the statement that adds `entries` in the given order; `None` without entries.
-pub(super) fn append<'v>(
+/// Returns the statement that appends `entries` in the given order; `None` without entries.
+pub(super) fn append_statement<'v>(
     entries: impl IntoIterator<Item = (&'v LogEntry, Origin<'v>)>,
 ) -> Option<Write<'v>> {
     let rows = entries
@@ -28,7 +29,7 @@ pub(super) fn append<'v>(
     Write::from_rows(APPEND, rows)
 }
 
-/// Returns the parameters for one change, in the order of [`APPEND`].
+/// Returns the parameters of one change, in the order of the columns of [`APPEND`].
 fn append_parameters<'v>(entry: &'v LogEntry, origin: &Origin<'v>) -> Vec<Value<'v>> {
     let named_actor = origin.actor;
     vec![

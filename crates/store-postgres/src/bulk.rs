@@ -1,4 +1,4 @@
-//! A blocking connection for whole catalogues.
+//! A blocking connection for commands that read or write a whole catalogue.
 
 use std::{future::Future, ops::ControlFlow, pin::pin, sync::Arc};
 
@@ -17,36 +17,38 @@ use tokio_postgres::{Client, Row};
 
 use super::{numbering, pool::Connection, store_area::lists, url::PostgresUrl};
 
-/// The settings for whole tables. A statement may take as long as the amount of data, and the other side,
-/// require. But creates queue behind a statement that waits for a lock, so that wait is limited.
+/// The settings for statements on whole tables. They may run as long as the amount of data, or the
+/// other end of a copy, requires. But the wait for a lock is limited, because the creates of a running
+/// service queue behind it.
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
-/// A blocking connection. Dropping it rolls back its transaction.
-pub struct Blocking {
+/// A blocking connection, which runs the driver on its own runtime. Dropping it closes the connection, so
+/// the server rolls back an open transaction.
+pub struct BlockingConnection {
     connection: Connection,
     runtime: Runtime,
 }
 
-impl Blocking {
+impl BlockingConnection {
     /// Connects to the database at `url`, and migrates its schema if `mode` allows.
     pub(super) fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| super::cannot_open(url, Arc::new(error)))?;
+            .map_err(|error| super::open_error(url, Arc::new(error)))?;
         let (_, session) = runtime.block_on(super::prepare(url, mode))?;
         runtime
             .block_on(session.client.batch_execute(SETTINGS))
-            .map_err(|error| super::cannot_open(url, Arc::new(error)))?;
+            .map_err(|error| super::open_error(url, Arc::new(error)))?;
         Ok(Self {
             connection: Connection::new(session),
             runtime,
         })
     }
 
-    /// Runs `work` over the connection and waits for it.
-    pub(super) fn wait<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
+    /// Runs `work` with the client of this connection, and blocks until it completes.
+    pub(super) fn block_on<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
         &'s self,
         work: impl FnOnce(&'s Client) -> F,
     ) -> Result<T, StoreError> {
@@ -56,25 +58,26 @@ impl Blocking {
     }
 }
 
-/// The beginning of a snapshot. The first query takes the snapshot for all later reads.
+/// The statements that begin a read-only transaction. The first query takes the snapshot that all later
+/// reads see.
 const BEGIN_SNAPSHOT: &str =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
-/// Opens a connection that sees the database at `url` at one moment. It changes nothing.
-pub fn snapshot(url: &PostgresUrl) -> Result<Blocking, OpenError> {
-    let connection = Blocking::open(url, OpenMode::AsIs)?;
-    match connection.wait(|client| client.batch_execute(BEGIN_SNAPSHOT)) {
+/// Opens a read-only connection, all of whose reads see the database at `url` as it is now.
+pub fn snapshot(url: &PostgresUrl) -> Result<BlockingConnection, OpenError> {
+    let connection = BlockingConnection::open(url, OpenMode::AsIs)?;
+    match connection.block_on(|client| client.batch_execute(BEGIN_SNAPSHOT)) {
         Ok(()) => Ok(connection),
-        Err(error) => Err(super::cannot_open(url, Arc::new(error))),
+        Err(error) => Err(super::open_error(url, Arc::new(error))),
     }
 }
 
-impl CatalogueConnection for Blocking {
+impl CatalogueConnection for BlockingConnection {
     type Sql = Connection;
 
     const CHANGES: &'static str = numbering::ALL_CHANGES;
-    /// Sequences are not part of the snapshot. They are read last, so they are at least as high as its
-    /// ids.
+    /// Sequences are not part of the snapshot. The caller reads them last, so that they are at least
+    /// as high as every id in it.
     const LAST_IDS: &'static str =
         "SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids),
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids),
@@ -103,7 +106,8 @@ impl CatalogueConnection for Blocking {
         let values = values.iter().map(|value| value.for_postgres());
         let query = self.connection.query_raw(sql, values);
         let mut rows = pin!(self.runtime.block_on(query)?);
-        // `read_row` is called outside of `block_on`, because it may wait for another connection.
+        // Call `read_row` outside of `block_on`: it may block on another connection, and runtimes must
+        // not nest.
         while let Some(row) = self.runtime.block_on(rows.try_next())? {
             if read_row(&row)?.is_break() {
                 break;

@@ -1,5 +1,6 @@
-//! Checks whether the rows of a database agree with each other. PostgreSQL itself checks each row when it is
-//! written, and `pg_amcheck` checks pages and indexes.
+//! Checks whether the rows of a database are consistent with each other. Each row on its own needs no
+//! check, because PostgreSQL enforces constraints on every write, and `pg_amcheck` checks pages and
+//! indexes.
 
 use std::sync::Arc;
 
@@ -13,24 +14,25 @@ use petstore_store::{
 
 use super::{
     PostgresUrl,
-    bulk::{Blocking, snapshot},
-    cannot_open,
+    bulk::{BlockingConnection, snapshot},
+    open_error,
 };
 
-/// The indexes that are missing or incomplete. Without one of them, the service rejects writes that it should
-/// not, or accepts others.
+/// The query for indexes that are missing or invalid. Without one of them, the service is slow, or
+/// accepts or rejects writes that it should not.
 const MISSING_INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)";
-/// The sequences that would give an identifier twice, because they are below the highest one.
+/// The query for sequences below the highest identifier of their table, which would give some identifiers
+/// twice.
 const SEQUENCES_BEHIND: &str = "SELECT name FROM (VALUES
         ('pets', (SELECT max(id) FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets)
             AS pets), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids)),
         ('orders', (SELECT max(id) FROM orders),
             (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids)))
     AS sequence (name, highest, last) WHERE highest > last";
-/// The sequences that have passed the identifier $1.
+/// The query for sequences that have passed the identifier $1.
 const EXHAUSTED_SEQUENCES: &str = "SELECT sequencename::text FROM pg_sequences
     WHERE schemaname = current_schema() AND last_value > $1";
 
@@ -39,12 +41,12 @@ pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
     let mut connection = snapshot(url)?;
     match check_rows(&mut connection) {
         Ok(checkup) => Ok(checkup),
-        Err(failure) => Err(cannot_open(url, Arc::new(StoreError::from(failure)))),
+        Err(failure) => Err(open_error(url, Arc::new(StoreError::from(failure)))),
     }
 }
 
-/// Runs the statements that find problems, and reports what they find.
-fn check_rows(connection: &mut Blocking) -> Result<Checkup, Failure> {
+/// Runs all queries that find problems, and collects what they report.
+fn check_rows(connection: &mut BlockingConnection) -> Result<Checkup, Failure> {
     let mut checkup = Checkup::default();
     for (problem, statement) in DISAGREEMENTS {
         report_rows::<_, i64>(connection, problem, statement, &[], &mut checkup)?;

@@ -1,4 +1,4 @@
-//! Connects to the server that accepts writes.
+//! Connects to the primary: the server of the cluster that accepts writes.
 
 use std::{
     error::Error,
@@ -25,19 +25,24 @@ use super::{
     url::PostgresUrl,
 };
 
-/// The time limit for one server, from the first packet until it is known whether it accepts writes.
-/// A server that hangs must leave time for the next servers.
+/// The time limit for connecting to one server, including the check whether it accepts writes. A server
+/// that hangs must leave time to try the next ones.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The time limit for sending a cancellation to a server.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The settings of a session. A statement that hangs ends, even if its request was dropped.
-/// Acknowledged animals must be on disk, even if the database's default turns `synchronous_commit`
-/// off. Each statement has an index: without the setting, one that is planned while a table is small
-/// would go on reading the whole table when it has grown. The cost that PostgreSQL then gives to a
-/// table without an index would start its compiler. Each statement is planned once, because no plan
-/// depends on its parameters; not every engine knows these settings.
+/// The settings of each session.
+///
+/// - The timeouts end a statement that hangs, even if its request was dropped.
+/// - `synchronous_commit`: acknowledged animals must be on disk, even if the database turns it off by
+///   default.
+/// - `enable_seqscan`: every statement has an index to use. A plan that was made while a table was small
+///   would otherwise keep scanning the whole table after it has grown.
+/// - `jit`: the penalty that PostgreSQL then adds to an unavoidable sequential scan would trigger its JIT
+///   compiler.
+/// - `plan_cache_mode`: each statement is planned only once, because no plan depends on its parameters.
+///   This one and the joins are set only where they exist, because not every engine has them.
 const SETTINGS: &str = "SET statement_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s';
     SET enable_seqscan = off;
@@ -48,18 +53,18 @@ const SETTINGS: &str = "SET statement_timeout = '5s';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local')";
 
-/// The failure to reach any server, in one line for the operator.
+/// The reason why the database cannot be reached or opened, in one line for the operator.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{text}")]
 pub(super) struct Unreachable {
     text: String,
-    /// Whether every server fails until an operator changes something.
+    /// Whether retrying is pointless until an operator changes something, such as a wrong password.
     is_permanent: bool,
 }
 
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
-        let operator_advice = advice(error);
+        let operator_advice = advice_for(error);
         let mut text = chain(error).replace('\n', " ");
         if let Some(operator_advice) = operator_advice {
             text = format!("{text}; {operator_advice}");
@@ -88,8 +93,8 @@ impl Unreachable {
     }
 }
 
-/// Returns advice for an operator about an error; `None` if the error may pass without a change.
-fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
+/// Returns what an operator can do about an error; `None` if it may be temporary or has no known remedy.
+fn advice_for(error: &tokio_postgres::Error) -> Option<&'static str> {
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
             Some("correct the user and the password in the URL, or pg_hba.conf of the server")
@@ -100,7 +105,7 @@ fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some(
             "GRANT the role what it needs, or run the command as the owner of the database (docs/postgres.md)",
         ),
-        None if is_about_certificate(error) => Some(
+        None if is_certificate_error(error) => Some(
             "name the file with the authority of the server's certificate with sslrootcert; a certificate \
              that signed itself works only with sslmode=require",
         ),
@@ -108,8 +113,8 @@ fn advice(error: &tokio_postgres::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether the certificate of the server was refused.
-fn is_about_certificate(error: &tokio_postgres::Error) -> bool {
+/// Whether the connection failed because the certificate of the server is not trusted.
+fn is_certificate_error(error: &tokio_postgres::Error) -> bool {
     let Some(source) = error.source() else {
         return false;
     };
@@ -122,22 +127,22 @@ fn is_about_certificate(error: &tokio_postgres::Error) -> bool {
     matches!(tls_error, Some(rustls::Error::InvalidCertificate(_)))
 }
 
-/// The servers of a cluster, and which of them accepts writes.
+/// The servers of a cluster, and which of them is the primary. Opens sessions with the primary.
 pub(super) struct Connector {
     servers: Vec<Config>,
     tls: Option<Tls>,
-    /// The server that accepted writes last, which is tried first. Another server may still believe
-    /// that it is the primary.
+    /// The index of the server that most recently accepted writes, which is tried first. The order of the
+    /// list would not do: a former primary may still believe that it is the primary.
     primary: AtomicUsize,
 }
 
-/// A connection to the database, with its settings.
+/// A connection to one server of the cluster, with [`SETTINGS`] applied.
 pub(super) struct Session {
     pub(super) client: Client,
-    /// The index of its server in the list of the [`Connector`].
+    /// The index of its server in [`Connector::servers`].
     server: usize,
     tls: Option<Tls>,
-    /// The task that moves bytes between the client and the socket.
+    /// The task that drives the I/O between the client and the socket.
     driver: JoinHandle<()>,
 }
 
@@ -151,7 +156,8 @@ impl Connector {
         })
     }
 
-    /// Connects to the first server that accepts writes. The search begins at the server that did so last.
+    /// Connects to the first server that accepts writes, beginning with the one that did so last. The
+    /// error lists the reason of each server.
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
         let first_index = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
@@ -182,17 +188,16 @@ impl Connector {
         })
     }
 
-    /// Whether this is a session with the server that is believed to be the primary.
+    /// Whether this is a session with the server that is currently considered the primary.
     pub(super) fn is_with_primary(&self, session: &Session) -> bool {
         session.server == self.primary.load(Ordering::Relaxed)
     }
 
-    /// Marks the server of this session as hanging, so that the next server is tried first. A
-    /// former primary that was not told about a failover hangs in every write, waiting for its
-    /// standbys.
-    pub(super) fn suspect(&self, session: &Session) {
+    /// Marks the server of this session as unresponsive, so that the next server is tried first. For
+    /// example, a former primary that missed a failover hangs in every write, waiting for its standbys.
+    pub(super) fn mark_unresponsive(&self, session: &Session) {
         let next_index = (session.server + 1) % self.servers.len();
-        // If it fails, another server has become the primary already.
+        // If the exchange fails, another server is considered the primary already.
         let _ = self.primary.compare_exchange(
             session.server,
             next_index,
@@ -204,7 +209,7 @@ impl Connector {
     /// Connects to the server with this index, and applies [`SETTINGS`].
     async fn connect_to(&self, index: usize) -> Result<Session, tokio_postgres::Error> {
         let mut server = self.servers[index].clone();
-        // PostgreSQL does not use TLS over Unix sockets.
+        // PostgreSQL does not support TLS over Unix sockets.
         let is_local = matches!(server.get_hosts().first(), Some(Host::Unix(_)));
         let tls = if is_local {
             server.ssl_mode(SslMode::Disable);
@@ -231,8 +236,8 @@ impl Connector {
 }
 
 impl Session {
-    /// Asks the server, over a separate connection, to cancel the running statement. It is unknown whether
-    /// the server does so.
+    /// Asks the server, over a separate connection, to cancel the running statement. This is best effort:
+    /// the server does not say whether it did.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
         let _ = match self.tls.clone() {
@@ -244,7 +249,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Without this, the task would wait for the last response, perhaps forever.
+        // Otherwise the task would wait for the last response, perhaps forever.
         self.driver.abort();
     }
 }

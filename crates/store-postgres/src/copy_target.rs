@@ -1,22 +1,22 @@
-//! The tables and columns to which COPY adds rows.
+//! The tables and columns into which COPY writes.
 
 use std::sync::LazyLock;
 
 use petstore_store::{bulk::CopiedTable, tables};
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
-/// The columns of the tables of resources, in the order of [`tables::Table::ALL`].
+/// The column lists of the tables of resources, in the order of [`tables::Table::ALL`].
 static COLUMNS: LazyLock<[String; 5]> =
     LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 
-/// The target of a COPY: the columns of a table.
+/// The target of a COPY: a table, and the list of its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CopyTarget {
     table: &'static str,
     columns: &'static str,
 }
 
-/// The target for animals whose identifiers the database gives.
+/// The target for animals whose identifiers the database draws.
 pub(super) const NEW_PETS: CopyTarget = CopyTarget {
     table: "pets",
     columns: "name, category_id, status, created_at, updated_at",
@@ -57,13 +57,15 @@ impl From<&'static CopiedTable> for CopyTarget {
 }
 
 impl CopyTarget {
-    /// Begins the COPY. Foreign keys are checked at the end of the statement, when all rows are there.
+    /// Begins the COPY. Foreign keys are checked when it is finished, and all rows are there. First asks
+    /// the server for the types of the columns, which the binary format needs.
     pub(super) async fn begin(
         self,
         client: &Client,
     ) -> Result<BinaryCopyInWriter, tokio_postgres::Error> {
         let Self { table, columns } = self;
-        // A change gets its number as its id, from which `CONTINUE` of `numbering.rs` numbers it.
+        // A copied change gets its number as its id, from which `CONTINUE_LOG` of `numbering.rs` restores
+        // the numbers.
         let columns = match table {
             "changes" => columns.replacen("seq", "id", 1),
             _ => columns.to_owned(),

@@ -1,4 +1,4 @@
-//! The log of changes and the audit trail as rows.
+//! The statements for the log of changes and the audit trail.
 
 use petstore_store::{
     admin::{
@@ -16,7 +16,8 @@ use super::{
 };
 
 pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// The changes of an animal have their ids in the order of their numbers.
+/// The statement for a page of the changes of an animal, newest first. It can sort by id, because the
+/// changes of one animal have their ids in the order of their numbers.
 pub(super) const HISTORY: &str = concat!(
     "SELECT ",
     change_columns!(),
@@ -29,8 +30,8 @@ pub(super) const HISTORY: &str = concat!(
     WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// Expands to a statement for the last change above $1 and below $2 such that all changes of its run and
-/// of the runs before are older than $3; $1 if there is none.
+/// Expands to a statement that returns the last change above $1 and below $2 whose run, like all earlier
+/// runs, has only changes older than $3. Returns $1 if there is none.
 ///
 /// It is a macro because only literals can be joined into a constant, such as [`NEWEST_OLDER`].
 macro_rules! last_older {
@@ -41,7 +42,7 @@ macro_rules! last_older {
     };
 }
 pub(super) const LAST_OLDER: &str = last_older!();
-/// The last change of the run after the change of [`LAST_OLDER`].
+/// The statement that returns the last change of the run that follows the change of [`LAST_OLDER`].
 pub(super) const NEWEST_OLDER: &str = concat!(
     "SELECT greatest(last, (
         SELECT seq + length - 1 FROM change_numbers WHERE seq <= last + 1 ORDER BY seq DESC LIMIT 1))
@@ -49,7 +50,7 @@ pub(super) const NEWEST_OLDER: &str = concat!(
     last_older!(),
     ") AS older (last)"
 );
-/// Whether a change above $1 and up to $2 is older than $3.
+/// The statement that tells whether a change above $1 and up to $2 is older than $3.
 pub(super) const HAS_OLDER: &str = concat!(
     "SELECT EXISTS (SELECT FROM ",
     numbered!("$1", "$2"),
@@ -63,8 +64,8 @@ pub(super) const AUDIT_CHANGES: [&str; 2] = [
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
-/// The last of the changes above $1 and up to $4 that can be forgotten: old enough, not the newest one, and
-/// needed by no webhook.
+/// The statement that returns the last change above $1 and up to $4 that can be forgotten: it is old
+/// enough, is not the newest one, and has been delivered to every webhook.
 const LAST_FORGOTTEN: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM ",
     numbered!("$1", "$4"),
@@ -91,8 +92,8 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
 /// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
-/// one with a time from `kept_from` to `kept_until`, in milliseconds. Returns the number of deleted rows,
-/// at most `limit`.
+/// one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit` rows of
+/// each kind, and returns the greater of the two numbers.
 pub(super) async fn forget_changes(
     connection: &mut Connection,
     kept_from: i64,
@@ -103,8 +104,9 @@ pub(super) async fn forget_changes(
 
     let state = connection.query_one(STATE, &[]).await?;
     let before_first = state.try_get::<_, i64>(FIRST_COLUMN)? - 1;
-    let end = before_first + limit;
-    let parameters: [&(dyn ToSql + Sync); 4] = [&before_first, &kept_from, &kept_until, &end];
+    let last_examined = before_first + limit;
+    let parameters: [&(dyn ToSql + Sync); 4] =
+        [&before_first, &kept_from, &kept_until, &last_examined];
     let last_forgotten = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
 
     let mut deleted_rows = connection

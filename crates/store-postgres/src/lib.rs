@@ -1,8 +1,8 @@
-//! The store for many machines: a PostgreSQL cluster, or a compatible engine.
+//! The store for deployments on several machines: a PostgreSQL cluster, or a compatible engine.
 //!
-//! Every operation can be retried after its connection broke, without being done twice: a create
-//! has a token or the client's idempotency key, a write of administration has a token (`sql.rs`), and
-//! all other operations are idempotent.
+//! Every operation is safe to retry after its connection breaks: a create carries a token or the
+//! client's idempotency key, a write of administration carries a token (`sql.rs`), and all other
+//! operations are idempotent.
 
 mod append;
 mod bulk;
@@ -54,14 +54,15 @@ pub struct PostgresStore {
     runner: Arc<Runner>,
     creates: Creates,
     commands: Commands,
-    /// The permit for a probe. One runs at a time, so that readiness checks use at most one connection.
+    /// The permit for a readiness probe. Only one runs at a time, so that probes use at most one
+    /// connection.
     probes: Semaphore,
     etag_key: [u8; 32],
 }
 
 impl PostgresStore {
-    /// Connects to the database at `url`. The store opens at most `connections` connections. After
-    /// an error, nothing was changed.
+    /// Connects to the database at `url`, and migrates its schema if `mode` allows. The store holds at
+    /// most `connections` connections. A failed migration leaves the database unchanged.
     pub async fn open(
         url: &PostgresUrl,
         mode: OpenMode,
@@ -71,11 +72,11 @@ impl PostgresStore {
         let (connector, session) = prepare(url, mode).await?;
         let etag_key = read_etag_key(&session, url).await?;
         let pool =
-            Pool::new(connector, connections).map_err(|error| cannot_open(url, Arc::new(error)))?;
+            Pool::new(connector, connections).map_err(|error| open_error(url, Arc::new(error)))?;
         let runner = Arc::new(Runner::new(pool, StdRng::from_rng(random)));
         Ok(Self {
-            creates: Creates::start(Arc::clone(&runner), creates::work),
-            commands: Commands::start(Arc::clone(&runner), commands::work),
+            creates: Creates::start(Arc::clone(&runner), creates::run_worker),
+            commands: Commands::start(Arc::clone(&runner), commands::run_worker),
             runner,
             probes: Semaphore::new(1),
             etag_key,
@@ -100,7 +101,7 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
 
     let encoding: String = query_value(&session, "SHOW server_encoding")
         .await
-        .map_err(|error| migrations::cannot_open(&path, &error))?;
+        .map_err(|error| migrations::open_error(&path, &error))?;
     if !["UTF8", "utf8"].contains(&encoding.as_str()) {
         let what = format!(
             "its encoding is {encoding}, but must be UTF8; create another database with \
@@ -112,17 +113,19 @@ async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Sessio
     Ok((connector, session))
 }
 
+/// Reads the key from which the service computes `ETag` headers. It is stored in the database, so that
+/// all instances of the service compute the same ones.
 async fn read_etag_key(session: &Session, url: &PostgresUrl) -> Result<[u8; 32], OpenError> {
     let key: Vec<u8> = query_value(session, "SELECT key FROM etag_key")
         .await
-        .map_err(|error| migrations::cannot_open(&url.to_string(), &error))?;
+        .map_err(|error| migrations::open_error(&url.to_string(), &error))?;
     key.try_into().map_err(|_| {
         let message = "the key in etag_key does not have 32 bytes";
-        cannot_open(url, cause(message))
+        open_error(url, cause(message))
     })
 }
 
-/// Returns the value in the only row of a result.
+/// Runs a query without parameters, and returns the first column of its only row.
 async fn query_value<T: for<'r> FromSql<'r>>(
     session: &Session,
     sql: &str,
@@ -130,7 +133,8 @@ async fn query_value<T: for<'r> FromSql<'r>>(
     session.client.query_one(sql, &[]).await?.try_get(0)
 }
 
-fn cannot_open(url: &PostgresUrl, cause: Cause) -> OpenError {
+/// Returns the error for a database at `url` that cannot be opened because of `cause`.
+fn open_error(url: &PostgresUrl, cause: Cause) -> OpenError {
     OpenError::Io {
         path: url.to_string(),
         cause,
@@ -143,13 +147,13 @@ impl Health for PostgresStore {
         let _permit = self.probes.acquire().await;
         self.runner
             .run(Access::Write, (), |connection, ()| {
-                probe::probe(connection).boxed()
+                probe::check_writable(connection).boxed()
             })
             .await
     }
 
-    /// Waits forever, because a server can always come back.
-    async fn wait_for_end(&self) -> StoreError {
+    /// Waits forever: however long the server is unreachable, it may come back.
+    async fn wait_for_fatal_error(&self) -> StoreError {
         std::future::pending().await
     }
 

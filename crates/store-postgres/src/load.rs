@@ -1,4 +1,4 @@
-//! Adds a whole catalogue in one transaction, with COPY.
+//! Bulk-loads a whole catalogue in one transaction, with COPY.
 
 mod copying;
 
@@ -25,17 +25,19 @@ use tokio_postgres::types::ToSql;
 
 use self::copying::RowCopier;
 use super::{
-    append::append, bulk::Blocking, copy_target, numbering, rows::pet_id, url::PostgresUrl,
+    append::append_statement, bulk::BlockingConnection, copy_target, numbering, rows::pet_id,
+    url::PostgresUrl,
 };
 
-/// Until the end of the transaction, this prevents other processes from drawing an identifier or adding
-/// an animal.
+/// The lock that prevents other processes from adding animals until the end of the transaction. The
+/// import needs it if the caller gives the identifiers, which other animals could otherwise take.
 const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
 const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
-/// The first and the last animal of this import. Other processes may have added animals between them.
+/// The statement that reads the first and the last animal of this import. Other processes may have added
+/// animals between the two.
 const ADDED_PETS: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
-/// The statements after which each sequence continues behind the highest identifier. A rollback does not
-/// undo them. At worst, identifiers are skipped.
+/// The statements that advance each sequence past the highest imported identifier. A rollback does not
+/// undo them, so after a failed import, identifiers may be skipped.
 const CONTINUE_SEQUENCES: [&str; 6] = [
     "SELECT setval('pets_ids', $1) FROM pets_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval('orders_ids', $1) FROM orders_ids WHERE last_value < $1 OR NOT is_called",
@@ -45,37 +47,38 @@ const CONTINUE_SEQUENCES: [&str; 6] = [
     "SELECT setval('notes_ids', $1) FROM notes_ids WHERE last_value < $1 OR NOT is_called",
 ];
 
-const DRAW_IDS: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
-/// The number of identifiers that are drawn at a time.
-const DRAWN_IDS: i64 = 1_000;
+const ALLOCATE_IDS: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
+/// The number of identifiers that one [`ALLOCATE_IDS`] draws from the sequence.
+const ID_BATCH_SIZE: i64 = 1_000;
 
-/// A transaction that adds a whole catalogue to a database.
+/// A transaction that loads a whole catalogue into a database.
 pub struct PostgresLoad {
     copier: RowCopier,
-    /// The newest mark for the age of remembered requests.
+    /// The newest mark at the beginning of the transaction. Marks tell the age of remembered requests.
     newest_mark: i64,
-    /// The highest identifier of an animal before the import, if the store gives the next ones.
+    /// The last identifier that the sequence of animals had given before the import.
     last_pet_before: i64,
-    /// The summary of the rows that were added.
+    /// The counts and the range of identifiers of the rows added so far.
     summary: ImportSummary,
-    /// The fields that say which values are unique.
+    /// The definitions of the store's fields, which say which values must be unique.
     fields: FieldSet,
-    /// The identifiers for the next animals. They are drawn as soon as an animal has values of fields, or is off the website.
-    drawn_ids: VecDeque<PetId>,
-    /// The actor, and the time at which the animals are added.
+    /// The identifiers allocated for the next animals. Empty until the first animal that
+    /// [`Self::add_plain_pet`] cannot add; from then on, never empty.
+    preallocated_ids: VecDeque<PetId>,
+    /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
 }
 
 impl PostgresLoad {
-    /// Opens the database at `url`, to add to it. Blocks.
+    /// Connects to the database at `url`, to add to it. Blocks the calling thread.
     pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         Ok(Self {
-            copier: RowCopier::new(Blocking::open(url, mode)?),
+            copier: RowCopier::new(BlockingConnection::open(url, mode)?),
             newest_mark: 0,
             last_pet_before: 0,
             summary: ImportSummary::default(),
             fields: FieldSet::default(),
-            drawn_ids: VecDeque::new(),
+            preallocated_ids: VecDeque::new(),
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
         })
     }
@@ -87,28 +90,30 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// Returns the next identifier, and draws [`DRAWN_IDS`] when they run out. The identifiers that are
-    /// left at the end are skipped.
-    fn next_id(&mut self) -> Result<PetId, StoreError> {
-        // The last identifier stays: `add_pet` sees by it that identifiers are drawn.
-        if self.drawn_ids.len() <= 1 {
+    /// Returns the identifier for the next animal. When the allocated ones run out, draws
+    /// [`ID_BATCH_SIZE`] more; those left at the end of the import stay unused.
+    fn next_pet_id(&mut self) -> Result<PetId, StoreError> {
+        // Refilling one early keeps the queue non-empty, by which `add_pet` and `complete_summary`
+        // recognise that identifiers are being allocated here.
+        if self.preallocated_ids.len() <= 1 {
             self.copier.finish_copy()?;
             let rows = self
                 .copier
                 .connection
-                .wait(|client| client.query(DRAW_IDS, &[&DRAWN_IDS]))?;
+                .block_on(|client| client.query(ALLOCATE_IDS, &[&ID_BATCH_SIZE]))?;
             for row in &rows {
                 let number = row.try_get(0).map_err(Failure::from)?;
-                self.drawn_ids.push_back(pet_id(number)?);
+                self.preallocated_ids.push_back(pet_id(number)?);
             }
         }
-        match self.drawn_ids.pop_front() {
+        match self.preallocated_ids.pop_front() {
             Some(id) => Ok(id),
             None => Err(Failure::Row("id").into()),
         }
     }
 
-    /// Adds an animal on the website without values of fields. The database gives it an identifier.
+    /// Adds an animal that is on the website and has no field values. The database draws its identifier
+    /// during the COPY, which is cheaper than [`Self::next_pet_id`].
     fn add_plain_pet(&mut self, pet: &NewPet) -> Result<(), StoreError> {
         let name = pet.name.as_str();
         let status = pet.status.as_str();
@@ -118,19 +123,19 @@ impl PostgresLoad {
         self.copier.copy_row(copy_target::NEW_PETS, &row)
     }
 
-    /// Returns the summary for the log, with the first and the last animal that was added.
-    fn read_summary(&self) -> Result<ImportSummary, StoreError> {
+    /// Returns the summary for the log, with the first and the last animal that was added. Reads these
+    /// two from the database if it has drawn identifiers itself.
+    fn complete_summary(&self) -> Result<ImportSummary, StoreError> {
         let mut summary = self.summary;
-        let has_given_ids = summary.last > 0 && self.drawn_ids.is_empty();
-        if summary.count == 0 || has_given_ids {
+        let caller_gave_ids = summary.last > 0 && self.preallocated_ids.is_empty();
+        if summary.count == 0 || caller_gave_ids {
             return Ok(summary);
         }
-        let before = self.last_pet_before;
+        let last_id_before = self.last_pet_before;
         let now = self.context.now.as_millisecond();
-        let row = self
-            .copier
-            .connection
-            .wait(async |client| client.query_one(ADDED_PETS, &[&before, &now]).await)?;
+        let row = self.copier.connection.block_on(async |client| {
+            client.query_one(ADDED_PETS, &[&last_id_before, &now]).await
+        })?;
         summary.first = row.try_get(0).map_err(Failure::from)?;
         summary.last = row.try_get(1).map_err(Failure::from)?;
         Ok(summary)
@@ -140,9 +145,9 @@ impl PostgresLoad {
 impl Load for PostgresLoad {
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
-        self.copier.connection.wait(async |client| {
+        self.copier.connection.block_on(async |client| {
             client.batch_execute("BEGIN").await?;
-            // The lock keeps the fields as they are until the end of the transaction.
+            // This row lock keeps the field definitions unchanged until the end of the transaction.
             client
                 .batch_execute("SELECT 1 FROM field_state FOR SHARE")
                 .await?;
@@ -157,7 +162,7 @@ impl Load for PostgresLoad {
     }
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
-        self.copier.connection.wait(async |client| {
+        self.copier.connection.block_on(async |client| {
             client
                 .query_one(IS_EMPTY, &[])
                 .await
@@ -173,10 +178,10 @@ impl Load for PostgresLoad {
     ) -> Result<(), StoreError> {
         let id = match id {
             Some(id) => id,
-            None if fields.is_empty() && pet.is_listed && self.drawn_ids.is_empty() => {
+            None if fields.is_empty() && pet.is_listed && self.preallocated_ids.is_empty() => {
                 return self.add_plain_pet(pet);
             }
-            None => self.next_id()?,
+            None => self.next_pet_id()?,
         };
         let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
@@ -196,7 +201,7 @@ impl Load for PostgresLoad {
         self.copier.finish_copy()?;
         self.copier
             .connection
-            .wait(|client| client.batch_execute(fields::CLEAR))?;
+            .block_on(|client| client.batch_execute(fields::CLEAR))?;
         for definition in definitions {
             self.copier
                 .connection
@@ -242,7 +247,7 @@ impl Load for PostgresLoad {
     }
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
-        self.copier.finish_rows()?;
+        self.copier.flush()?;
         let last_ids = [
             last.pet,
             last.order,
@@ -255,21 +260,21 @@ impl Load for PostgresLoad {
             if last_id > 0 {
                 self.copier
                     .connection
-                    .wait(async |client| client.execute(statement, &[&last_id]).await)?;
+                    .block_on(async |client| client.execute(statement, &[&last_id]).await)?;
             }
         }
         Ok(())
     }
 
     fn continue_log(&mut self) -> Result<(), StoreError> {
-        self.copier.finish_rows()?;
+        self.copier.flush()?;
         self.copier
             .connection
-            .wait(async |client| client.batch_execute(numbering::CONTINUE_LOG).await)
+            .block_on(async |client| client.batch_execute(numbering::CONTINUE_LOG).await)
     }
 
     fn log_import(&mut self) -> Result<(), StoreError> {
-        self.copier.finish_rows()?;
+        self.copier.flush()?;
         if self.summary.is_empty() {
             return Ok(());
         }
@@ -278,15 +283,15 @@ impl Load for PostgresLoad {
             .run(&FirstStep::Import, |connection, step| {
                 profile::note_step(connection, *step).boxed()
             })?;
-        let entry = LogEntry::pets_imported(self.read_summary()?);
-        match append([(&entry, (&self.context).into())]) {
-            Some(write) => self.copier.connection.wait(|client| write.run(client)),
+        let entry = LogEntry::pets_imported(self.complete_summary()?);
+        match append_statement([(&entry, (&self.context).into())]) {
+            Some(write) => self.copier.connection.block_on(|client| write.run(client)),
             None => Ok(()),
         }
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        self.copier.finish_rows()?;
+        self.copier.flush()?;
         let input = (act, &self.context);
         self.copier
             .connection
@@ -297,15 +302,16 @@ impl Load for PostgresLoad {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        self.copier.finish_rows()?;
+        self.copier.flush()?;
         self.copier
             .connection
-            .wait(|client| client.batch_execute(fields::USED))?;
+            .block_on(|client| client.batch_execute(fields::END_ALL_EXAMINATIONS))?;
 
         let mut is_rejected = false;
-        let result = self.copier.connection.wait(async |client| {
+        let result = self.copier.connection.block_on(async |client| {
             let result = client.batch_execute("COMMIT").await;
-            // The server responds with an error only if it has not committed.
+            // An error that the server itself reports means that it has not committed. Any other error,
+            // such as a broken connection, leaves the outcome unknown.
             is_rejected = matches!(&result, Err(error) if error.as_db_error().is_some());
             result
         });

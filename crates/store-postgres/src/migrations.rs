@@ -1,4 +1,5 @@
-//! Migrates the schema in numbered steps. The row of `petstore_schema` has the number of the last step.
+//! Migrates the schema in numbered steps. The row of `petstore_schema` holds the number of the last step
+//! that was applied.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use tracing::info;
 
 use super::connect::{Session, Unreachable};
 
-/// Step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs only in a
-/// new database. A later step removes the indexes.
+/// The steps; step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs
+/// only in a new database, because a later step drops the indexes that it creates.
 const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_deprecated_calls.sql"),
@@ -64,33 +65,33 @@ const SPREADSHEET_STEP: u32 = 34;
 const CREATE_CHANGED_KEYS: &str =
     "CREATE TABLE whole_numbers (field TEXT, pet_id BIGINT, key TEXT, number TEXT)";
 const ADD_CHANGED_KEY: &str = "INSERT INTO whole_numbers VALUES ($1, $2, $3, $4)";
-/// The unique texts whose keys may change. In each release, the key of a value of letters and digits is
-/// the same.
+/// The query for the unique texts whose keys may change. Every release computes the same key for a value
+/// of ASCII letters, digits, spaces and hyphens, so those are skipped.
 const KEYS_THAT_MAY_CHANGE: &str =
     "SELECT field, pet_id, key, pets.fields::jsonb ->> field AS value
     FROM unique_values JOIN pets ON pets.id = pet_id
     WHERE field IN (SELECT name FROM fields WHERE kind = 'text')
         AND pets.fields::jsonb ->> field !~ '^[0-9A-Za-z -]*$'";
 
-/// The number of times that processes which start at the same time may conflict. In each conflict, one of
-/// them succeeds.
-const MAX_ATTEMPTS: u32 = 20;
+/// The number of conflicts with other processes that start at the same time after which this one gives
+/// up. In each conflict, one of them succeeds.
+const MAX_CONFLICTS: u32 = 20;
 
-/// The time limit for another process that migrates, and for transactions that read a table which is about
-/// to change.
+/// The time limit for waiting until another process has migrated, and until transactions that read a
+/// table which a step changes have ended.
 const LOCK_WAIT_LIMIT: Duration = Duration::from_mins(10);
 
-/// The pause before the next attempt to get a lock.
-const LOCK_PAUSE: Duration = Duration::from_millis(200);
+/// The pause before a migration that did not get a lock is retried.
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The settings of a migration. A step takes as long as the size of the tables requires. But creates queue behind a statement
-/// that waits for a lock, so each such wait is short.
+/// The settings of a migration. A step may run as long as the size of the tables requires. But each wait
+/// for a lock is short, because the creates of a running service queue behind it.
 const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '1s'";
 
-/// The statements that create the row with the version and lock it until the end of the transaction, so
-/// that processes that start at the same time wait for each other here. A service of the previous release, which takes a KEY
-/// SHARE lock of the row, does not wait.
+/// The statements that create the row with the version if it is missing, and lock it until the end of the
+/// transaction, so that processes that start at the same time migrate one after another. This lock does
+/// not block a running service of the previous release, which takes only KEY SHARE locks on the row.
 const LOCK_VERSION: &str = "
     CREATE TABLE IF NOT EXISTS petstore_schema (
         only_row BOOLEAN PRIMARY KEY CHECK (only_row),
@@ -101,8 +102,8 @@ const LOCK_VERSION: &str = "
 const READ_VERSION: &str = "SELECT version FROM petstore_schema";
 const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
 
-/// Rejects a database that this release must not use, and migrates the schema if `mode` allows.
-/// `url` is for messages.
+/// Brings the schema to the version of this release, if `mode` allows. Rejects a database that this
+/// release must not use. `url` appears in messages.
 pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Result<(), OpenError> {
     let start = SystemClock.instant();
     let mut conflicts = 0;
@@ -110,14 +111,14 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
     loop {
         let version = read_version(&session.client)
             .await
-            .map_err(|error| cannot_open(url, &error))?;
+            .map_err(|error| open_error(url, &error))?;
         if is_current(version, mode, url)? {
             return Ok(());
         }
 
         match migrate(&mut session.client, mode, url).await {
             Ok(()) => {}
-            Err(MigrationError::Raced(_)) if conflicts < MAX_ATTEMPTS => conflicts += 1,
+            Err(MigrationError::Raced(_)) if conflicts < MAX_CONFLICTS => conflicts += 1,
             Err(MigrationError::Locked(_))
                 if SystemClock.instant().duration_since(start) < LOCK_WAIT_LIMIT =>
             {
@@ -125,14 +126,15 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
                     info!(database = url, "waiting for others before the migration");
                 }
                 is_waiting = true;
-                time::sleep(LOCK_PAUSE).await;
+                time::sleep(LOCK_RETRY_INTERVAL).await;
             }
             Err(error) => return Err(error.into_open_error(url)),
         }
     }
 }
 
-/// Whether the schema has the version of this release. Fails if `mode` does not allow a migration.
+/// Whether the schema already has the version of this release. Fails if the version is newer, or if
+/// `mode` does not allow the migration that an older one needs.
 fn is_current(version: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
     let path = url.to_owned();
     match (version, mode) {
@@ -166,11 +168,11 @@ async fn read_version(client: &Client) -> Result<Option<u32>, Error> {
     }
 }
 
-/// The reason why a migration has stopped.
+/// The reason why a migration failed.
 enum MigrationError {
-    /// Another process migrates at the same time.
+    /// Another process has migrated at the same time; a retry finds the result.
     Raced(Error),
-    /// Another transaction has a lock.
+    /// Another transaction holds a lock; a retry may get it.
     Locked(Error),
     /// An object of another program has a name that petstore needs.
     NameTaken(Error),
@@ -189,7 +191,7 @@ impl MigrationError {
                 }
             }
             Self::Raced(error) | Self::Locked(error) | Self::ConnectionError(error) => {
-                cannot_open(url, &error)
+                open_error(url, &error)
             }
         }
     }
@@ -207,7 +209,7 @@ impl From<Error> for MigrationError {
     }
 }
 
-/// Whether an object with the name of a new one exists already.
+/// Whether a table or another object already has the name of a new one.
 fn is_name_taken(error: &Error) -> bool {
     matches!(
         error.code(),
@@ -215,27 +217,27 @@ fn is_name_taken(error: &Error) -> bool {
     )
 }
 
-/// Runs the missing steps in one transaction, if `mode` allows that.
+/// Runs the missing steps in one transaction, if `mode` still allows that once the version is locked.
 async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), MigrationError> {
     let start = SystemClock.instant();
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
-    let from = lock_version(&transaction).await?;
-    // Another process may have migrated first.
-    if from >= SCHEMA_VERSION || (from > 0 && !mode.may_migrate()) {
+    let old_version = lock_version(&transaction).await?;
+    // Another process may have migrated since the version was read.
+    if old_version >= SCHEMA_VERSION || (old_version > 0 && !mode.may_migrate()) {
         return Ok(());
     }
 
-    let is_new = from == 0;
+    let is_new = old_version == 0;
     if !is_new {
         info!(
             database = url,
-            from,
+            from = old_version,
             to = SCHEMA_VERSION,
             "migrating the schema"
         );
     }
-    run_steps(&transaction, from).await?;
+    run_steps(&transaction, old_version).await?;
     if is_new {
         set_labels(&transaction, mode).await?;
     }
@@ -249,7 +251,7 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), M
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         info!(
             database = url,
-            from,
+            from = old_version,
             to = SCHEMA_VERSION,
             duration_us,
             "migrated the schema"
@@ -258,7 +260,7 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), M
     Ok(())
 }
 
-/// Writes the labels that the mode has for the fields of a new database.
+/// Gives the fields of a new database the labels of `mode`, if it has some.
 async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(), Error> {
     for (label, choices, name) in mode.labels() {
         transaction
@@ -268,8 +270,8 @@ async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(),
     Ok(())
 }
 
-/// Locks the version of the schema until the end of the transaction, and returns it; 0 for a new
-/// database.
+/// Locks the version of the schema until the end of the transaction, and returns it: 0 for a new
+/// database, or the highest number if it cannot be parsed, so that nothing migrates.
 async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationError> {
     let messages = match transaction.simple_query(LOCK_VERSION).await {
         Ok(messages) => messages,
@@ -283,18 +285,19 @@ async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationErr
     Ok(version.unwrap_or(u32::MAX))
 }
 
-/// Runs the steps after the version `from`.
-async fn run_steps(transaction: &Transaction<'_>, from: u32) -> Result<(), MigrationError> {
-    for (number, step) in (1..).zip(STEPS).skip(from as usize) {
+/// Runs the steps after the version `old_version`.
+async fn run_steps(transaction: &Transaction<'_>, old_version: u32) -> Result<(), MigrationError> {
+    for (number, step) in (1..).zip(STEPS).skip(old_version as usize) {
         if number == SPREADSHEET_STEP {
             collect_changed_keys(transaction).await?;
         }
         let is_only_for_new_database = step.contains("CONCURRENTLY");
-        if is_only_for_new_database && from > 0 {
+        if is_only_for_new_database && old_version > 0 {
             continue;
         }
-        let step = step.replace(" CONCURRENTLY", "");
-        match transaction.batch_execute(&step).await {
+        // PostgreSQL allows CONCURRENTLY only outside of a transaction, and a new table needs none.
+        let statements = step.replace(" CONCURRENTLY", "");
+        match transaction.batch_execute(&statements).await {
             Ok(()) => {}
             Err(error) if is_name_taken(&error) => return Err(MigrationError::NameTaken(error)),
             Err(error) => return Err(error.into()),
@@ -303,20 +306,20 @@ async fn run_steps(transaction: &Transaction<'_>, from: u32) -> Result<(), Migra
     Ok(())
 }
 
-/// Puts the unique texts whose keys this release makes in another way into a table for the step
-/// [`SPREADSHEET_STEP`]. SQL cannot make these keys.
+/// Creates the table from which step [`SPREADSHEET_STEP`] reads the keys of unique texts that this
+/// release computes differently. They are computed here, because SQL cannot do so.
 async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
     transaction.batch_execute(CREATE_CHANGED_KEYS).await?;
     let add_key = transaction.prepare(ADD_CHANGED_KEY).await?;
     for row in transaction.query(KEYS_THAT_MAY_CHANGE, &[]).await? {
         let field: String = row.try_get(0)?;
-        let pet: i64 = row.try_get(1)?;
+        let pet_id: i64 = row.try_get(1)?;
         let former_key: String = row.try_get(2)?;
         let value: String = row.try_get(3)?;
         let key = unique_text_key(&value);
         if key != former_key {
             transaction
-                .execute(&add_key, &[&field, &pet, &former_key, &key])
+                .execute(&add_key, &[&field, &pet_id, &former_key, &key])
                 .await?;
         }
     }
@@ -324,6 +327,6 @@ async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error
 }
 
 /// Returns the error for an operator about the database at `url`.
-pub(super) fn cannot_open(url: &str, error: &Error) -> OpenError {
+pub(super) fn open_error(url: &str, error: &Error) -> OpenError {
     Unreachable::from(error).into_open_error(url)
 }

@@ -1,5 +1,5 @@
-//! Numbers the changes of the log. `crates/store-postgres/migrations/0014_log_in_place.sql` describes the
-//! tables.
+//! Numbers the committed changes of the log, without gaps.
+//! `crates/store-postgres/migrations/0014_log_in_place.sql` describes the tables.
 
 use petstore_domain::store_area::{Epoch, JournalState};
 use petstore_store::drivers::postgres::Failure;
@@ -7,8 +7,8 @@ use tokio_postgres::{Row, SimpleQueryMessage};
 
 use super::pool::Connection;
 
-/// Expands to a subquery with the changes that have a number above `$after` and up to `$to`. It reads each
-/// run separately, so that no plan begins with the changes.
+/// Expands to a subquery for the changes with a number above `$after` and up to `$to`. The lateral
+/// join reads each run separately, so that no plan scans the table of changes first.
 ///
 /// It is a macro because only literals can be joined into a constant. For example,
 /// `concat!("SELECT count(*) FROM ", numbered!("$1", "$2"))` becomes
@@ -37,8 +37,8 @@ macro_rules! numbered {
     };
 }
 
-/// Expands to a subquery with the changes that have no number yet. It reads each range separately, at most
-/// as far as the clause `$limit` says.
+/// Expands to a subquery for the changes that have no number yet. It reads each range of ids
+/// separately, and limits the rows of each by the clause `$limit`.
 ///
 /// It is a macro because only literals can be joined into a constant. For example,
 /// `unnumbered!("LIMIT 1")` becomes `(SELECT row.* … ORDER BY id LIMIT 1) AS row) AS changes`.
@@ -55,7 +55,7 @@ macro_rules! unnumbered {
     };
 }
 
-/// Expands to a subquery with the runs of the rows of `$changes`: successive identifiers of one day.
+/// Expands to a subquery that groups the rows of `$changes` into runs: consecutive ids of one day.
 ///
 /// It is a macro because only literals can be joined into a constant. For example, `runs!("changes")`
 /// becomes `(SELECT min(id) AS id, … FROM changes) AS changes GROUP BY …)`.
@@ -73,29 +73,34 @@ macro_rules! runs {
 
 pub(super) use numbered;
 
-/// The epoch, the highest number, the lowest one, and whether there are changes without a number.
+/// The query for the epoch, the highest number, the lowest one, and whether there are changes without a
+/// number.
 pub(super) const STATE: &str = concat!(
     "SELECT epoch, last, coalesce((SELECT min(seq) FROM change_numbers), last + 1),
     EXISTS (SELECT FROM ",
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
-/// The values of [`petstore_store::Offers::public_version`]. A change counts whether it has its number or not. After
-/// a failover, another server can have the same number of changes, but other ones, so its start counts, too.
+/// The query for the values of [`petstore_store::Offers::public_version`]. A change counts even if it
+/// has no number yet. The start time of the server is included, because after a failover, the new
+/// primary can have as many changes as the old one, but different ones.
 pub(super) const PUBLIC_STATE: &str = concat!(
     "SELECT epoch, last + (SELECT count(*) FROM ",
     unnumbered!(""),
     "), (SELECT version FROM field_state), (SELECT version FROM profile),
     (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint FROM change_log"
 );
-/// The lowest and the highest number.
+/// The query for the lowest and the highest number.
 pub(super) const BOUNDS: &str =
     "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";
-/// The statements that number the committed changes, at most 10,000, in one transaction. The server
-/// completes it without another message, so a process that stops at that time holds up no other. The second
-/// statement begins when the lock is held, so it sees the newest number, and every change that was
-/// committed before. The lock gives the transaction no identifier: `settling` is drawn after the moment
-/// that the statement sees, and so after the moment of every transaction that has drawn an id up to then.
+/// The statements that number up to 10,000 committed changes, in one transaction.
+///
+/// They are sent as one message, so that the server completes the transaction, and releases the lock,
+/// even if this process dies. The second statement takes its snapshot once the lock is held, so it
+/// sees the newest number, and every change that was committed before. An advisory lock assigns the
+/// transaction no identifier. So its identifier, which becomes `settling`, is assigned after the
+/// snapshot, and is higher than the one of every transaction that has drawn an id for a change up to
+/// then.
 const NUMBER: &str = concat!(
     "SELECT pg_advisory_xact_lock(8099991);
     WITH committed AS MATERIALIZED (
@@ -136,8 +141,8 @@ const NUMBER: &str = concat!(
     )
     SELECT count(*) < 10000 FROM committed"
 );
-/// A subquery with all changes. A change without a number has the number that it would get now. Each change
-/// has the latest time up to it.
+/// A subquery for all changes. A change without a number appears with the one that it would get now.
+/// `latest_at` is the latest time of a change and all changes before it.
 pub(super) const ALL_CHANGES: &str = concat!(
     "(SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
         SELECT * FROM ",
@@ -147,8 +152,8 @@ pub(super) const ALL_CHANGES: &str = concat!(
     unnumbered!("OFFSET 0"),
     ") AS changes) AS changes"
 );
-/// The statements that continue the log after its last row, with another epoch. Copied changes have their
-/// number as their id.
+/// The statements that let the log continue after the changes that were copied into it, whose ids are
+/// their numbers, with another epoch.
 pub(super) const CONTINUE_LOG: &str = concat!(
     "INSERT INTO change_numbers (seq, id, length, latest_at)
         SELECT id, id, length, max(at) OVER (ORDER BY id) FROM ",
@@ -162,8 +167,8 @@ pub(super) const CONTINUE_LOG: &str = concat!(
     SELECT setval('change_ids', last) FROM change_log WHERE last > (SELECT last_value FROM change_ids)"
 );
 
-/// Numbers all changes that were committed before, and returns the state of the log afterwards. Only reads,
-/// and takes no lock, if all of them have numbers.
+/// Numbers all changes that were committed before the call, and returns the state of the log
+/// afterwards. If all of them already have numbers, this only reads, and takes no lock.
 pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
     let mut is_complete = false;
     loop {
@@ -173,7 +178,7 @@ pub(super) async fn number_changes(connection: &mut Connection) -> Result<Journa
             return read_state(&row);
         }
         let messages = connection.simple_query(NUMBER).await?;
-        is_complete = messages.iter().any(says_complete);
+        is_complete = messages.iter().any(reports_complete);
     }
 }
 
@@ -188,8 +193,8 @@ fn read_state(row: &Row) -> Result<JournalState, Failure> {
     })
 }
 
-/// Whether this message of [`NUMBER`] says that all changes have numbers.
-fn says_complete(message: &SimpleQueryMessage) -> bool {
+/// Whether this message from [`NUMBER`] reports that all changes have numbers.
+fn reports_complete(message: &SimpleQueryMessage) -> bool {
     match message {
         SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),
         _ => false,

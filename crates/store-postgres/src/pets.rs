@@ -1,4 +1,4 @@
-//! Reads and adds animals.
+//! Implements the operations of the contract: lists, reads and adds animals.
 
 use std::{pin::pin, sync::atomic::Ordering::Acquire};
 
@@ -8,7 +8,7 @@ use petstore_domain::{Limit, NewPet, PageRequest, Pet, PetId, WriteContext};
 use petstore_store::{
     CreationOutcome, CreationRenderer, PetVisitor, Pets, StoreError, Version,
     drivers::postgres::Failure,
-    page::{Page, TURN},
+    page::{BYTES_PER_TURN, Page},
     tables::{GET_PET, read_contract_pet, read_owned_pet},
 };
 use tokio::task;
@@ -21,15 +21,18 @@ use super::{
     requests::IdempotentCreate,
 };
 
-/// The constant inner limit covers every page and lets the planner reuse one plan. For a parameter,
-/// the planner would assume a tenth of the table, and plan every page again. The outer limit is
-/// the size of the page; PostgreSQL reads no more rows than it needs.
+/// The statement for a page of animals, with one more row if another page follows.
+///
+/// The constant inner limit covers every page, so that the planner can reuse one plan. For a parameter,
+/// it would assume a tenth of the table, and plan every page again. The outer limit is the size of the
+/// page; PostgreSQL reads no more rows than that.
 const LIST: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE id > $1 ORDER BY id LIMIT 101
     ) AS page ORDER BY id LIMIT $2";
-/// NULLS FIRST is the order of the index on the status, and not of the primary key. So no plan
-/// walks along the primary key and filters the other statuses out.
+/// The statement for a page of animals with one status. NULLS FIRST is the order of the index on the
+/// status, but not of the primary key, so that no plan scans the primary key and filters out the other
+/// statuses.
 const LIST_BY_STATUS: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
@@ -79,7 +82,7 @@ impl Pets for PostgresStore {
                 })
                 .await;
         }
-        let pet = self.creates.add(NewAnimal::new(pet, context)).await?;
+        let pet = self.creates.submit(NewAnimal::new(pet, context)).await?;
         Ok(CreationOutcome::New(pet))
     }
 
@@ -96,11 +99,12 @@ impl Pets for PostgresStore {
     }
 }
 
-/// Reads a page, and lets other tasks run after each [`TURN`] bytes of names.
+/// Reads a page. Yields to other tasks after each [`BYTES_PER_TURN`] bytes of names, because names can be
+/// long.
 async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
     let after = request.after.map_or(0, PetId::get);
     let limit = usize::from(request.limit.get());
-    // One animal more than requested shows whether a page follows.
+    // One animal more than requested tells whether another page follows.
     let row_limit = i64::from(request.limit.get()) + 1;
     let rows = match request.status {
         None => {
@@ -116,7 +120,7 @@ async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result
     };
     let mut rows = pin!(rows);
     let mut page = Page::default();
-    let mut next_turn = TURN;
+    let mut next_turn = BYTES_PER_TURN;
     while let Some(row) = rows.try_next().await? {
         if page.pets.len() == limit {
             page.more_follow = true;
@@ -124,7 +128,7 @@ async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result
         }
         page.push(read_contract_pet(&row)?);
         if page.names.len() >= next_turn {
-            next_turn = page.names.len() + TURN;
+            next_turn = page.names.len() + BYTES_PER_TURN;
             task::yield_now().await;
         }
     }

@@ -1,5 +1,5 @@
-//! The connections: a limited number, each used by one operation at a time. A connection is reused
-//! only if no statement is running on it.
+//! The connection pool: a limited number of connections, each leased to one operation at a time. A
+//! connection returns to the pool only when no statement is running on it.
 
 use std::{
     collections::HashMap,
@@ -31,54 +31,56 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::connect::{Connector, Session, Unreachable};
 
-/// The time limit for getting a connection while all are in use.
+/// The time limit for leasing a connection while all are in use.
 pub(super) const WAIT_LIMIT: Duration = Duration::from_secs(1);
 
-/// The maximum age of a connection. After that, a new one is made, which finds a changed cluster
-/// (another server, or another address).
+/// The maximum age of a connection. A new one then replaces it, so that a change of the cluster (another
+/// server, or another address) is noticed.
 const MAX_AGE: Duration = Duration::from_mins(30);
 
-/// The idle time after which a connection is tested before it is reused: a device on its way may have
-/// dropped it.
+/// How long a connection may be idle before it is tested on reuse: a firewall or load balancer in between
+/// may have dropped it.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// The time limit of this test, and of a cancellation.
+/// The time limit for the response to this test, and to a cancellation.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// The time that a read may take after its client has gone. Then it is cancelled.
+/// How long an abandoned read may continue before it is cancelled.
 const ABANDONED_READ_LIMIT: Duration = Duration::from_millis(100);
 
-/// The time that a write may take after its client has gone. Then another connection replaces the
-/// connection of the write.
+/// How long an abandoned write may continue before another connection takes the place of its own in the
+/// pool.
 const ABANDONED_WRITE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A statement that changes no row, but its commit waits for the synchronous standby, because a lock
-/// on a row is written to the WAL. The standby then also has every earlier commit.
+/// A statement that changes no row, but whose commit waits for the synchronous standby, because a row
+/// lock is written to the WAL. Once the standby has this commit, it has every earlier one.
 const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
 
 /// One attempt of an operation.
 pub(super) type Attempt<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 
-/// The kind of an operation, which decides about its share of the connections.
+/// The kind of an operation, which limits its share of the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
-    /// A write that may wait for somebody's lock on its animal. All such writes together use at most
-    /// three quarters of the connections, so that other operations always have a quarter.
+    /// A write that may wait for another transaction's lock on its animal. All such writes together
+    /// use at most three quarters of the connections, so that a quarter is always left for other
+    /// operations.
     Command,
-    /// Many commands, with much work for the server: at most an eighth of the connections.
+    /// A request with many commands, which is much work for the server. All such requests together use at
+    /// most an eighth of the connections, but at least one.
     Batch,
 }
 
-/// A connection to the database, with the statements that it has prepared.
+/// A connection to the database, with a cache of its prepared statements.
 pub struct Connection {
     session: Session,
     statements: HashMap<&'static str, Statement>,
 }
 
 impl Connection {
-    /// Creates a connection without prepared statements.
+    /// Wraps a session, without any prepared statements yet.
     pub(super) fn new(session: Session) -> Self {
         Self {
             session,
@@ -86,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// Returns the statement, prepared when this connection runs it for the first time.
+    /// Returns the prepared statement for `sql`. Prepares it only the first time on this connection.
     pub(super) async fn prepare_once(&mut self, sql: &'static str) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
@@ -96,10 +98,10 @@ impl Connection {
         Ok(statement)
     }
 
-    /// Waits until the synchronous standby has everything that this connection has
-    /// read. Required before a row of an earlier attempt is acknowledged: if the server
-    /// ended the wait of that attempt for the standby, the row is visible, but a failover
-    /// can still lose it.
+    /// Waits until the synchronous standby has everything that this connection has read.
+    ///
+    /// Required before a row from an earlier attempt is acknowledged: if that attempt stopped waiting for
+    /// the standby, its row is already visible, but a failover can still lose it.
     pub(super) async fn confirm(&mut self) -> Result<(), Error> {
         let statement = self.prepare_once(CONFIRM).await?;
         self.execute(&statement, &[]).await?;
@@ -121,27 +123,27 @@ impl DerefMut for Connection {
     }
 }
 
-/// The connections of a store.
+/// The connection pool of a store.
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
     /// The permits for [`Access::Command`].
     commands: Arc<Semaphore>,
     /// The permits for [`Access::Batch`].
     batches: Arc<Semaphore>,
-    /// The permits for connections that were replaced although their write has not ended. The server
-    /// keeps its side of each, so there may be as many of them as connections in use.
+    /// The permits for connections that left the pool while their write was still running. They stay open
+    /// on the server, so their number is limited to the size of the pool.
     abandoned: Arc<Semaphore>,
-    /// The number of operations that did not get a connection in time.
+    /// The number of operations rejected because no connection became free in time.
     pub(super) timeouts: Counter,
 }
 
 impl Pool {
-    /// Creates a pool of at most `connections` connections, which are made when they are needed.
+    /// Creates a pool of at most `connections` connections, which are opened on demand.
     pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
         let size = connections.get() as usize;
         managed::Pool::builder(connector)
             .max_size(size)
-            // Reuses the last connection first, so that few connections are idle.
+            // Reuse the most recently used connection first, so that surplus ones stay idle.
             .queue_mode(managed::QueueMode::Lifo)
             .wait_timeout(Some(WAIT_LIMIT))
             .recycle_timeout(Some(RESPONSE_LIMIT))
@@ -156,8 +158,8 @@ impl Pool {
             })
     }
 
-    /// Waits for a connection, and for a permit if the kind of the operation has a share. Fails after
-    /// [`WAIT_LIMIT`].
+    /// Leases a connection, waiting for a free one and, if this kind of operation has a limited share,
+    /// for a permit. Each of the two waits fails after [`WAIT_LIMIT`].
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
         let share = match access {
             Access::Read | Access::Write => None,
@@ -185,19 +187,19 @@ impl Pool {
         }
     }
 
-    /// Counts an operation that did not get a connection in time, and returns its error.
+    /// Counts an operation that got no connection in time, and returns its error.
     fn count_overload(&self) -> StoreError {
         self.timeouts.count();
         StoreError::Overloaded
     }
 
-    /// Closes the idle connections. When one of them fails because of its server, the others would
-    /// fail as well.
+    /// Closes the idle connections. Called when a connection fails because of its server, where the
+    /// others would fail as well.
     pub(super) fn close_idle_connections(&self) {
         let _closed_connections = self.connections.retain(|_, _| false);
     }
 
-    /// Writes the metrics.
+    /// Writes the metrics of the pool.
     pub(super) fn expose(&self, exposition: &mut Exposition) {
         let managed::Status {
             max_size,
@@ -251,17 +253,17 @@ impl managed::Manager for Connector {
     }
 }
 
-/// A connection for one operation. If the operation is dropped, the connection returns to the pool
-/// after the server's response.
+/// A connection leased to one operation. If the operation is dropped midway, the connection returns to
+/// the pool once the server has responded.
 pub(super) struct Lease {
     access: Access,
     /// The permits of [`Pool::abandoned`].
     abandoned: Arc<Semaphore>,
-    /// The connection; `None` after it was returned.
+    /// The connection; `None` once it has been given back.
     leased: Option<LeasedConnection>,
 }
 
-/// A connection, with the permit for the share of the connections that it counts against.
+/// A leased connection, with the permit for its operation's share of the pool, if that is limited.
 struct LeasedConnection {
     connection: Object<Connector>,
     permit: Option<OwnedSemaphorePermit>,
@@ -287,7 +289,7 @@ impl Lease {
         };
         let result = work(&mut leased_connection.connection, input).await;
 
-        // The server has responded, so `drop` has nothing to wait for.
+        // The server has responded, so take the connection away: `drop` has nothing to wait for.
         let leased_connection = self.leased.take();
         if let Err(failure) = &result
             && failure.remedy() == Remedy::Reconnect
@@ -305,31 +307,36 @@ impl Drop for Lease {
             return;
         };
         match Handle::try_current() {
-            // The pool limits these tasks: each keeps the slot of its connection, or a permit.
+            // The number of these tasks is bounded: each holds the slot of its connection in the pool, or
+            // a permit.
             Ok(runtime) => {
                 let abandoned = Arc::clone(&self.abandoned);
-                let _task = runtime.spawn(settle(leased_connection, self.access, abandoned));
+                let _task = runtime.spawn(reclaim_connection(
+                    leased_connection,
+                    self.access,
+                    abandoned,
+                ));
             }
-            // Without a runtime, nobody can wait for the response.
+            // Without a runtime, there is no task that could wait for the response.
             Err(_) => leased_connection.close(),
         }
     }
 }
 
-/// Waits for the response to the statement of a dropped operation, and returns the connection to
-/// the pool. If that takes too long, a new connection takes its place. A server that does not
-/// respond at all is tried last from then on. A slow read or a broken connection says nothing about
-/// the server.
+/// Reclaims the connection of a dropped operation: waits for the response to its statement, then returns
+/// the connection to the pool. If the response takes too long, the connection leaves the pool, so that
+/// a new one can take its place.
 ///
-/// A write is never cancelled: PostgreSQL would stop its wait for a synchronous standby, and make
-/// an animal visible that a failover can lose. Without such a standby, each write would leave one
-/// more connection behind on the server, so after [`Pool::abandoned`] the next one keeps its place.
-async fn settle(
+/// A read is cancelled, but a write never is: PostgreSQL would stop its wait for a synchronous standby,
+/// and make an animal visible that a failover can lose. Without a reachable standby, each abandoned write
+/// would leave one more connection open on the server. So when the permits of [`Pool::abandoned`] run
+/// out, the connection keeps its slot in the pool until the server responds.
+async fn reclaim_connection(
     leased_connection: LeasedConnection,
     access: Access,
     abandoned_connections: Arc<Semaphore>,
 ) {
-    if settle_within_limit(&leased_connection.connection, access).await {
+    if drain_responses(&leased_connection.connection, access).await {
         return;
     }
     if access == Access::Read {
@@ -347,11 +354,14 @@ async fn settle(
     }
 }
 
-/// Waits for the response to the statement of a dropped operation, within the limit for its kind. Returns
-/// whether the connection can be reused.
-async fn settle_within_limit(connection: &Object<Connector>, access: Access) -> bool {
-    // The response comes after the responses to all earlier statements, including the ROLLBACK of the
-    // dropped transaction.
+/// Waits until, within the limit for this kind of operation, the server has responded to everything that
+/// was sent over the connection of a dropped operation. Returns whether the connection can be reused.
+///
+/// Cancels a read that exceeds its limit. From then on, a server that responds neither to a write nor to
+/// the cancellation is tried last.
+async fn drain_responses(connection: &Object<Connector>, access: Access) -> bool {
+    // Responses arrive in order, so this one follows those to all earlier statements, including the
+    // ROLLBACK of the dropped transaction.
     let mut response = pin!(connection.simple_query(""));
     let limit = match access {
         Access::Read => ABANDONED_READ_LIMIT,
@@ -361,15 +371,15 @@ async fn settle_within_limit(connection: &Object<Connector>, access: Access) -> 
         return result.is_ok();
     }
 
-    let is_silent = if access == Access::Read {
+    let is_unresponsive = if access == Access::Read {
         connection.session.cancel().await;
         time::timeout(RESPONSE_LIMIT, response).await.is_err()
     } else {
         true
     };
-    if is_silent && let Some(pool) = Object::pool(connection) {
-        pool.manager().suspect(&connection.session);
+    if is_unresponsive && let Some(pool) = Object::pool(connection) {
+        pool.manager().mark_unresponsive(&connection.session);
     }
-    // A late cancellation would cancel the next statement.
+    // Never reuse the connection after a cancellation: if it arrives late, it cancels the next statement.
     false
 }

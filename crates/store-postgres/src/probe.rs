@@ -1,15 +1,18 @@
-//! Checks whether an animal could be added now.
+//! The readiness probe: checks whether an animal could be added now.
 
 use petstore_store::drivers::postgres::Failure;
 use tokio_postgres::SimpleQueryMessage;
 
 use super::pool::Connection;
 
-/// A statement with everything that a create needs, in one transaction that adds no row and takes no id: the
-/// privileges and locks of its statements, which PostgreSQL checks even if there is no row to
-/// insert, and a commit that waits for the disk like any other, because it locks a row that nothing
-/// else locks while the service runs. A standby rejects all of this. The probe stops waiting for a
-/// locked table before its callers time out.
+/// The statements that need everything that a create needs, but add no row and draw no id.
+///
+/// - PostgreSQL checks the privileges and takes the table locks of each INSERT, even without rows to
+///   insert.
+/// - The commit waits for the disk, and the standby, like any other, because it locks a row. Nothing else
+///   blocks this lock while the service runs.
+/// - A standby rejects these statements.
+/// - The lock timeout ends the wait for a locked table before the probe's callers time out.
 const PROBE: &str = "SET LOCAL lock_timeout = '1s';
     WITH request AS (
         INSERT INTO requests
@@ -30,8 +33,8 @@ const PROBE: &str = "SET LOCAL lock_timeout = '1s';
         AND has_sequence_privilege('change_ids', 'USAGE, UPDATE')
     FROM petstore_schema FOR KEY SHARE OF petstore_schema";
 
-/// Checks that an animal could be added now.
-pub(super) async fn probe(connection: &mut Connection) -> Result<(), Failure> {
+/// Checks that an animal could be added now. Fails with the reason if not.
+pub(super) async fn check_writable(connection: &mut Connection) -> Result<(), Failure> {
     let messages = connection.simple_query(PROBE).await?;
     let may_draw_ids = messages.iter().any(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0) == Some("t"),

@@ -1,5 +1,5 @@
-//! Work of many callers, which a task does in groups: work that arrives while a group is done waits, and
-//! becomes the next group.
+//! Group commit: a worker task does the work of many callers in groups. The work that arrives while a
+//! group is being done waits, and becomes the next group.
 
 use std::sync::Arc;
 
@@ -16,46 +16,45 @@ use tokio::{
 
 use super::{pool::WAIT_LIMIT, runner::Runner};
 
-/// The maximum of the work that waits, in addition to the group that is being done. Further work is
-/// rejected.
+/// The capacity of the queue, in addition to the group that is being done. Further work is rejected.
 const QUEUE_LENGTH: usize = 1024;
 
 /// The maximum number of callers in a group.
 const MAX_GROUP_LENGTH: usize = 64;
 
-/// A group takes no more work once it has this many bytes of names and representations.
+/// The size in bytes (of names and representations) from which a group takes no more work.
 pub(super) const MAX_GROUP_BYTES: usize = 256 * 1024;
 
-/// The queue for work of the type `W`, whose result has the type `R`, with the task that does it.
+/// A queue for work of type `W` with results of type `R`, and its worker task.
 pub(super) struct Queue<W, R> {
     runner: Arc<Runner>,
-    sender: mpsc::Sender<WaitingWork<W, R>>,
+    sender: mpsc::Sender<QueuedWork<W, R>>,
     worker: JoinHandle<()>,
 }
 
-/// Work that waits. The worker takes it, or the caller takes it back, and then knows that it was not
-/// done.
-struct WaitingWork<W, R> {
+/// Work in the queue. Either the worker takes it out of the mutex, or the caller takes it back after a
+/// timeout, and then knows that it was not done.
+struct QueuedWork<W, R> {
     work: Arc<Mutex<Option<W>>>,
     caller: Caller<R>,
 }
 
-/// The channel for the result of some work.
+/// The sender that delivers the result of some work to its caller.
 pub(super) type Caller<R> = oneshot::Sender<Result<R, StoreError>>;
 
-/// Work that the worker has taken, and its caller.
+/// Work that the worker has taken, with the channel to its caller.
 pub(super) struct CalledWork<W, R> {
     pub(super) work: W,
     pub(super) caller: Caller<R>,
 }
 
-/// The groups of work for the worker.
+/// The worker's end of a [`Queue`], which forms the groups.
 pub(super) struct Groups<W, R> {
-    receiver: mpsc::Receiver<WaitingWork<W, R>>,
+    receiver: mpsc::Receiver<QueuedWork<W, R>>,
 }
 
 impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
-    /// Starts the task `worker`, which ends when the queue is dropped.
+    /// Starts the task `worker`, which is aborted when the queue is dropped.
     pub(super) fn start<F: Future<Output = ()> + Send + 'static>(
         runner: Arc<Runner>,
         worker: impl FnOnce(Groups<W, R>, Arc<Runner>) -> F,
@@ -69,16 +68,16 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
         }
     }
 
-    /// Adds work, and waits for its result. If the future is dropped while it waits, the work may still
-    /// be done.
-    pub(super) async fn add(&self, work: W) -> Result<R, StoreError> {
+    /// Enqueues work, and waits for its result. Fails if the queue is full, or if the worker has not
+    /// taken the work within [`WAIT_LIMIT`]. If the future is dropped, the work may still be done.
+    pub(super) async fn submit(&self, work: W) -> Result<R, StoreError> {
         let work = Arc::new(Mutex::new(Some(work)));
         let (caller, mut receiver) = oneshot::channel();
-        let waiting_work = WaitingWork {
+        let queued_work = QueuedWork {
             work: Arc::clone(&work),
             caller,
         };
-        match self.sender.try_send(waiting_work) {
+        match self.sender.try_send(queued_work) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(self.count_overload()),
             Err(TrySendError::Closed(_)) => return Err(worker_stopped()),
@@ -86,13 +85,14 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
 
         let outcome = match time::timeout(WAIT_LIMIT, &mut receiver).await {
             Ok(outcome) => outcome,
-            Err(_) if take(&work).is_some() => return Err(self.count_overload()),
+            Err(_) if take_work(&work).is_some() => return Err(self.count_overload()),
+            // The worker has already taken the work, so wait for its result.
             Err(_) => receiver.await,
         };
         outcome.unwrap_or_else(|_| Err(worker_stopped()))
     }
 
-    /// Counts work that was rejected, and returns its error.
+    /// Counts rejected work, and returns its error.
     fn count_overload(&self) -> StoreError {
         self.runner.pool.timeouts.count();
         StoreError::Overloaded
@@ -106,33 +106,33 @@ impl<W, R> Drop for Queue<W, R> {
 }
 
 impl<W, R> Groups<W, R> {
-    /// Waits for work, and returns as much as fits into a group, in the order of arrival. Returns `None`
-    /// when no more work can come.
+    /// Waits for work, and returns as much of it as fits into a group, in the order of arrival. Returns
+    /// `None` when the queue is closed.
     ///
-    /// `length` returns the length of some work in bytes, for [`MAX_GROUP_BYTES`].
+    /// `length` returns the size of some work in bytes, which counts against [`MAX_GROUP_BYTES`].
     pub(super) async fn next(&mut self, length: fn(&W) -> usize) -> Option<Vec<CalledWork<W, R>>> {
         loop {
             let first_work = self.receiver.recv().await?;
-            let group = self.gather(first_work, length);
+            let group = self.collect_group(first_work, length);
             if !group.is_empty() {
                 return Some(group);
             }
         }
     }
 
-    /// Adds the work that waits to a group that begins with `first_work`. Leaves out work whose caller is
+    /// Collects `first_work` and the work that is already queued into a group. Skips work whose caller is
     /// gone, or has taken it back.
-    fn gather(
+    fn collect_group(
         &mut self,
-        first_work: WaitingWork<W, R>,
+        first_work: QueuedWork<W, R>,
         length: fn(&W) -> usize,
     ) -> Vec<CalledWork<W, R>> {
         let mut group = Vec::new();
         let mut group_bytes = 0;
         let mut next_work = Some(first_work);
-        while let Some(WaitingWork { work, caller }) = next_work {
+        while let Some(QueuedWork { work, caller }) = next_work {
             if !caller.is_closed()
-                && let Some(work) = take(&work)
+                && let Some(work) = take_work(&work)
             {
                 group_bytes += length(&work);
                 group.push(CalledWork { work, caller });
@@ -148,11 +148,12 @@ impl<W, R> Groups<W, R> {
     }
 }
 
-fn take<W>(work: &Mutex<Option<W>>) -> Option<W> {
+/// Takes the work, unless the other side has already taken it.
+fn take_work<W>(work: &Mutex<Option<W>>) -> Option<W> {
     work.lock().take()
 }
 
-/// Returns the error of work whose worker has panicked, so that it is unknown what the worker has done.
+/// Returns the error of work whose worker has panicked or stopped: its outcome is unknown.
 pub(super) fn worker_stopped() -> StoreError {
     StoreError::OutcomeUnknown(cause("the task that writes for several callers stopped"))
 }

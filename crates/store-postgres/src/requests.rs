@@ -1,4 +1,4 @@
-//! Remembered requests as rows.
+//! Remembers requests with an idempotency key, and recalls their responses.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -17,18 +17,20 @@ use tokio_postgres::{Client, Statement, types::ToSql};
 use super::{
     pool::Connection,
     rows::{pet_id, text_or_null},
-    writes::{Write, columns, parameters},
+    writes::{Write, parameters, transpose},
 };
 
-/// The remembered request, or an identifier for the animal of the new request.
+/// The statement that returns the remembered request, or draws an identifier for the animal if the
+/// request is new.
 const RECALL_OR_DRAW: &str = concat!(
     "SELECT known.*, CASE WHEN operation IS NULL THEN nextval('pets_ids') END
     FROM (SELECT 1) AS only_row LEFT JOIN (",
     recall!(),
     ") AS known ON TRUE"
 );
-/// The statement that remembers a request, and adds and logs its animal. It does nothing if the request is
-/// remembered, and waits for a concurrent one. It fails if the previous release remembers the request.
+/// The statement that remembers a request, and adds and logs its animal. It adds nothing if the
+/// request is already remembered, and waits for a concurrent request with the same key. It violates
+/// [`REMEMBERED_BEFORE`] if only the previous release remembers the request.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO requests
@@ -44,7 +46,8 @@ const INSERT_ONCE: &str = "
         SELECT $15, 'pet.added', $11, 1, $11, $16, $17, $18, $19, $20 FROM claimed)
     INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
     SELECT $11, $12, $13, $14, $15, $15 FROM claimed";
-/// The remembered requests under several keys, each with the number of its key, from 1.
+/// The statement that returns the requests remembered under several keys, each with the number of its key
+/// in the parameters, from 1.
 pub(super) const RECALL_ALL: &str = "
     SELECT known.*, number
     FROM unnest($1::bigint[], $2::text[], $3::bigint[])
@@ -59,16 +62,18 @@ const REMEMBER_ALL: &str = "
     SELECT new.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[], $6::text[],
         $7::text[], $8::bytea[], $9::bigint[]) AS new";
-/// The constraint that `INSERT_ONCE` violates if the previous release remembers the request.
+/// The constraint that [`INSERT_ONCE`] violates if the previous release remembers the request.
 const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
-/// The statement that copies a request which a service of the previous release added after the migration.
+/// The statement that copies a request into `requests` which a service of the previous release, still
+/// running after the migration, has remembered in its own table.
 const CONVERT: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller IN ($1, $3) AND key = $2
     ON CONFLICT (caller, key) DO NOTHING";
-/// The statement that deletes such a request if its animal was deleted by hand.
+/// The statement that deletes such a request if its animal was deleted by hand, so that it cannot be
+/// copied.
 const DISCARD: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
@@ -77,13 +82,13 @@ pub(super) const FORGET_REQUESTS: &str = "
     DELETE FROM requests WHERE (caller, key) IN
     (SELECT caller, key FROM requests
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1 ORDER BY mark LIMIT $2)";
-/// The number of times that a request can conflict with another one, or with the previous release.
+/// The number of attempts of a create that conflicts with another request, or with the previous release.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The column of [`RECALL_OR_DRAW`] with the identifier, after the columns of the remembered request.
+/// The column of [`RECALL_OR_DRAW`] with the drawn identifier, after the columns of the request.
 const NEW_ID_COLUMN: usize = 6;
 
-/// An animal that is added by a request with an idempotency key.
+/// The creation of an animal by a request with an idempotency key.
 pub(super) struct IdempotentCreate {
     pub(super) new: NewPet,
     pub(super) context: WriteContext,
@@ -91,7 +96,8 @@ pub(super) struct IdempotentCreate {
 }
 
 impl IdempotentCreate {
-    /// Adds the animal, unless the request was seen before.
+    /// Adds the animal, unless the request is remembered. In that case, returns its first response, or a
+    /// conflict if its content differs.
     pub(super) async fn insert(
         &self,
         connection: &mut Connection,
@@ -118,7 +124,8 @@ impl IdempotentCreate {
 
             let pet = self.new.clone().with_id(pet_id(new_id)?);
             match self.insert_once(connection, request, &pet).await {
-                // A concurrent request was faster. The next attempt finds it.
+                // A concurrent request with the same key has committed first. The next attempt recalls
+                // it.
                 Ok(0) => {}
                 Ok(_) => return Ok(CreationOutcome::New(pet)),
                 Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
@@ -131,8 +138,8 @@ impl IdempotentCreate {
         Err(Failure::Raced)
     }
 
-    /// Runs [`INSERT_ONCE`] for this animal. Returns the number of added animals: 0 if the request is
-    /// remembered.
+    /// Runs [`INSERT_ONCE`] for this animal. Returns the number of added animals: 1, or 0 if the
+    /// request is already remembered.
     async fn insert_once(
         &self,
         connection: &mut Connection,
@@ -176,8 +183,8 @@ impl IdempotentCreate {
     }
 }
 
-/// Returns what is remembered under the key of each request that has one, with the prepared
-/// [`RECALL_ALL`].
+/// Recalls all of these requests at once, with the prepared statement [`RECALL_ALL`]. The result has an
+/// element for each: `None` if the request has no idempotency key, or is not remembered.
 pub(super) async fn recall_all<'r>(
     client: &Client,
     recall_all: &Statement,
@@ -186,7 +193,7 @@ pub(super) async fn recall_all<'r>(
     const NUMBER_COLUMN: usize = 6;
 
     let requests: Vec<_> = requests.collect();
-    let identities = columns(requests.iter().map(|request| identity(*request).to_vec()));
+    let identities = transpose(requests.iter().map(|request| identity(*request).to_vec()));
     let mut known_requests: Vec<_> = requests.iter().map(|_| None).collect();
     for row in client.query(recall_all, &parameters(&identities)).await? {
         let number: i64 = row.try_get(NUMBER_COLUMN)?;
@@ -198,8 +205,8 @@ pub(super) async fn recall_all<'r>(
     Ok(known_requests)
 }
 
-/// Returns the values by which a remembered request is found: its lineage, its key and its caller. Without
-/// an idempotency key, they are null.
+/// Returns the values that identify a remembered request: the lineage of its API key, its idempotency
+/// key, and its caller. They are null without an idempotency key.
 pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
     match request {
         Some(request) => [
@@ -211,7 +218,7 @@ pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
     }
 }
 
-/// A response that is to be remembered for its request.
+/// A response to remember under the idempotency key of its request.
 pub(super) struct NewResponse<'v> {
     pub(super) request: &'v IdempotentRequest,
     pub(super) response: &'v StoredResponse,
@@ -238,8 +245,8 @@ impl<'v> NewResponse<'v> {
     }
 }
 
-/// Returns the statement that remembers these responses; `None` without any. It writes them in the order
-/// of their keys, so that two transactions cannot wait for each other.
+/// Returns the statement that remembers these responses; `None` if there are none. It inserts them in the
+/// order of their keys, so that concurrent transactions cannot deadlock.
 pub(super) fn remember(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
     responses.sort_by_key(|new| (new.request.lineage.number(), new.request.key.as_str()));
     Write::from_rows(REMEMBER_ALL, responses.iter().map(NewResponse::row))

@@ -1,9 +1,9 @@
-//! The values of rows.
+//! Converts values from and to columns.
 
 use petstore_domain::PetId;
 use petstore_store::{columns::Value, drivers::postgres::Failure};
 
-/// Reads the identifier of an animal. Fails if the number is not positive.
+/// Converts the number in a column to the identifier of an animal. Fails if it is not valid.
 pub(super) fn pet_id(number: i64) -> Result<PetId, Failure> {
     PetId::new(number).ok_or(Failure::Row("id"))
 }

@@ -1,4 +1,4 @@
-//! Runs operations over the connections, with retries.
+//! Runs operations over pooled connections, with retries and a time limit.
 
 use std::{
     mem,
@@ -16,37 +16,39 @@ use tokio::time;
 
 use super::pool::{Access, Attempt, Connection, Pool};
 
-/// The time limit of an operation, including retries.
+/// The time limit of an operation, including its retries.
 const OPERATION_LIMIT: Duration = Duration::from_secs(5);
 
-/// The pause before the second attempt. Each further pause is twice as long, up to the maximum, and
-/// multiplied by a random factor from 0.5 to 1.5.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_millis(320);
+/// The backoff before the first retry. It doubles with each retry, up to [`MAX_BACKOFF`], and each pause
+/// is multiplied by a random factor from 0.5 to 1.5.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(10);
+const MAX_BACKOFF: Duration = Duration::from_millis(320);
 
-/// Runs operations over the connections of a pool.
+/// Runs operations over the connections of a pool, with retries.
 pub(super) struct Runner {
     pub(super) pool: Pool,
-    /// The randomness for tokens, and for the pauses, so that transactions that conflicted do not
-    /// conflict again.
+    /// The source of randomness for tokens, and for the jitter of pauses, which keeps conflicting
+    /// transactions from retrying in lockstep.
     random: Mutex<StdRng>,
-    /// The number of operations that have ended and may have written.
+    /// The number of operations that have completed and may have written, for
+    /// [`petstore_store::Pets::ended_writes`].
     pub(super) writes: AtomicU64,
 }
 
-/// The knowledge about the effect of the attempts of an operation.
+/// Whether the attempts of an operation so far can have taken effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Certainty {
-    /// No attempt had an effect.
+enum Effect {
+    /// Every attempt certainly had no effect.
     NotDone,
-    /// An attempt may have had an effect.
+    /// An attempt may have taken effect, for example a commit whose response was lost.
     MayBeDone,
 }
 
-/// The attempts of an operation so far.
+/// What is known about the attempts of an operation so far. It outlives the future that makes them, so
+/// that it is still available after a timeout.
 struct Attempts {
-    certainty: Certainty,
-    /// The error of the last attempt; `None` before the first one has failed.
+    effect: Effect,
+    /// The error of the last attempt; `None` until an attempt has failed.
     last_error: Option<StoreError>,
 }
 
@@ -60,8 +62,8 @@ impl Runner {
         }
     }
 
-    /// Runs `work` with `input`, with retries. `work` must have the same result however often it
-    /// runs, even if it is unknown whether an earlier attempt succeeded.
+    /// Runs `work` with `input`, with retries, for at most [`OPERATION_LIMIT`]. `work` must be
+    /// idempotent: it may run again although an earlier attempt has succeeded unnoticed.
     pub(super) async fn run<W: Send, T>(
         &self,
         access: Access,
@@ -72,7 +74,10 @@ impl Runner {
             .await
     }
 
-    /// Runs `work` like [`Self::run`], but with another time limit.
+    /// Runs `work` like [`Self::run`], for at most `limit`.
+    ///
+    /// If the operation fails after an attempt that may have taken effect, the error of a write says that
+    /// its outcome is unknown.
     pub(super) async fn run_with_limit<W: Send, T>(
         &self,
         limit: Duration,
@@ -81,11 +86,11 @@ impl Runner {
         work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T> + Sync,
     ) -> Result<T, StoreError> {
         let mut attempts = Attempts {
-            certainty: Certainty::NotDone,
+            effect: Effect::NotDone,
             last_error: None,
         };
-        let running = self.repeat(access, &mut input, &work, &mut attempts);
-        let result = time::timeout(limit, running).await;
+        let retries = self.run_with_retries(access, &mut input, &work, &mut attempts);
+        let result = time::timeout(limit, retries).await;
         if access != Access::Read {
             self.writes.fetch_add(1, Release);
         }
@@ -93,51 +98,52 @@ impl Runner {
         let error = match result {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => error,
-            Err(_) => attempts.last_error.unwrap_or_else(|| no_response(limit)),
+            Err(_) => attempts.last_error.unwrap_or_else(|| timeout_error(limit)),
         };
-        // The last error says nothing about earlier attempts.
-        match attempts.certainty {
-            Certainty::MayBeDone if access != Access::Read => Err(error.into_unknown_outcome()),
-            Certainty::MayBeDone | Certainty::NotDone => Err(error),
+        // `error` comes from the last attempt. An earlier attempt may still have taken effect.
+        match attempts.effect {
+            Effect::MayBeDone if access != Access::Read => Err(error.into_unknown_outcome()),
+            Effect::MayBeDone | Effect::NotDone => Err(error),
         }
     }
 
-    /// Runs `work` until an attempt succeeds, or fails with an error that a retry cannot change.
-    async fn repeat<W: Send, T>(
+    /// Runs `work` until an attempt succeeds, or fails with an error that a retry cannot fix. Records in
+    /// `attempts` what is known in case the caller drops this future.
+    async fn run_with_retries<W: Send, T>(
         &self,
         access: Access,
         input: &mut W,
         work: &(impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T> + Sync),
         attempts: &mut Attempts,
     ) -> Result<T, StoreError> {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = INITIAL_BACKOFF;
         loop {
             match self.pool.lease(access).await {
                 Ok(lease) => {
-                    // If this future is dropped now, nobody learns what the attempt has done.
-                    let earlier_certainty =
-                        mem::replace(&mut attempts.certainty, Certainty::MayBeDone);
+                    // If this future is dropped during the attempt, its outcome stays unknown.
+                    let earlier_effect = mem::replace(&mut attempts.effect, Effect::MayBeDone);
                     let failure = match lease.run(work, input).await {
                         Ok(value) => return Ok(value),
                         Err(failure) => failure,
                     };
-                    if failure.is_certain() {
-                        attempts.certainty = earlier_certainty;
+                    if failure.had_no_effect() {
+                        attempts.effect = earlier_effect;
                     }
-                    attempts.last_error = Some(self.retry_after(failure)?);
+                    attempts.last_error = Some(self.check_retryable(failure)?);
                 }
-                // Before the first attempt, this fails at once if the database is unreachable.
+                // Nothing was attempted yet, so fail fast if there is no connection.
                 Err(error) if attempts.last_error.is_none() => return Err(error),
-                // After a failed attempt, a retry learns the outcome.
+                // An attempt has failed, and only a retry can find out whether it took effect.
                 Err(error) => attempts.last_error = Some(error),
             }
-            time::sleep(self.randomize(pause)).await;
-            pause = LONGEST_PAUSE.min(pause * 2);
+            time::sleep(self.add_jitter(backoff)).await;
+            backoff = MAX_BACKOFF.min(backoff * 2);
         }
     }
 
-    /// Returns the error of an attempt as `Ok` if another attempt can succeed, and as `Err` otherwise.
-    fn retry_after(&self, failure: Failure) -> Result<StoreError, StoreError> {
+    /// Returns the error of a failed attempt: as `Ok` if a retry can succeed, and as `Err` otherwise.
+    /// Closes the idle connections if the failure shows that the server is gone.
+    fn check_retryable(&self, failure: Failure) -> Result<StoreError, StoreError> {
         match failure.remedy() {
             Remedy::Repeat => Ok(failure.into()),
             Remedy::Reconnect => {
@@ -148,20 +154,21 @@ impl Runner {
         }
     }
 
-    /// Draws a name for a write that no other write ever has.
+    /// Returns a new random token that identifies one write, 128 bits in hexadecimal.
     pub(super) fn draw_token(&self) -> String {
         let mut random = self.random.lock();
         format!("{:032x}", random.random::<u128>())
     }
 
-    fn randomize(&self, pause: Duration) -> Duration {
+    /// Multiplies a backoff by a random factor from 0.5 to 1.5.
+    fn add_jitter(&self, backoff: Duration) -> Duration {
         let mut random = self.random.lock();
-        pause.mul_f64(random.random_range(0.5..1.5))
+        backoff.mul_f64(random.random_range(0.5..1.5))
     }
 }
 
-/// Returns the error of an operation whose first attempt has not ended within `limit`.
-fn no_response(limit: Duration) -> StoreError {
+/// Returns the error of an operation whose first attempt has not completed within `limit`.
+fn timeout_error(limit: Duration) -> StoreError {
     let seconds = limit.as_secs();
     let message = format!("the database did not respond within {seconds} seconds");
     StoreError::Unavailable(cause(&message))

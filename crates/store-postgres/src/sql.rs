@@ -1,4 +1,5 @@
-//! Statements and transactions for the work that every store shares.
+//! Implements the interface (`Sql` and `Database`) over which the logic that both stores share runs its
+//! statements and transactions.
 
 use std::{pin::pin, time::Duration};
 
@@ -20,8 +21,8 @@ use super::{
     store_area::lists::PLANS,
 };
 
-/// The statement that remembers a write under a token, as a request without a caller. It waits for a
-/// concurrent attempt of the same write, and does nothing if that attempt succeeds.
+/// The statement that claims a token for a write, stored as a remembered request with caller 0. It waits
+/// for a concurrent attempt of the same write, and inserts no row if that attempt succeeds.
 const CLAIM_TOKEN: &str = "
     INSERT INTO requests (caller, key, operation, fingerprint, status, body, created_at, mark)
     SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
@@ -30,7 +31,7 @@ const CLAIM_TOKEN: &str = "
 const SAVE_RESULT: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
 const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
 
-/// The constraint that a write violates if another one has the same idempotency key.
+/// The constraint that a write violates if another request has its idempotency key.
 const KEY_CONSTRAINT: &str = "requests_pkey";
 
 impl Sql for Connection {
@@ -51,7 +52,7 @@ impl Sql for Connection {
     const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
-    /// A standby has these numbers from its primary.
+    /// These numbers identify the database across failovers: a standby has the same as its primary.
     const INCARNATION: &'static str =
         "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
         FROM pg_control_system(), pg_database WHERE datname = current_database()";
@@ -119,7 +120,7 @@ impl Sql for Connection {
         async move {
             let statement = self.prepare_once(sql).await?;
             let client = &**self;
-            // All statements are sent before the first response.
+            // `try_join_all` polls every execution at once, so all are sent before the first response.
             let executions = values.iter().map(|values| {
                 client.execute_raw(&statement, values.iter().map(|value| value.for_postgres()))
             });
@@ -136,7 +137,7 @@ impl Sql for Connection {
         async move {
             let statement = self.prepare_once(sql).await?;
             let client = &**self;
-            // All statements are sent before the first response.
+            // `try_join_all` polls every query at once, so all are sent before the first response.
             let queries = values.iter().map(|values| async {
                 let values = values.iter().map(|value| value.for_postgres());
                 let rows = client.query_raw(&statement, values).await?;
@@ -152,7 +153,7 @@ impl Sql for Connection {
     }
 }
 
-/// A transaction, which is rolled back when this is dropped before its end.
+/// An open transaction, which is rolled back if this is dropped before it was committed.
 struct Transaction<'c> {
     connection: &'c mut Connection,
     is_open: bool,
@@ -183,22 +184,24 @@ impl<'c> Transaction<'c> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // The statement is sent when it is polled. Nobody waits for the response.
+            // One poll sends the statement. The server runs it before any later statement of this
+            // connection, so nobody has to wait for its response.
             let _ = self.connection.batch_execute("ROLLBACK").now_or_never();
         }
     }
 }
 
-/// A write that is carried out once, regardless of the number of attempts.
+/// A write that takes effect once, regardless of the number of attempts.
 struct TokenWrite<W> {
     input: W,
-    /// The name under which the write is remembered.
+    /// The random token under which the write and its result are remembered.
     token: String,
 }
 
 impl<W> TokenWrite<W> {
-    /// Carries out `work` unless an earlier attempt has done it. Returns what `read_result` reads afterwards, or
-    /// the refusal of `work`, which is rolled back.
+    /// Runs `work`, unless an earlier attempt has already committed it. Returns what `read_result`
+    /// reads for the number that `work` returned, or the refusal of `work`, whose transaction is
+    /// rolled back.
     async fn attempt<T, R>(
         &self,
         connection: &mut Connection,
@@ -220,7 +223,8 @@ impl<W> TokenWrite<W> {
                 }
                 Ok(WorkOutcome::Refused(refusal)) => {
                     transaction.roll_back().await?;
-                    // The refusal may be due to the changes of another write.
+                    // The refusal may be due to another write, which the standby must have before the
+                    // caller learns of it.
                     connection.confirm().await?;
                     return Ok(WorkOutcome::Refused(refusal));
                 }
@@ -242,10 +246,10 @@ const COUNT_LIMIT: Duration = Duration::from_mins(1);
 const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
     SET LOCAL enable_seqscan = on";
 
-/// The beginning of a transaction whose statements all see the store at one moment.
+/// The beginning of a transaction whose statements all read from one snapshot.
 const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Does `work` in a transaction that the statement `begin` begins.
+/// Runs `work` in a transaction that the statement `begin` opens, and commits it.
 async fn in_transaction<W: Sync, T>(
     begin: &str,
     connection: &mut Connection,
@@ -258,15 +262,16 @@ async fn in_transaction<W: Sync, T>(
     Ok(value)
 }
 
-/// The input of a write, and whether an earlier attempt may have done it.
+/// An idempotent write, which needs no token.
 struct RetriedWrite<W> {
     input: W,
+    /// Whether an earlier attempt was made, which may have committed.
     is_retry: bool,
 }
 
 impl<W: Sync> RetriedWrite<W> {
-    /// Does `work` in a transaction. Before a retry shows the rows of an earlier attempt, a standby must have
-    /// them.
+    /// Runs `work` in a transaction. A retry first waits for the standby: it may return rows of an
+    /// earlier attempt, which a failover must not lose.
     async fn attempt<T>(
         &mut self,
         connection: &mut Connection,
@@ -286,7 +291,7 @@ impl<W: Sync> RetriedWrite<W> {
 impl Database for PostgresStore {
     type Sql = Connection;
 
-    const USUAL_PAGE: usize = usize::MAX;
+    const MAX_FAST_PAGE_BYTES: usize = usize::MAX;
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
         self.runner

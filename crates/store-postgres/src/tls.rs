@@ -1,4 +1,4 @@
-//! TLS to the database: rustls, behind the traits of the driver.
+//! TLS for connections to the database: adapts rustls to the traits of the driver.
 
 use std::{
     fs, io,
@@ -35,14 +35,14 @@ pub(super) enum TlsError {
     Setup(#[from] rustls::Error),
 }
 
-/// The maker of TLS connections with one configuration.
+/// The TLS configuration of a cluster, with which the driver starts handshakes.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
     /// Creates the configuration that `url` describes; `None` if `url` disables TLS.
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
-        let verify = match url.ssl_mode() {
+        let certificate_check = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
             SslMode::Prefer | SslMode::Require => CertificateCheck::Key,
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
@@ -57,11 +57,11 @@ impl Tls {
                 }
             }
         };
-        Ok(Some(Self(tls::connector(verify)?)))
+        Ok(Some(Self(tls::connector(certificate_check)?)))
     }
 }
 
-/// Reads the trusted certificates in a file in PEM format.
+/// Reads the trusted root certificates from a PEM file. Fails if it contains none.
 fn read_roots(path: &Path) -> Result<RootCertStore, TlsError> {
     let content = fs::read(path).map_err(|error| file_error(path, &error))?;
     let mut roots = RootCertStore::empty();
@@ -98,7 +98,7 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// A handshake that has not started yet.
+/// A handshake with one server that has not started yet.
 pub(super) struct Handshake {
     connector: TlsConnector,
     name: ServerName<'static>,

@@ -1,5 +1,5 @@
-//! A token for every create, which identifies the create if its connection breaks before the
-//! response.
+//! Generates a token for every create. If the connection breaks before the response, a retry finds the
+//! animal by its token.
 
 use parking_lot::Mutex;
 use petstore_store::drivers::postgres::Failure;
@@ -8,12 +8,12 @@ use super::pool::Connection;
 
 const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";
 
-/// The binary logarithm of the number of tokens in a series: it has 2^32.
+/// The number of bits of the counter in a token: a series has 2^32 tokens.
 const SERIES_BITS: u32 = 32;
 
-/// Tokens that are unique in the database: the number of a series, which the database gives to one
-/// store only, and a counter. They ascend, so their index stays small, and insertions go to its
-/// end.
+/// A generator of tokens that are unique in the database. A token consists of the number of a series,
+/// which the database gives to one process only, and a counter. Tokens ascend, so that each one is
+/// inserted at the end of its index, which keeps the index small.
 #[derive(Default)]
 pub(super) struct Tokens {
     /// The next token of the current series; `None` if there is no current series.
@@ -21,9 +21,10 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the next token. Draws a series if there is none, or if it has ended.
+    /// Returns the next token. Draws a new series from the database if there is none, or if it is used
+    /// up.
     pub(super) async fn next(&self, connection: &mut Connection) -> Result<i64, Failure> {
-        if let Some(token) = self.next_of_series() {
+        if let Some(token) = self.next_in_series() {
             return Ok(token);
         }
         let row = connection.query_one(NEXT_SERIES, &[]).await?;
@@ -32,8 +33,8 @@ impl Tokens {
         Ok(first_token)
     }
 
-    /// Returns the next token of the current series; `None` if there is none, or if it has ended.
-    fn next_of_series(&self) -> Option<i64> {
+    /// Returns the next token of the current series; `None` if there is none, or if it is used up.
+    fn next_in_series(&self) -> Option<i64> {
         let mut next_token = self.next_token.lock();
         let token = (*next_token)?;
         let is_last = (token + 1) >> SERIES_BITS != token >> SERIES_BITS;
@@ -41,9 +42,9 @@ impl Tokens {
         Some(token)
     }
 
-    /// Starts a new series. After a failover to a standby that lagged, the database may have given
-    /// this series twice.
-    pub(super) fn renew(&self) {
+    /// Discards the current series, so that the next token draws a new one. Needed after a failover to a
+    /// lagging standby, which may have given this series to another process as well.
+    pub(super) fn discard_series(&self) {
         *self.next_token.lock() = None;
     }
 }

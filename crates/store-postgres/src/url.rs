@@ -1,20 +1,20 @@
-//! The address of a PostgreSQL cluster, as a URL.
+//! Parses the URL of a PostgreSQL cluster.
 
 use std::{error::Error, fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::{
     Config,
-    config::{Host, SslMode as SslUse, TargetSessionAttrs},
+    config::{Host, SslMode as DriverSslMode, TargetSessionAttrs},
 };
 
 /// The time limit for a server to accept a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The time after which a connection counts as lost, because transmitted data was not acknowledged.
+/// How long transmitted data may stay unacknowledged by TCP before the connection counts as lost.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The port of a server whose URL names none.
+/// The port of a server if the URL does not name one.
 const DEFAULT_PORT: u16 = 5432;
 
 /// The address of a cluster: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in
@@ -26,23 +26,24 @@ pub struct PostgresUrl {
     root_certificate: Option<PathBuf>,
 }
 
-/// The protection of the connection: `sslmode` of libpq, without `allow`.
+/// How the connection is protected: `sslmode` of libpq, without `allow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SslMode {
     Disable,
     /// TLS if the server supports it, without verification.
     #[default]
     Prefer,
-    /// TLS without verification; with a root certificate like [`Self::VerifyCa`].
+    /// TLS without verification. If the URL names a root certificate, the same as [`Self::VerifyCa`].
     Require,
-    /// TLS with a certificate from a trusted root.
+    /// TLS, with a certificate that a trusted root has issued.
     VerifyCa,
-    /// In addition, the certificate must name the host.
+    /// Like [`Self::VerifyCa`]; in addition, the certificate must name the host.
     VerifyFull,
 }
 
 impl PostgresUrl {
-    /// Parses a URL; `None` if it has another scheme.
+    /// Parses a URL. Returns `None` if it has another scheme, and otherwise a URL or an error for the
+    /// operator.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let without_scheme = ["postgres://", "postgresql://"]
             .iter()
@@ -63,7 +64,8 @@ impl PostgresUrl {
         if user.trim_end_matches('@').contains('@') {
             return Err("write an @ in the user name or password as %40".to_owned());
         }
-        // One configuration for each server, so that each can have its own timeout.
+        // One configuration for each server, because `Connector` tries them one by one, each with its own
+        // time limit.
         let mut servers = Vec::new();
         for host in hosts.split(',') {
             let url = format!("postgres://{user}{host}{path}?{}", options.driver_query);
@@ -76,13 +78,13 @@ impl PostgresUrl {
         })
     }
 
-    /// Returns a configuration of the driver for each server.
+    /// Returns the driver's configuration of each server.
     pub(super) fn servers(&self) -> &[Config] {
         &self.servers
     }
 
-    /// Returns the protection of the connection. As in libpq, a root certificate makes `require` verify
-    /// the server.
+    /// Returns the effective protection. As in libpq, a root certificate makes `require` verify the
+    /// server.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match (self.ssl_mode, &self.root_certificate) {
             (SslMode::Require, Some(_)) => SslMode::VerifyCa,
@@ -90,7 +92,7 @@ impl PostgresUrl {
         }
     }
 
-    /// Returns the file with the trusted roots; `None` means the roots of the system.
+    /// Returns the file with the trusted root certificates; `None` means the certificates of the system.
     pub(super) fn root_certificate(&self) -> Option<&PathBuf> {
         self.root_certificate.as_ref()
     }
@@ -146,19 +148,19 @@ impl FromStr for SslMode {
     }
 }
 
-/// The options of a URL.
+/// The options in the query of a URL.
 struct Options {
     ssl_mode: SslMode,
     root_certificate: Option<PathBuf>,
-    /// The other options, which the driver knows, as a query.
+    /// The remaining options, as a query that the driver parses.
     driver_query: String,
 }
 
 impl Options {
     /// Parses the query of a URL.
     ///
-    /// Of `sslmode=require&sslrootcert=%2Fca.pem&connect_timeout=1`, the first two options become the
-    /// mode [`SslMode::Require`] and the path `/ca.pem`, and the third remains for the driver.
+    /// For example, `sslmode=require&sslrootcert=%2Fca.pem&connect_timeout=1` becomes the mode
+    /// [`SslMode::Require`], the path `/ca.pem`, and the query `connect_timeout=1` for the driver.
     fn parse(query: &str) -> Result<Self, String> {
         let mut ssl_mode = SslMode::default();
         let mut root_certificate = None;
@@ -166,12 +168,12 @@ impl Options {
         for option in query.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             match name {
-                "sslmode" => ssl_mode = decode(name, value)?.parse()?,
-                "sslrootcert" => root_certificate = Some(decode(name, value)?),
+                "sslmode" => ssl_mode = decode_option(name, value)?.parse()?,
+                "sslrootcert" => root_certificate = Some(decode_option(name, value)?),
                 _ => driver_options.push(option),
             }
         }
-        // As in libpq, `system` is not a file name.
+        // As in libpq, `system` stands for the roots of the system instead of a file.
         let root_certificate = root_certificate.filter(|path| path != "system");
         Ok(Self {
             ssl_mode,
@@ -181,16 +183,16 @@ impl Options {
     }
 }
 
-/// Decodes the value of an option from percent-encoding.
-fn decode(name: &str, value: &str) -> Result<String, String> {
+/// Percent-decodes the value of the option `name`.
+fn decode_option(name: &str, value: &str) -> Result<String, String> {
     match percent_decode_str(value).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(format!("{name} is not UTF-8")),
     }
 }
 
-/// Parses the driver's configuration for one server, and completes it. The error is a sentence for the
-/// operator.
+/// Parses the URL of one server into the driver's configuration, and adds our timeouts and requirements.
+/// The error is a sentence for the operator.
 fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut configuration = Config::from_str(url).map_err(|error| invalid_url(&error))?;
     if configuration.get_hosts().is_empty() {
@@ -205,9 +207,9 @@ fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> 
     configuration
         .target_session_attrs(TargetSessionAttrs::ReadWrite)
         .ssl_mode(match ssl_mode {
-            SslMode::Disable => SslUse::Disable,
-            SslMode::Prefer => SslUse::Prefer,
-            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => SslUse::Require,
+            SslMode::Disable => DriverSslMode::Disable,
+            SslMode::Prefer => DriverSslMode::Prefer,
+            SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => DriverSslMode::Require,
         })
         .connect_timeout(CONNECT_TIMEOUT)
         .keepalives_idle(ACKNOWLEDGE_TIMEOUT)
@@ -217,9 +219,9 @@ fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> 
     Ok(configuration)
 }
 
-/// Returns a sentence about a URL that the driver does not accept.
+/// Returns the message about a URL that the driver rejects.
 fn invalid_url(error: &tokio_postgres::Error) -> String {
-    // The source of the error names the option at most, and never a value.
+    // The source of the error names an option at most, never a value, so this cannot reveal a password.
     let reason = match error.source() {
         Some(source) => source.to_string(),
         None => error.to_string(),

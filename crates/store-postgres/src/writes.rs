@@ -1,4 +1,5 @@
-//! Statements that write many rows each, in one transaction that is sent at once.
+//! Statements that write many rows each, and transactions that send all their statements at once, without
+//! waiting for a response in between.
 
 use std::{
     future::poll_fn,
@@ -15,19 +16,19 @@ use tokio_postgres::{Client, Error, Statement, types::ToSql};
 
 use super::pool::Connection;
 
-/// A statement for many rows, with an array for each of their columns.
+/// A statement that writes many rows. Each of its parameters is an array with the values of one column.
 pub(super) struct Write<'v> {
     sql: &'static str,
     columns: Vec<Vec<Value<'v>>>,
 }
 
 impl<'v> Write<'v> {
-    /// Creates a statement that writes these rows; `None` if there are none.
+    /// Creates the write of these rows by the statement `sql`; `None` if there are no rows.
     pub(super) fn from_rows(
         sql: &'static str,
         rows: impl IntoIterator<Item = Vec<Value<'v>>>,
     ) -> Option<Self> {
-        let parameter_columns = columns(rows);
+        let parameter_columns = transpose(rows);
         if parameter_columns.is_empty() {
             return None;
         }
@@ -43,7 +44,7 @@ impl<'v> Write<'v> {
         Ok(())
     }
 
-    /// Runs the statement like [`Self::run`], with its prepared form.
+    /// Runs the statement like [`Self::run`], as the prepared `statement`.
     async fn run_prepared(&self, client: &Client, statement: &Statement) -> Result<(), Error> {
         client
             .execute(statement, &parameters(&self.columns))
@@ -52,9 +53,9 @@ impl<'v> Write<'v> {
     }
 }
 
-/// Turns rows of the same length into columns: the rows `(1, a)` and `(2, b)` become `(1, 2)` and
+/// Transposes rows of the same length into columns: the rows `(1, a)` and `(2, b)` become `(1, 2)` and
 /// `(a, b)`.
-pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
+pub(super) fn transpose<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
     let mut columns = Vec::new();
     for row in rows {
         columns.resize(row.len(), Vec::new());
@@ -65,7 +66,7 @@ pub(super) fn columns<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec
     columns
 }
 
-/// Returns the parameters of a statement: arrays, or the values of one row.
+/// Returns the parameters of a statement as the driver takes them: arrays, or the values of one row.
 pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values
         .iter()
@@ -73,10 +74,10 @@ pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Syn
         .collect()
 }
 
-/// Returns the table `new` with the rows of a [`Write`], for its statement. `columns` has the name and
-/// the type of each column.
+/// Returns the SQL expression that turns the arrays of a [`Write`] back into rows of a table `new`.
+/// `columns` are the names and the types of its columns.
 ///
-/// The columns `id` of type `bigint` and `name` of type `text` become
+/// For example, `[("id", "bigint"), ("name", "text")]` becomes
 /// `unnest($1::bigint[], $2::text[]) AS new (id, name)`.
 pub(super) fn unnest_rows(columns: &[(&str, &str)]) -> String {
     let mut names = Vec::with_capacity(columns.len());
@@ -91,7 +92,7 @@ pub(super) fn unnest_rows(columns: &[(&str, &str)]) -> String {
     format!("unnest({arrays}) AS new ({names})")
 }
 
-/// Prepares the statements, in the order of `writes`.
+/// Returns the prepared statements of `writes`, in the same order.
 pub(super) async fn prepare(
     connection: &mut Connection,
     writes: &[Write<'_>],
@@ -103,8 +104,9 @@ pub(super) async fn prepare(
     Ok(statements)
 }
 
-/// Runs the statements in one transaction: all or none. Sends `begin`, the statements and a COMMIT without
-/// a pause, so the transaction never stays open when this future is dropped.
+/// Runs the writes in one transaction. Sends `begin`, the statements and the COMMIT in a single poll,
+/// so that this future cannot be dropped in between, and leave the transaction open. Returns the first
+/// error.
 pub(super) async fn in_transaction(
     client: &Client,
     begin: &str,
@@ -115,7 +117,7 @@ pub(super) async fn in_transaction(
     for (write, statement) in writes.iter().zip(statements) {
         pending.push(to_send(write.run_prepared(client, statement)));
     }
-    // Gives access to the context of this task, with which a future is polled.
+    // `poll_fn` provides the context with which `send_with_commit` polls the statements.
     poll_fn(|context| {
         send_with_commit(client, &mut pending, context);
         Poll::Ready(())
@@ -132,20 +134,21 @@ pub(super) async fn in_transaction(
     first_error.map_or(Ok(()), Err)
 }
 
-/// A statement that is sent when it is polled for the first time.
-type SentStatement<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
+/// A statement that is sent when it is first polled. It keeps its result until that is taken.
+type PendingStatement<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
 
+/// Wraps a statement, without sending it yet.
 fn to_send<'c>(
     statement: impl Future<Output = Result<(), Error>> + Send + 'c,
-) -> SentStatement<'c> {
+) -> PendingStatement<'c> {
     maybe_done(statement.boxed())
 }
 
-/// Sends the statements, and then a COMMIT, which is added to them. Adds a ROLLBACK instead if a
-/// statement cannot be sent.
+/// Sends the statements and a COMMIT, which it adds to them. If one of the statements cannot be sent,
+/// adds a ROLLBACK instead.
 fn send_with_commit<'c>(
     client: &'c Client,
-    statements: &mut Vec<SentStatement<'c>>,
+    statements: &mut Vec<PendingStatement<'c>>,
     context: &mut Context<'_>,
 ) {
     let mut are_all_sent = true;

@@ -1,4 +1,4 @@
-//! Checks a whole database on demand.
+//! Checks a whole database on demand: for `petstore check`, and for each copy.
 
 use std::path::Path;
 
@@ -20,19 +20,19 @@ use super::{
     transaction::Transaction,
 };
 
-/// The number of invalid animals that are reported one by one.
+/// The maximum number of invalid animals that are reported individually.
 const MAX_REPORTED_ANIMALS: usize = 20;
 
 const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN $1 AND $2 OR updated_at NOT BETWEEN $1 AND $2";
 const EXHAUSTED_SEQUENCES: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
-/// The problem of a sequence that would give an identifier twice.
+/// The problem of a sequence that would give some identifiers twice.
 const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of {}";
 
 /// Checks the whole file at `path`, like [`petstore_store::check`].
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
-    opening::check_untouched(path, |connection, has_lost_transactions| {
+    opening::check_read_only(path, |connection, has_lost_transactions| {
         let mut checkup = check_all(connection)?;
         run_steps(&[check_impossible_values], connection, &mut checkup)?;
         if has_lost_transactions {
@@ -45,7 +45,7 @@ pub fn check(path: &Path) -> Result<Checkup, OpenError> {
 /// A step of the check, which adds the problems that it finds.
 type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
-/// Reads everything, and returns all problems.
+/// Reads and checks everything. The database must have the schema version of this release.
 pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut checkup = Checkup {
         problems: check_schema(connection)?,
@@ -57,14 +57,13 @@ pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup
         check_animals,
         check_sequences,
         check_keys,
-        check_agreement,
+        check_consistency,
     ];
     run_steps(&steps, connection, &mut checkup)?;
     Ok(checkup)
 }
 
-/// Reads everything that databases of older versions also have, and returns the problems. Does not count
-/// keys.
+/// Checks what databases of any older version also have. Does not count keys.
 pub(super) fn check_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut checkup = Checkup::default();
     let steps = [
@@ -77,7 +76,8 @@ pub(super) fn check_any_version(connection: &mut Connection) -> rusqlite::Result
     Ok(checkup)
 }
 
-/// Runs the steps. Damage that makes a step fail is one more problem.
+/// Runs the steps. If a step fails because the database is damaged, records that as a problem and
+/// continues.
 fn run_steps(
     steps: &[Step],
     connection: &mut Connection,
@@ -86,7 +86,7 @@ fn run_steps(
     for step in steps {
         match step(connection, checkup) {
             Ok(()) => {}
-            // At damage, SQLite's error says everything that can be said.
+            // SQLite's message is all that is known about the damage.
             Err(error) if is_damage(&error) => checkup.problems.push(error.to_string()),
             Err(error) => return Err(error),
         }
@@ -113,7 +113,7 @@ fn check_integrity(connection: &mut Connection, checkup: &mut Checkup) -> rusqli
     Ok(())
 }
 
-/// Finds rows that refer to rows which are not there.
+/// Finds rows whose foreign key refers to a missing row.
 fn check_references(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
@@ -137,7 +137,7 @@ fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite
     let mut invalid_animals = 0;
     while let Some(row) = rows.next()? {
         checkup.animals += 1;
-        if let Some(problem) = find_problem(row)? {
+        if let Some(problem) = validate_animal(row)? {
             invalid_animals += 1;
             if invalid_animals <= MAX_REPORTED_ANIMALS {
                 checkup.problems.push(problem);
@@ -153,8 +153,9 @@ fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite
     Ok(())
 }
 
-/// Returns why the service could not show an animal, or would reject it; `None` for a valid animal.
-fn find_problem(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
+/// Returns why the service could not read an animal, or would have rejected it; `None` for a valid
+/// animal.
+fn validate_animal(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     let id: i64 = row.get(0)?;
     let name = row.get_ref(1)?.as_str().ok();
     let category_id = row.get_ref(2)?.data_type();
@@ -177,13 +178,13 @@ fn find_problem(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// A sequence, and a table with identifiers that it gave.
+/// A sequence of identifiers, and a table whose rows got their identifiers from it.
 struct Sequence {
     name: &'static str,
     table: &'static str,
 }
 
-/// Finds the sequences that would give an identifier of their tables twice.
+/// Reports the sequences that are below the highest identifier of their tables, and would give it again.
 fn report_low_sequences(
     connection: &Connection,
     sequences: &[Sequence],
@@ -202,6 +203,7 @@ fn report_low_sequences(
     report_rows::<_, String>(connection, SEQUENCE_PROBLEM, &statement, &[], checkup)
 }
 
+/// Finds the sequences of the tables that every version has, if they are too low.
 fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let sequences = [
         Sequence {
@@ -216,14 +218,15 @@ fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqli
     report_low_sequences(connection, &sequences, checkup)
 }
 
+/// Checks and counts the API keys, and checks that the key for `ETag` headers exists.
 fn check_keys(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     check_api_keys(connection, checkup)?;
     checkup.problems.extend(check_etag_key(connection)?);
     Ok(())
 }
 
-/// Compares all rows of one state of the database.
-fn check_agreement(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
+/// Checks that rows of different tables are consistent with each other, in one snapshot.
+fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let snapshot = &mut *Transaction::begin(connection, "BEGIN")?;
     for (problem, statement) in DISAGREEMENTS {
         report_rows::<_, i64>(snapshot, problem, statement, &[], checkup)?;
@@ -244,12 +247,12 @@ fn check_agreement(connection: &mut Connection, checkup: &mut Checkup) -> rusqli
         },
     ];
     report_low_sequences(snapshot, &sequences, checkup)?;
-    // `check_animals` has counted the animals in the catalogue.
+    // The count is not needed: `check_animals` has already counted the animals.
     let _animals = check_values(snapshot, checkup)?;
     Ok(())
 }
 
-/// Finds the rows with values that no release writes.
+/// Finds rows with values that no release ever writes, and exhausted sequences.
 fn check_impossible_values(
     connection: &mut Connection,
     checkup: &mut Checkup,

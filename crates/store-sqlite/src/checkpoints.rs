@@ -4,15 +4,16 @@ use tracing::warn;
 
 use super::{connection::Connection, file::Files};
 
-/// The checkpoints of the writer. SQLite's own checkpoints would run within a commit: before the check of
-/// the database file, and a failed checkpoint would look like a failed commit.
+/// The checkpoints of the writer. SQLite's automatic checkpoints are off, because they run within a
+/// commit: before the database file is checked, and so that their failure looks like a failed commit.
 #[derive(Default)]
 pub(super) struct Checkpoints {
+    /// Whether the last checkpoint failed, so that a series of failures is reported only once.
     is_failing: bool,
 }
 
 impl Checkpoints {
-    /// Copies as much of the WAL into the database as readers allow.
+    /// Copies as much of the WAL into the database as is possible without waiting for readers.
     pub(super) fn run(&mut self, connection: &Connection, files: &mut Files) {
         let result = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         if let Err(error) = &result
@@ -25,7 +26,7 @@ impl Checkpoints {
             );
         }
         self.is_failing = result.is_err();
-        // Records the state of the file after the checkpoint.
+        // Record the state of the database file after the checkpoint, for the next check.
         let _ = files.check();
     }
 }

@@ -10,20 +10,23 @@ use super::{
     transaction::Transaction, writer_metrics::WriterMetrics,
 };
 
-/// A write that waits, or that is in a transaction without a commit yet.
+/// A write that is queued, or that is part of a transaction which is not yet committed.
 pub(super) trait Job: Send {
-    /// Does the write, and keeps its result in place of an earlier one.
+    /// Runs the write in the open transaction, and keeps its result. May run again if the transaction was
+    /// undone; the new result then replaces the old one.
     fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
 
-    /// Sends the result of the write to its caller, after the result of the commit.
+    /// Sends the result of the write to its caller, once the result of the commit is known.
     fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>);
 }
 
-/// The failure of a transaction.
+/// Why the transaction of a batch failed.
 enum Failure {
-    /// Nothing was committed, because one of the writes made SQLite undo all of them, or the disk was full.
+    /// The transaction was rolled back, because one of the writes made SQLite do so, or the disk was
+    /// full. The writes can be retried one by one.
     Undone(StoreError),
-    /// No write began, or it is unknown whether they were committed.
+    /// The transaction could not begin, or it is unknown whether it was committed. The writes must not
+    /// be retried.
     Final(StoreError),
 }
 
@@ -38,8 +41,8 @@ pub(super) struct Committer {
 
 impl Committer {
     /// Commits the batch in one transaction, then acknowledges its jobs. If that transaction is undone,
-    /// each job gets a transaction of its own, so that a job that cannot succeed does not take others
-    /// with it. Returns whether anything was committed.
+    /// retries each job in a transaction of its own, so that a job that cannot succeed does not make the
+    /// others fail. Returns whether anything was committed. Leaves the batch empty.
     pub(super) fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let outcome = self.try_commit(batch);
         if batch.len() < 2 || !matches!(outcome, Err(Failure::Undone(_))) {
@@ -53,7 +56,8 @@ impl Committer {
             let is_final = matches!(outcome, Err(Failure::Final(_)));
             has_changes |= acknowledge(&mut single, outcome);
             if is_final {
-                // Each of the remaining jobs could wait for the same lock.
+                // Do not try the remaining jobs: each could wait just as long, for example for the
+                // same lock.
                 let mut remaining_jobs: Vec<_> = jobs.collect();
                 acknowledge(
                     &mut remaining_jobs,
@@ -65,8 +69,8 @@ impl Committer {
         has_changes
     }
 
-    /// Runs every job of the batch in one transaction, and commits it. Returns whether anything was
-    /// changed.
+    /// Runs the batch like [`Self::run_and_commit`]. After a failure, also drops the cached values and
+    /// counts the failure.
     fn try_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
         let outcome = self.run_and_commit(batch);
         if outcome.is_err() {
@@ -76,7 +80,8 @@ impl Committer {
         outcome
     }
 
-    /// Runs every job of the batch in one transaction, and commits it.
+    /// Runs every job of the batch in one transaction, and commits it. Returns whether anything was
+    /// changed.
     fn run_and_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
         let Self {
             connection,
@@ -86,7 +91,7 @@ impl Committer {
             metrics,
         } = self;
         let result = begin(connection, newest, files);
-        waiting_writer.end();
+        waiting_writer.stop_waiting();
         let mut transaction = result.map_err(Failure::Final)?;
         let changes_before = transaction.total_changes();
         for job in batch.iter_mut() {
@@ -111,16 +116,17 @@ fn acknowledge(batch: &mut Vec<Box<dyn Job>>, outcome: Result<bool, Failure>) ->
     has_changes
 }
 
-/// Begins the transaction of a batch, when the files are still the open ones.
+/// Begins the transaction of a batch. Fails if the files have been replaced or changed by another
+/// program.
 fn begin<'c>(
     connection: &'c mut Connection,
     newest: &mut Newest,
     files: &mut Files,
 ) -> Result<Transaction<'c>, StoreError> {
-    // IMMEDIATE takes the write lock now, while waiting for another process is allowed. SQLite
-    // rejects a read transaction that turns into a write without waiting.
+    // IMMEDIATE takes the write lock now, and may wait for it. If a read transaction turned into a write,
+    // SQLite would fail at once while another process holds the lock.
     let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-    // From here on, no other process appends to the WAL.
+    // The write lock is held, so no other process appends to the WAL during this check and from here on.
     files.check()?;
     newest.validate(&transaction)?;
     Ok(transaction)
@@ -134,10 +140,10 @@ fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure
     transaction
         .commit()
         .map_err(|error| match error.sqlite_error_code() {
-            // On a full disk, the last page of the transaction is not in the WAL.
+            // On a full disk, the last page of the transaction is not in the WAL, so it is not committed.
             Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
-            // The whole transaction may be in the WAL. As long as this process lives, the next commit
-            // overwrites it. If the process dies first, the next one reads it.
+            // The whole transaction may be in the WAL. While this process lives, its next commit
+            // overwrites it. If the process dies first, the next process takes it for committed.
             _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
         })?;
     files
@@ -145,7 +151,7 @@ fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure
         .map_err(|change| Failure::Final(StoreError::OutcomeUnknown(Arc::new(change))))
 }
 
-/// Returns the error of a write after SQLite has undone the writes before it.
+/// Returns the error of a write that did not run because its transaction was already rolled back.
 pub(super) fn transaction_lost() -> StoreError {
     StoreError::Unavailable(cause(
         "the transaction was rolled back by an earlier failure",

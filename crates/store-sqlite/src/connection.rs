@@ -1,17 +1,18 @@
-//! A connection to the file.
+//! The connection type of this crate.
 
 use std::ops::{Deref, DerefMut};
 
-/// A connection to a file. It is a type of this crate, so that it can have the traits of the store.
+/// A connection to a database. A newtype, because this crate could not implement the traits of the
+/// store for the connection of rusqlite.
 pub struct Connection(rusqlite::Connection);
 
 impl Connection {
-    /// Wraps a connection of the driver.
+    /// Wraps a connection of rusqlite.
     pub(super) fn new(connection: rusqlite::Connection) -> Self {
         Self(connection)
     }
 
-    /// Opens an empty database that is nowhere but in memory.
+    /// Opens a new, empty in-memory database.
     pub(crate) fn open_in_memory() -> rusqlite::Result<Self> {
         let connection = rusqlite::Connection::open_in_memory()?;
         Ok(Self(connection))

@@ -1,4 +1,4 @@
-//! Copies a database into one file, completely and checked, or not at all.
+//! Copies a database into a single file, atomically and with a check of the copy.
 
 mod content;
 mod hard_links;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use petstore_domain::WriteContext;
 use petstore_store::OpenMode;
-use petstore_system::owner::make_file;
+use petstore_system::owner::create_file;
 
 pub use self::content::{CopiedContent, CopiedDatabase};
 use self::{content::copy_content, partial_file::PartialFile, replacement::prepare_replacement};
@@ -19,14 +19,17 @@ use super::{
     opening,
 };
 
-/// Copies the database at `source_path` to `target_path`, even while others write to it. The copy is one
-/// file of mode 0600, because it contains the digests of keys. A file at `target_path` is replaced only
-/// with `replace`, and only if no process has it open. The copy is first written next to `target_path`,
-/// under a name that contains `number`; if the process is killed, that file stays behind. The copy gets
-/// another epoch of the log and an act, with `restore_context`.
+/// Copies the database at `source_path` to `target_path`, even while other processes write to it.
 ///
-/// At each moment, even at a power cut, the target is either the old file or the copy. An old database of
-/// several files is always complete under one of its names.
+/// The copy is a single file of mode 0600, because it contains the digests of keys. A file at
+/// `target_path` is replaced only with `replace`, and only if no process has it open. With
+/// `restore_context`, a copy with the schema of this release begins a new epoch of the log, and records
+/// the restore as an act.
+///
+/// The copy is first written next to `target_path`, under a name that contains `number`; if the
+/// process is killed, that file stays behind. At any moment, even at a power cut, the target is either
+/// the old file or the complete copy. An old database of several files is always complete under one of
+/// its names.
 ///
 /// # Errors
 ///
@@ -41,7 +44,7 @@ pub fn copy(
     if is_companion(target_path) {
         return Err(CopyError::Companion(target_path.display().to_string()));
     }
-    let source = opening::open_untouched(source_path, OpenMode::CreateAndMigrate)?;
+    let source = opening::open_read_only(source_path, OpenMode::CreateAndMigrate)?;
     check_target(source_path, target_path, replace)?;
 
     let replaced_database = prepare_replacement(target_path)?;
@@ -55,8 +58,9 @@ pub fn copy(
     } else {
         source_path
     };
-    let result = partial_file.give(replaced_database.as_ref(), owner_path);
-    // The service does not open a new backup, and some disks for backups know no owners.
+    let result = partial_file.set_owner(replaced_database.as_ref(), owner_path);
+    // A failure does not matter for a new backup: the service does not open it, and some file systems for
+    // backups have no owners.
     if replaced_database.is_some() || restore_context.is_some() {
         result.map_err(|error| CopyError::from_write(target_path, error))?;
     }
@@ -68,7 +72,8 @@ pub fn copy(
     })
 }
 
-/// Checks that the target is no file of the source, and that a file at its path may be replaced.
+/// Checks that the target is not one of the files of the source, and that files at its paths may be
+/// replaced.
 fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result<(), CopyError> {
     let source_path = source_path
         .canonicalize()
@@ -92,16 +97,17 @@ fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result
     }
 }
 
-/// Copies the database at `source_path` into a file at `target_path`, in place of the files there, and
-/// checks it. Does not sync it. Calls `after_copy` before the check, which takes most of the time.
+/// Copies the database at `source_path` to `target_path`, replacing any files there, and checks the
+/// copy. Not atomic, and does not sync. Calls `after_copy` between the copy and the check, which takes
+/// most of the time.
 pub fn copy_into(
     source_path: &Path,
     target_path: &Path,
     after_copy: impl FnOnce(),
 ) -> Result<CopiedContent, CopyError> {
     remove(target_path);
-    make_file(target_path, None).map_err(|error| CopyError::from_write(target_path, error))?;
-    let source = opening::open_untouched(source_path, OpenMode::AsIs)?;
+    create_file(target_path, None).map_err(|error| CopyError::from_write(target_path, error))?;
+    let source = opening::open_read_only(source_path, OpenMode::AsIs)?;
     copy_content(target_path, &source, None, after_copy)
         .map_err(|problem| problem.into_copy_error(source_path, target_path))
 }

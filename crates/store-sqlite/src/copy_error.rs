@@ -1,12 +1,12 @@
 //! The error of a failed copy of a database.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{io, path::Path, sync::Arc};
 
 use petstore_store::{Cause, OpenError};
 
-/// The reason why a copy failed, in one line for the operator.
+/// The reason why a copy failed. Its message is one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The source, or the database to replace, cannot be opened.
@@ -16,20 +16,20 @@ pub enum CopyError {
     Damaged { path: String, what: String },
     #[error("{0} already exists; --force replaces it")]
     Exists(String),
-    /// A process has the database to replace open.
+    /// Another process has the database open.
     #[error("{0} is in use; stop the service first")]
     InUse(String),
     /// The target is a file of the source.
     #[error("{0} is the database itself; name another file")]
     Same(String),
-    /// The target is, or would be, a companion file of a database.
+    /// The target has the name of a companion file, such as `petstore.db-wal`.
     #[error("{0} is the name of a file that SQLite keeps next to a database; name another file")]
     Companion(String),
     /// The target is a device, a folder, a pipe or a socket.
     #[error("{0} is not a regular file; name another file")]
     NotAFile(String),
-    /// The database to replace has transactions in its WAL, and the checkpoint failed. It is not
-    /// known to be damaged.
+    /// The database to replace may have transactions in its WAL, and the checkpoint failed although the
+    /// database is not known to be damaged.
     #[error(
         "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
          {cause}. Nothing was changed; remove the cause and repeat the command"
@@ -37,8 +37,7 @@ pub enum CopyError {
     Checkpoint { path: String, cause: Cause },
     #[error("cannot write {path}: {cause}")]
     Write { path: String, cause: Cause },
-    /// The copy cannot be renamed to its target, and the old database cannot be restored to its
-    /// name.
+    /// The copy could not be renamed to its target, and the old database could not get its name back.
     #[error(
         "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
     )]

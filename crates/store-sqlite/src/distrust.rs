@@ -1,5 +1,5 @@
-//! Reacts to database files that were removed, replaced or changed while they are open: says what
-//! happened, and ends the use of the store.
+//! Reacts to database files that another program has removed, replaced or changed while they are open:
+//! logs what happened, and makes the service end unless the file may come back.
 
 use std::mem;
 
@@ -12,23 +12,27 @@ use super::{
     file::{ChangeKind, ExternalChange, Files},
 };
 
-/// The change that has ended the use of a store; `None` until the use has ended.
+/// A receiver for the change that makes a store unusable; its value is `None` until that happens.
 pub(super) type EndOfUse = watch::Receiver<Option<ExternalChange>>;
 
-/// The messages and steps about the last change so far.
+/// The handler for changes of the files by other programs. It reports each change only once.
 #[derive(Default)]
 pub(super) struct Distrust {
+    /// Whether the current change was logged.
     is_reported: bool,
+    /// The sender for [`EndOfUse`].
     end: watch::Sender<Option<ExternalChange>>,
 }
 
 impl Distrust {
+    /// Returns a receiver for the change that makes the store unusable.
     pub(super) fn end_of_use(&self) -> EndOfUse {
         self.end.subscribe()
     }
 
-    /// Says once what happened. The store ends, unless the database file is missing: it may come
-    /// back, and until then only this process can read its content.
+    /// Handles the change that the last check of `files` has found, if any: logs it once, and makes
+    /// the store unusable. But if the database file is missing, the store stays in use: the file
+    /// may come back, and until then, only this process can read its content.
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
             if mem::take(&mut self.is_reported) {
@@ -52,11 +56,13 @@ impl Distrust {
         match loss {
             Loss::DatabaseMissing => return,
             Loss::WalName => {
-                // The last connection writes the pages that readers hold back now, when it closes.
+                // Save the content of the WAL now. The pages that readers still hold back are written
+                // when the last connection closes.
                 let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
             }
             Loss::Index | Loss::Content => {
-                // The WAL must stay as it is: its content belongs to the original file.
+                // The WAL must stay as it is, because its content belongs to the original database
+                // file. So closing the last connection must not run a checkpoint.
                 let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
                 let _ = connection.set_db_config(no_checkpoint, true);
             }
@@ -65,12 +71,12 @@ impl Distrust {
     }
 }
 
-/// The loss that a change by another program causes.
+/// The damage that a change by another program has done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loss {
-    /// The database file has no name any more.
+    /// The database file was removed, so that only open descriptors lead to it.
     DatabaseMissing,
-    /// The WAL has no name any more, but its open file is complete.
+    /// The name of the WAL is gone, but the open file is complete.
     WalName,
     /// The `-shm` file is gone.
     Index,
@@ -91,7 +97,7 @@ impl Loss {
         }
     }
 
-    /// Returns what follows from the loss, and what the operator can do.
+    /// Returns the sentences that tell the operator the consequences and what to do.
     fn outcome(self) -> &'static str {
         match self {
             Self::DatabaseMissing => {

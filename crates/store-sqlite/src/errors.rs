@@ -1,8 +1,9 @@
-//! Tells the errors of SQLite apart.
+//! Classifies the errors of SQLite.
 
 use rusqlite::ErrorCode;
 
-/// Whether the error is due to the content of the file, rather than to its access.
+/// Whether the error is due to damaged or invalid content of the file, rather than to a failed access
+/// to it.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
 

@@ -1,8 +1,9 @@
 //! Detects changes to the database files by other programs.
 //!
 //! SQLite assumes that only SQLite touches its open files, but an operator can remove, replace or
-//! truncate them by mistake. The next process would not find what is committed after that. So
-//! [`Files::check`] examines all three files before a commit and before its acknowledgement.
+//! truncate them by mistake. Whatever is committed to such a file afterwards is lost to the next
+//! process. So [`Files::check`] examines all three files before each commit, and again before it is
+//! acknowledged.
 
 use std::{
     ffi::CString,
@@ -24,21 +25,21 @@ use super::{
 /// The length of the header of a database file, in bytes.
 const DATABASE_HEADER: usize = 100;
 
-/// The number of pages of a long WAL. While the WAL is long, no transaction stays open, and a checkpoint follows every
-/// batch of writes.
+/// The number of pages from which the WAL counts as long. While it is, no read transaction stays open,
+/// and a checkpoint follows every batch of writes.
 pub(super) const LONG_WAL: u32 = 1_000;
 
-/// The files that a connection has open.
+/// The three files of an open database, as they were when they were opened.
 pub(super) struct Files {
     database: OpenFile,
     wal: OpenFile,
     index: OpenFile,
     wal_index: WalIndex,
-    /// The state of the database file at the last check during which no checkpoint was writing to it.
+    /// The state of the database file at the last check that no running checkpoint disturbed.
     database_state: Option<DatabaseState>,
     /// The last frame of the WAL at the last check.
     last_frame: Option<Frame>,
-    /// The result of the last check.
+    /// The change that the last check has found.
     change: Option<ExternalChange>,
 }
 
@@ -51,7 +52,7 @@ struct OpenFile {
     identity: FileIdentity,
 }
 
-/// The state of the database file. It changes only by checkpoints.
+/// The state of the database file, which only checkpoints may change.
 #[derive(PartialEq, Eq)]
 struct DatabaseState {
     checkpoints: Checkpoints,
@@ -59,7 +60,7 @@ struct DatabaseState {
     header: [u8; DATABASE_HEADER],
 }
 
-/// The kind of a change by another program.
+/// What another program did to one of the files: removed or replaced it ("gone"), or changed its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     DatabaseGone,
@@ -78,7 +79,7 @@ pub(super) struct ExternalChange {
 }
 
 impl ChangeKind {
-    /// Whether the path leads to another file or to none.
+    /// Whether the file was removed or replaced, so that its path leads to no file or to another one.
     fn is_gone(self) -> bool {
         matches!(self, Self::DatabaseGone | Self::WalGone | Self::IndexGone)
     }
@@ -122,15 +123,15 @@ impl Files {
         self.database.identity == identity
     }
 
-    /// Whether the WAL is long, or the checkpoint of a killed process was interrupted. Until that
-    /// checkpoint is completed, nobody can tell whether the database file is intact.
+    /// Whether the WAL is long, or a process was killed during a checkpoint. Until such a checkpoint is
+    /// completed, it is impossible to tell whether the database file is intact.
     pub(super) fn needs_checkpoint(&self) -> bool {
         let pages = WalIndex::pages_in_wal(&self.wal_index.version());
-        pages >= LONG_WAL || !self.wal_index.checkpoints().are_at_rest()
+        pages >= LONG_WAL || !self.wal_index.checkpoints().are_idle()
     }
 
-    /// Fails if a file is not the open one, or was changed by another program. A missing database
-    /// file may come back. Any other failure lasts until the database is opened again.
+    /// Fails if another program has removed, replaced or changed a file. A missing database file may come
+    /// back; any other failure is permanent until the database is opened again.
     pub(super) fn check(&mut self) -> Result<(), ExternalChange> {
         if let Some(change) = &self.change
             && change.kind != ChangeKind::DatabaseGone
@@ -151,7 +152,7 @@ impl Files {
         }
     }
 
-    /// Returns the file that a change of this kind is about.
+    /// Returns the file that a change of this kind affects.
     fn changed_file(&self, kind: ChangeKind) -> &OpenFile {
         match kind {
             ChangeKind::DatabaseGone | ChangeKind::DatabaseChanged => &self.database,
@@ -160,13 +161,13 @@ impl Files {
         }
     }
 
-    /// Returns the result of the last check.
+    /// Returns the change that the last check has found; `None` if it found none.
     pub(super) fn external_change(&self) -> Option<&ExternalChange> {
         self.change.as_ref()
     }
 
-    /// Whether the open WAL file, which may have no name any more, has everything that was
-    /// committed, and no other process can have written into the database.
+    /// Whether the open WAL can safely be copied into the database: it has everything that was committed,
+    /// even if its name was removed, and no other process can have written into the database.
     pub(super) fn can_checkpoint(&self) -> bool {
         let size = self.wal.file.metadata().map_or(0, |wal| wal.len());
         let have_names = self.database.size().is_some() && self.index.size().is_some();
@@ -176,12 +177,13 @@ impl Files {
                 .is_ok()
     }
 
-    /// Compares all files with the state at the last check, and remembers their state.
+    /// Compares all files with their state at the last check, and remembers the new state.
     fn check_files(&mut self) -> Result<(), ChangeKind> {
         let checkpoints = self.wal_index.checkpoints();
         let size = self.database.size().ok_or(ChangeKind::DatabaseGone)?;
         let wal_result = self.check_wal();
-        // Without its `-shm` file, other processes can have written into the other files.
+        // Processes that open the database now use another `-shm` file, so no lock keeps them from
+        // writing into the other files.
         if wal_result != Err(ChangeKind::WalGone) && self.index.size().is_none() {
             return Err(ChangeKind::IndexGone);
         }
@@ -189,9 +191,9 @@ impl Files {
 
         let mut header = [0; DATABASE_HEADER];
         let header_result = self.database.file.read_exact_at(&mut header, 0);
-        // Only a checkpoint writes into the database file, and marks its beginning and end in the
-        // `-shm` file.
-        if checkpoints.are_at_rest() && self.wal_index.checkpoints() == checkpoints {
+        // Only a checkpoint may write into the database file, and it marks its beginning and end in the
+        // `-shm` file. So compare the file only if no checkpoint was running while it was read.
+        if checkpoints.are_idle() && self.wal_index.checkpoints() == checkpoints {
             let state = DatabaseState {
                 checkpoints,
                 size,
@@ -209,7 +211,7 @@ impl Files {
         Ok(())
     }
 
-    /// Returns the last frame of the WAL, which has this size.
+    /// Returns the last frame of the WAL, which has this size in bytes; `None` if the WAL is empty.
     fn find_last_frame(
         &self,
         version: &FileVersion,
@@ -227,7 +229,8 @@ impl Files {
                 self.last_frame = last_frame;
                 return Ok(());
             }
-            // With another version, a process has committed, or restarted the WAL, in between.
+            // If the version has changed, another process has committed or restarted the WAL in
+            // between, so check again.
             if self.wal_index.version() == version {
                 return Err(ChangeKind::WalChanged);
             }
@@ -236,7 +239,7 @@ impl Files {
 }
 
 impl OpenFile {
-    /// Remembers the identity of an open file.
+    /// Records the identity of an open file.
     fn new(file: Arc<File>, path: PathBuf) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let identity = FileIdentity::from_status(&rustix::fs::fstat(&file)?);
@@ -250,7 +253,7 @@ impl OpenFile {
 
     /// Returns the size of the file; `None` if its path leads to another file or to none.
     fn size(&self) -> Option<u64> {
-        // `Path::metadata` takes 500 instructions, and a create calls this six times.
+        // Avoid `Path::metadata`, which takes 500 instructions: every create calls this six times.
         let status = rustix::fs::stat(&*self.name).ok()?;
         if FileIdentity::from_status(&status) != self.identity {
             return None;

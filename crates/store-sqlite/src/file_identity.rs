@@ -1,4 +1,5 @@
-//! Tells files apart, and keeps files open.
+//! Identifies files regardless of their names, knows the companion files of a database, and keeps files
+//! open that SQLite locks.
 
 use std::{
     fs::{self, File},
@@ -10,7 +11,7 @@ use std::{
 use parking_lot::Mutex;
 use rustix::fs::Stat;
 
-/// The identity of a file, regardless of its names.
+/// The identity of a file: all its names lead to the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -31,8 +32,8 @@ impl FileIdentity {
     }
 }
 
-/// Whether a file of this name, or the file to which it leads, would be a companion file of a
-/// database, whether that exists or not. SQLite reads, overwrites and removes such a file.
+/// Whether `path`, or the file to which it leads, has the name of a companion file of a database, such as
+/// `petstore.db-wal`. The database need not exist. SQLite reads, overwrites and removes such a file.
 pub fn is_companion(path: &Path) -> bool {
     has_companion_name(path)
         || path
@@ -44,22 +45,23 @@ fn has_companion_name(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     ["-wal", "-shm", "-journal"]
         .iter()
-        .any(|end| name.ends_with(end.as_bytes()))
+        .any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Returns the path of a companion file of the database at `path`.
-pub(super) fn companion(path: &Path, end: &str) -> PathBuf {
+/// Returns the path of the companion file with this suffix: `-wal` leads to the WAL of the database at
+/// `path`.
+pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(end);
+    name.push(suffix);
     name.into()
 }
 
 /// Returns the paths of a database file and of its companion files.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
-    ["", "-wal", "-shm", "-journal"].map(|end| companion(path, end))
+    ["", "-wal", "-shm", "-journal"].map(|suffix| companion(path, suffix))
 }
 
-/// Removes all files of a database, as far as this is possible.
+/// Removes all files of a database. Ignores errors.
 pub fn remove(path: &Path) {
     for path in files_of(path) {
         let _ = fs::remove_file(path);
@@ -80,16 +82,16 @@ struct KeptFile {
     file: Arc<File>,
 }
 
-/// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a
-/// file loses all its POSIX locks on that file, including the locks of SQLite. So each file is opened
-/// only once.
+/// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a file
+/// loses all its POSIX locks on that file, including the locks of SQLite. To limit the number of open
+/// descriptors, returns the same one when the same file is opened again.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     static KEPT_FILES: Mutex<Vec<KeptFile>> = Mutex::new(Vec::new());
 
     let mut kept_files = KEPT_FILES.lock();
     let identity = FileIdentity::read(path)?;
     for kept_file in kept_files.iter() {
-        // If other code has closed the descriptor, it leads to another file, or to none.
+        // Check the descriptor, too: if other code has closed it, its number may belong to another file.
         if kept_file.identity == identity && has_identity(&kept_file.file, identity) {
             return Ok(Arc::clone(&kept_file.file));
         }
@@ -102,6 +104,7 @@ pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     Ok(file)
 }
 
+/// Whether an open descriptor leads to the file with this identity.
 fn has_identity(file: &File, identity: FileIdentity) -> bool {
     rustix::fs::fstat(file).is_ok_and(|status| FileIdentity::from_status(&status) == identity)
 }

@@ -1,4 +1,5 @@
-//! What a process finds at its start: files that another process uses in another way, or that lack transactions.
+//! Checks the files that a process finds when it opens a database: whether another process uses a
+//! different `-shm` file, and whether the WAL has lost transactions.
 
 use std::{
     fs::{self, File},
@@ -22,23 +23,24 @@ struct ByteRange {
     length: u64,
 }
 
-/// The bytes in which SQLite locks the database file while it is open.
+/// The bytes of the database file that SQLite locks while it has the file open.
 const DATABASE_LOCK: ByteRange = ByteRange {
     start: 0x4000_0002,
     length: 510,
 };
 
-/// The bytes in which SQLite locks the `-shm` file while it is open.
+/// The byte of the `-shm` file that SQLite locks while it has the file open.
 const INDEX_LOCK: ByteRange = ByteRange {
     start: 128,
     length: 1,
 };
 
-/// Whether another process has the database open with a different `-shm` file. Then no lock
-/// protects the two from each other.
+/// Whether another process has the database open with a different `-shm` file, so that no lock
+/// protects the two processes from each other. If so, the database file is locked, but the `-shm` file
+/// is not.
 pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     let index = match keep_open(&companion(path, "-shm")) {
-        // The database is not in WAL mode, or not yet.
+        // Without a `-shm` file, the database is not in WAL mode, or not yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         result => result?,
     };
@@ -46,7 +48,7 @@ pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     Ok(is_locked(&database, DATABASE_LOCK)? && !is_locked(&index, INDEX_LOCK)?)
 }
 
-/// Whether another process has locked these bytes of a file.
+/// Whether another process holds a lock on these bytes of a file.
 fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
     let lock = Flock {
         start: range.start,
@@ -57,9 +59,9 @@ fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
     Ok(conflict.is_some())
 }
 
-/// Whether the WAL lacks transactions that were committed to it and are not in the database,
-/// according to the `-shm` file that its last user left. `false` if the `-shm` file may be older
-/// than the WAL, for example after a power cut.
+/// Whether the WAL lacks transactions that were committed to it and are not in the database, according
+/// to the `-shm` file that its last user has left behind. `false` if the `-shm` file may be older than
+/// the WAL, for example after a power cut.
 pub(super) fn has_lost_transactions(path: &Path) -> bool {
     let Ok(index) = keep_open(&companion(path, "-shm")) else {
         return false;
@@ -78,20 +80,20 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
         {
             return false;
         }
-        // If the content has changed, a process is writing the `-shm` file right now.
+        // If the content has changed meanwhile, another process is writing to the files, so check again.
         if parse_index(&index) == Some((version, checkpointed_pages)) {
             return true;
         }
     }
 }
 
-/// Reads the version in the `-shm` file, and the number of pages of the WAL that are in the database.
+/// Reads the version in the `-shm` file, and the page up to which the WAL was copied into the database.
 fn parse_index(index: &File) -> Option<(FileVersion, u32)> {
     let content = read_bytes::<INDEX_HEADER>(index, 0)?;
     WalIndex::parse(&content)
 }
 
-/// Whether a file was written after the machine was started.
+/// Whether a file was modified after the machine was booted. `false` if the time of the boot is unknown.
 fn is_newer_than_boot(file: &File) -> bool {
     let Ok(modification_time) = file.metadata().and_then(|metadata| metadata.modified()) else {
         return false;
@@ -99,7 +101,7 @@ fn is_newer_than_boot(file: &File) -> bool {
     boot_time().is_some_and(|boot_time| modification_time > boot_time)
 }
 
-/// Returns the time at which the machine was started; `None` if it is unknown.
+/// Returns the time at which the machine was booted; `None` if it is unknown.
 fn boot_time() -> Option<SystemTime> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let seconds = text

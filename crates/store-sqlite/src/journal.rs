@@ -1,4 +1,4 @@
-//! Appends to the log of changes and to the audit trail.
+//! The statements for the log of changes and the audit trail.
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -15,10 +15,10 @@ use petstore_store::{
 };
 use rusqlite::params;
 
-use super::{connection::Connection, newest::Newest, transaction::finish};
+use super::{connection::Connection, newest::Newest, transaction::resolve_now};
 
-/// Expands to a statement that appends a change, with these values after the times. The text is short,
-/// because each use looks for the prepared statement by its text.
+/// Expands to a statement that appends a change: `$values` follow after its two times. The text is kept
+/// short, because each use looks up the prepared statement by its text.
 ///
 /// It is a macro because only literals can be joined into a constant. For example, `append!("?3, ?4")`
 /// becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
@@ -34,7 +34,7 @@ macro_rules! append {
 }
 const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
 const APPEND_ADDED_PET: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
-/// The numbers of the first and the last change, and the epoch.
+/// The query for the numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
 pub(super) const CHANGES: &str = changes_between!("changes WHERE seq > $1 AND seq <= $2");
@@ -44,13 +44,13 @@ pub(super) const HISTORY: &str = concat!(
     " FROM changes INDEXED BY changes_by_pet WHERE pet_id = $1 AND seq < $2
     ORDER BY seq DESC LIMIT $3"
 );
-/// The values of [`petstore_store::Offers::public_version`]. The log has no gaps, so its last number is the
-/// number of all changes.
+/// The query for the values of [`petstore_store::Offers::public_version`]. The last number of the log is
+/// also the count of all changes ever made, because the log has no gaps.
 pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
     (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
 pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
-/// The last change above $1 and below $2 that is older than $3, like all changes before it; $1 if there
-/// is none.
+/// The query for the last change above $1 and below $2 such that this change and all before it are older
+/// than $3; $1 if there is none. It is a binary search over `latest_at`, which never decreases.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         SELECT CAST($1 AS bigint), CAST($2 AS bigint)
         UNION ALL
@@ -62,7 +62,7 @@ pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
                 THEN high ELSE (low + high) / 2 END
         FROM search WHERE high - low > 1)
     SELECT max(low) FROM search";
-/// Whether a change above $1 and up to $2 is older than $3.
+/// The query that tells whether a change above $1 and up to $2 is older than $3.
 pub(super) const HAS_OLDER: &str =
     "SELECT EXISTS (SELECT 1 FROM changes WHERE seq > $1 AND seq <= $2 AND at < $3)";
 pub(super) const AUDIT_CHANGES: [&str; 2] = [
@@ -84,9 +84,9 @@ const FORGET_CHANGES: &str = concat!(
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
-/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
-/// one with a time from `kept_from` to `kept_until`, in milliseconds. Returns the number of deleted rows,
-/// at most `limit`.
+/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the
+/// first one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit`
+/// rows of each kind, and returns the greater of the two numbers.
 pub(super) fn forget_changes(
     connection: &Connection,
     kept_from: i64,
@@ -131,7 +131,8 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Appends the change of a new animal, at less cost than [`append`].
+/// Appends the change that adds an animal. Binds fewer values than [`append`], which makes creates
+/// cheaper.
 pub(super) fn append_added_pet(
     connection: &Connection,
     newest: &mut Newest,
@@ -157,15 +158,26 @@ pub(super) fn append_added_pet(
     Ok(())
 }
 
-/// Makes the cursors of the log, the sessions of staff and their links invalid, because the database
-/// was restored: some may have ended after the backup.
+/// Begins a new epoch of a restored database: invalidates the cursors of the log, and the sessions and
+/// links of the staff, because they may have been ended after the backup was made. Records the restore
+/// as an act, unless the database has the schema of an older release (`is_current` is false), whose
+/// tables the act may not fit.
 pub(super) fn begin_epoch(
     connection: &mut Connection,
     context: &WriteContext,
+    is_current: bool,
 ) -> rusqlite::Result<()> {
-    renew_epoch(connection)?;
-    connection.execute("DELETE FROM staff_sessions", [])?;
-    connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
+    // The first releases had neither a log nor staff.
+    if connection.table_exists(None::<&str>, "change_log")? {
+        renew_epoch(connection)?;
+    }
+    if connection.table_exists(None::<&str>, "staff_sessions")? {
+        connection.execute("DELETE FROM staff_sessions", [])?;
+        connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
+    }
+    if !is_current {
+        return Ok(());
+    }
     let subject = JournalSubject {
         kind: SubjectKind::Database.into(),
         id: None,
@@ -175,10 +187,10 @@ pub(super) fn begin_epoch(
         subject,
         details: Vec::new(),
     };
-    finish(record_act(connection, &act, context).boxed())
+    resolve_now(record_act(connection, &act, context).boxed())
 }
 
-/// Makes the cursors of the log invalid.
+/// Replaces the epoch of the log, which invalidates all its cursors.
 pub(super) fn renew_epoch(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE change_log SET epoch = randomblob(16)", [])?;
     Ok(())

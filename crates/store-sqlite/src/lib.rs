@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, with one connection that writes and a few that read.
 //!
-//! Reads run on the calling thread: a usual page takes microseconds, less than passing it to
-//! another thread. Writes go to the writer, whose own thread waits for the disk.
+//! Reads run on the calling thread: reading a usual page takes microseconds, less than handing the work
+//! to another thread. Writes are queued for the writer, whose dedicated thread waits for the disk.
 
 mod check;
 mod checkpoints;

@@ -1,7 +1,7 @@
-//! Adds a whole catalogue in one transaction, on its own connection.
+//! Bulk-loads a whole catalogue in one transaction, on its own connection.
 //!
-//! The transaction holds the write lock from beginning to end, so a service on the same file cannot
-//! add animals during it. The reads of the service continue.
+//! The transaction holds the write lock from beginning to end, so that a service on the same file
+//! cannot add animals meanwhile. Its reads continue.
 
 use std::{
     fs, io,
@@ -36,37 +36,41 @@ use super::{
     newest::Newest,
     opening, pets, rows,
     store_area::{changes, fields as store_fields},
-    transaction::finish,
+    transaction::resolve_now,
 };
 
-/// The time limit for getting the write lock. The writer of a busy service takes it again at once.
+/// How long to wait for the write lock. While a busy service has the database open, this takes longer
+/// than usual, because its writer takes the lock again as soon as it has released it.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The page cache, in KiB (a negative value means KiB to SQLite). Each changed page is written to
-/// the WAL only once if the cache can hold all of them.
+/// The size of the page cache: 64 MiB (to SQLite, a negative value is a size in KiB). As long as the
+/// cache can hold all changed pages, each is written to the WAL only once.
 const CACHE_SIZE: i64 = -64 << 10;
 
-/// The statement that raises the last identifier of a table. A table without previous rows has no row here.
+/// The statement that raises the last identifier of a table. It updates no row if the table never had
+/// one.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
 
-/// A transaction that adds a whole catalogue to a file.
+/// A transaction that loads a whole catalogue into a file.
 pub struct SqliteLoad {
     connection: Connection,
     files: Files,
-    /// The summary of the rows that were added.
+    /// The counts and the range of identifiers of the rows added so far.
     summary: ImportSummary,
-    /// The fields that say which values are unique.
+    /// The definitions of the store's fields, which say which values must be unique.
     fields: FieldSet,
-    /// The actor, and the time at which the animals are added.
+    /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
-    /// The new database, if this created one. It is dropped last, after the connection is closed.
+    /// The guard of the new database, if this has created one. The last field, because it must be
+    /// dropped after the connection is closed.
     new_database: NewDatabase,
 }
 
-/// The path of a database that is created for the animals. If none are added, its files are removed.
+/// A guard that removes the files of a new database when it is dropped, unless something was committed.
 struct NewDatabase {
+    /// The path of the database; `None` if it existed before, or is to be kept.
     path: Option<PathBuf>,
 }
 
@@ -74,21 +78,21 @@ impl Drop for NewDatabase {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
             // If this fails, an empty database remains, which is harmless.
-            let _ = discard_if_empty(path);
+            let _ = remove_if_empty(path);
         }
     }
 }
 
-/// Removes the files of an empty database that no other process has open.
-fn discard_if_empty(path: &Path) -> io::Result<()> {
+/// Removes the files of a database if it is empty, and no other process has it open.
+fn remove_if_empty(path: &Path) -> io::Result<()> {
     // SQLite keeps the companion files next to the file itself, not next to a link to it.
     let path = path.canonicalize()?;
     let connection = open_exclusively(&path).map_err(io::Error::other)?;
     if !is_empty(&connection).map_err(io::Error::other)? {
         return Ok(());
     }
-    // The database is removed last. Before that, its companion files would belong to the next database of
-    // that name.
+    // Remove the database file last: without it, the companion files would be taken for the files of the
+    // next database of that name.
     for path in files_of(&path).iter().rev() {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -98,17 +102,18 @@ fn discard_if_empty(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a database so that the first read takes a lock that excludes every process that has the
-/// database open. A process that opens it later sees before its commit that it is gone.
+/// Opens a database so that the first read takes a lock which conflicts with every process that has the
+/// database open. A process that opens it later notices before its first commit that the file is gone.
 fn open_exclusively(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let connection = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     Ok(connection)
 }
 
-/// Whether a database of this program has no animals, orders and other rows.
+/// Whether a database has no content: neither a schema of another program, nor animals, orders or
+/// other rows.
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     match migrations::read_kind(connection)? {
         DatabaseKind::Empty => Ok(true),
@@ -118,7 +123,8 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 impl SqliteLoad {
-    /// Opens the file at `path`, to add to it. Blocks.
+    /// Opens the database at `path`, or creates it if `mode` allows, to add to it. Blocks the calling
+    /// thread.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let new_database = match path.try_exists() {
             Ok(false) => NewDatabase {
@@ -134,7 +140,7 @@ impl SqliteLoad {
         })?;
         opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
             .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
-            .map_err(|error| opening::cannot_open(&path_text, error))?;
+            .map_err(|error| opening::open_error(&path_text, error))?;
         Ok(Self {
             connection,
             files,
@@ -149,10 +155,10 @@ impl SqliteLoad {
 impl Load for SqliteLoad {
     fn begin(&mut self, _: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
-        // The foreign key of a successor may refer to a key that is added later.
+        // A key may be added before the key to which its foreign key refers, so check only at the commit.
         self.connection
             .execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
-        self.fields = store_fields::read(&self.connection)?;
+        self.fields = store_fields::read_definitions(&self.connection)?;
         Ok(())
     }
 
@@ -173,7 +179,7 @@ impl Load for SqliteLoad {
                 self.summary.add(id);
                 return Ok(());
             }
-            None => rows::identifier(pets::next_id(&self.connection)?)?,
+            None => rows::pet_id(pets::next_id(&self.connection)?)?,
         };
         let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
@@ -182,9 +188,9 @@ impl Load for SqliteLoad {
 
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.summary.add_resource(resource);
-        store_fields::insert(&self.connection, &self.fields, resource)?;
+        store_fields::insert_owners(&self.connection, &self.fields, resource)?;
         changes::write_photos(&self.connection, None, Some(resource))?;
-        Ok(changes::insert(&self.connection, resource)?)
+        Ok(changes::insert_resource(&self.connection, resource)?)
     }
 
     fn fields(&self) -> &FieldSet {
@@ -194,15 +200,15 @@ impl Load for SqliteLoad {
     fn set_fields(&mut self, definitions: &[FieldDefinition]) -> Result<(), StoreError> {
         self.connection.execute_batch(fields::CLEAR)?;
         for definition in definitions {
-            finish(fields::save_field(&mut self.connection, definition).boxed())?;
+            resolve_now(fields::save_field(&mut self.connection, definition).boxed())?;
         }
-        self.fields = store_fields::read(&self.connection)?;
+        self.fields = store_fields::read_definitions(&self.connection)?;
         Ok(())
     }
 
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
-        let filling = profile::fill_profile(&mut self.connection, profile);
-        Ok(finish(filling.boxed())?)
+        let fill = profile::fill_profile(&mut self.connection, profile);
+        Ok(resolve_now(fill.boxed())?)
     }
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError> {
@@ -273,25 +279,26 @@ impl Load for SqliteLoad {
             &entry,
             (&self.context).into(),
         )?;
-        finish(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
+        resolve_now(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
         Ok(())
     }
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError> {
-        let recording = record_act(&mut self.connection, act, &self.context);
-        Ok(finish(recording.boxed())?)
+        let record = record_act(&mut self.connection, act, &self.context);
+        Ok(resolve_now(record.boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
         self.connection
-            .execute(fields::USED, [])
+            .execute(fields::END_ALL_EXAMINATIONS, [])
             .map_err(StoreError::from)?;
         self.files.check().map_err(StoreError::from)?;
         if let Err(error) = self.connection.execute_batch("COMMIT") {
-            // On a full disk, the last frame is not in the WAL.
+            // On a full disk, the last frame is not in the WAL, so the transaction is not committed.
             if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
                 return Err(CommitError::NotDone(error.into()));
             }
+            // The transaction may be in the WAL, so keep the new database.
             self.new_database.path = None;
             return Err(CommitError::Unknown(error.into()));
         }

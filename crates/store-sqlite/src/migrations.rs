@@ -1,4 +1,5 @@
-//! Migrates the schema in numbered steps. `user_version` of the file is the number of the last step.
+//! Migrates the schema in numbered steps. `user_version` of the file is the number of the last step
+//! that was applied.
 
 use petstore_domain::{Clock, SystemClock, store_area};
 use petstore_store::{OpenError, OpenMode, open_mode::SET_LABELS};
@@ -8,7 +9,7 @@ use rusqlite::{
 };
 use tracing::info;
 
-/// Step n is at index n - 1. A released step never changes.
+/// The steps; step n is at index n - 1. A released step never changes.
 const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_idempotency_keys.sql"),
@@ -59,10 +60,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
 /// The schema version of this release.
 const SCHEMA_VERSION: u32 = 44;
 
-/// The mark of a petstore database in the header of the file ("pets"), where `file` and SQLite's tools show it.
+/// The application id ("pets" in ASCII) in the header of a petstore database. Tools such as `file`
+/// show it.
 const APPLICATION_ID: i64 = 0x7065_7473;
 
-/// The kinds of database that a file can be.
+/// What kind of database a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DatabaseKind {
     /// A file without content.
@@ -73,9 +75,9 @@ pub(super) enum DatabaseKind {
     OfAnotherProgram,
 }
 
-/// Reads the kind of a database, without writing.
+/// Determines the kind of a database. Only reads.
 pub(super) fn read_kind(connection: &Connection) -> rusqlite::Result<DatabaseKind> {
-    // A single transaction, because another process may be migrating right now.
+    // One transaction, so that the values are consistent while another process is migrating.
     let snapshot = connection.unchecked_transaction()?;
     let version = read_version(&snapshot)?;
     let application_id: i64 =
@@ -90,14 +92,15 @@ pub(super) fn read_kind(connection: &Connection) -> rusqlite::Result<DatabaseKin
     Ok(kind)
 }
 
-/// Rejects a database that this release must not use.
-pub(super) fn check(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(), OpenError> {
+/// Rejects a database that this release must not use, or may use only after a migration that `mode`
+/// does not allow.
+pub(super) fn check_kind(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
     let version = match *kind {
         DatabaseKind::Version(version) => version,
         DatabaseKind::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
         DatabaseKind::Empty => return Ok(()),
-        DatabaseKind::OfAnotherProgram => return Err(OpenError::OfAnotherProgram(path)),
+        DatabaseKind::OfAnotherProgram => return Err(OpenError::ForeignDatabase(path)),
     };
     if version > SCHEMA_VERSION {
         return Err(OpenError::TooNew {
@@ -116,40 +119,41 @@ pub(super) fn check(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(
     Ok(())
 }
 
-/// Runs the missing steps that `mode` allows: all or none. Processes that start at the same time
-/// wait for each other here.
+/// Brings the schema to the version of this release in one transaction, if `mode` allows. Processes that
+/// start at the same time migrate one after another.
 pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> rusqlite::Result<()> {
     if is_current(connection)? {
         return Ok(());
     }
     let start = SystemClock.instant();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have migrated first.
-    let from = read_version(&transaction)?;
-    if from >= SCHEMA_VERSION || (from > 0 && !mode.may_migrate()) {
+    // Another process may have migrated while this one waited for the lock.
+    let old_version = read_version(&transaction)?;
+    if old_version >= SCHEMA_VERSION || (old_version > 0 && !mode.may_migrate()) {
         return Ok(());
     }
-    if from > 0 {
+    let is_new = old_version == 0;
+    if !is_new {
         info!(
             database = path,
-            from,
+            from = old_version,
             to = SCHEMA_VERSION,
             "migrating the schema"
         );
     }
-    run_steps_after(from, &transaction)?;
-    if from == 0 {
+    run_steps_after(old_version, &transaction)?;
+    if is_new {
         for labels in mode.labels() {
             transaction.execute(SET_LABELS, labels)?;
         }
     }
     transaction.commit()?;
-    if from > 0 {
+    if !is_new {
         let duration = SystemClock.instant().saturating_duration_since(start);
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         info!(
             database = path,
-            from,
+            from = old_version,
             to = SCHEMA_VERSION,
             duration_us,
             "migrated the schema"
@@ -163,7 +167,7 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_steps_after(0, connection)
 }
 
-/// Runs the steps after the step `number`, with the functions that they call.
+/// Registers the functions that steps call, and runs the steps after the step `number`.
 fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseparated", 1, flags, |call: &Context<'_>| {
@@ -185,6 +189,7 @@ pub(super) fn is_current(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(read_version(connection)? == SCHEMA_VERSION)
 }
 
+/// Reads the number of the last step that was applied; 0 for a new file.
 fn read_version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

@@ -1,4 +1,4 @@
-//! Remembers facts about the newest rows between writes.
+//! Caches facts about the newest rows between writes.
 
 use std::sync::Arc;
 
@@ -12,21 +12,25 @@ const DATA_VERSION: &str = "PRAGMA data_version";
 const LATEST: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
 const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'orders'";
 
-/// The values that each write needs. The writer reads them only once while all writes are creates and
-/// commands of its own: for each of them, to find the values took a tenth of its time. Everything else
-/// forgets them.
+/// A cache of the values that each write needs, because reading them took a tenth of the time of a
+/// create or a command. These two kinds of write keep the cache up to date. Any other write, a
+/// failure, or a commit of another process invalidates it.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
-    /// The `PRAGMA data_version` at the time of reading. It changes with each commit of another process.
+    /// The `PRAGMA data_version` for which the values are valid. It changes with each commit of
+    /// another process.
     version: i64,
+    /// The latest time of all changes in the log.
     latest_at: Option<i64>,
+    /// The highest identifier that an order ever had.
     order: Option<i64>,
+    /// The newest mark of remembered requests.
     mark: Option<i64>,
     fields: Option<Arc<FieldSet>>,
 }
 
 impl Newest {
-    /// Forgets the values if another process has committed since they were read. Call this at the
+    /// Forgets the values if another process has committed since they were read. Must be called at the
     /// beginning of each transaction that writes.
     pub(super) fn validate(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let version = connection
@@ -49,8 +53,8 @@ impl Newest {
         };
     }
 
-    /// Notes a change with this time, which the caller appends. Returns the latest time in the log after
-    /// it.
+    /// Takes note of a change with this time, which the caller then appends. Returns the latest time
+    /// of all changes in the log, including this one.
     pub(super) fn note_change_at(
         &mut self,
         connection: &Connection,
@@ -61,17 +65,17 @@ impl Newest {
         Ok(latest_at)
     }
 
-    /// Returns the highest identifier that an order ever had, 0 if there was none.
+    /// Returns the highest identifier that an order ever had; 0 if there was none.
     pub(super) fn last_order(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         get_or_read(&mut self.order, connection, LAST_ORDER)
     }
 
-    /// Notes that an order has this identifier, whether it was there before or not.
+    /// Takes note of an order with this identifier, which may be new.
     pub(super) fn note_order(&mut self, id: i64) {
         self.order = self.order.map(|last_id| last_id.max(id));
     }
 
-    /// Returns the fields of the store. Calls `read` if they are not remembered.
+    /// Returns the field definitions of the store. Calls `read` if they are not cached.
     pub(super) fn fields(
         &mut self,
         read: impl FnOnce() -> rusqlite::Result<FieldSet>,
@@ -89,19 +93,19 @@ impl Newest {
     }
 }
 
-/// Returns a remembered value. If it is not remembered, reads it with the statement: the lowest number if
-/// there is no row.
+/// Returns a cached value. If it is not cached, reads it with `statement`; without a row, the value is
+/// `i64::MIN`.
 fn get_or_read(
-    remembered: &mut Option<i64>,
+    cached: &mut Option<i64>,
     connection: &Connection,
     statement: &str,
 ) -> rusqlite::Result<i64> {
-    if let Some(value) = *remembered {
+    if let Some(value) = *cached {
         return Ok(value);
     }
     let value = connection
         .prepare_cached(statement)?
         .query_row([], |row| row.get(0))
         .optional()?;
-    Ok(*remembered.insert(value.unwrap_or(i64::MIN)))
+    Ok(*cached.insert(value.unwrap_or(i64::MIN)))
 }

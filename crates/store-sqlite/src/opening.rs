@@ -1,4 +1,4 @@
-//! Opens the file, with its settings and error messages.
+//! Opens connections to the file, with the settings that each kind of connection needs.
 
 mod errors;
 mod locks;
@@ -6,16 +6,16 @@ mod locks;
 use std::{io, path::Path, sync::Arc};
 
 use petstore_store::{Cause, OpenError, OpenMode};
-use petstore_system::owner::{FileOwner, make_file};
+use petstore_system::owner::{FileOwner, create_file};
 use rusqlite::{MAIN_DB, OpenFlags, config::DbConfig};
 use tracing::error;
 
 pub(super) use self::{
-    errors::cannot_open,
+    errors::open_error,
     locks::{BUSY_TIMEOUT, is_busy, wait_for_locks},
 };
 use self::{
-    errors::{absent, read_only},
+    errors::{missing_error, read_only_error},
     locks::{reject_other_shm_file, retry_while_busy},
 };
 use super::{
@@ -26,7 +26,8 @@ use super::{
 /// The size in bytes to which the WAL is truncated after a checkpoint.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
 
-/// Opens the connection that writes. Syncs the WAL to disk and migrates the schema.
+/// Opens the connection that writes. Makes the WAL durable, migrates the schema if `mode` allows, and
+/// checks a few pages. Returns the connection, and the shared memory of the WAL.
 pub(super) fn open_for_writing(
     path: &Path,
     mode: OpenMode,
@@ -36,20 +37,20 @@ pub(super) fn open_for_writing(
     if has_lost_transactions(path) {
         error!("{}: {path_text}", quick_check::LOST_TRANSACTIONS);
     }
-    let failed = |error| cannot_open(&path_text, error);
+    let failed = |error| open_error(&path_text, error);
     let mut connection =
         connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create_flag).map_err(failed)?;
     // Without write permission, SQLite opens the file read-only.
     if connection.is_readonly(MAIN_DB).map_err(failed)? {
-        return Err(read_only(path));
+        return Err(read_only_error(path));
     }
 
-    // Checked before anything is written, so that a file of another program stays unchanged.
+    // Check before anything is written, so that a file of another program stays unchanged.
     check_kind(&connection, mode, &path_text)?;
     retry_while_busy(|| set_up_wal(&connection)).map_err(failed)?;
     let wal_index = make_wal_durable(&mut connection, path)?;
     migrations::run(&mut connection, mode, &path_text).map_err(failed)?;
-    // Another process, perhaps of another release, may have migrated it at the same time.
+    // Check again: another process, perhaps of another release, may have migrated the file meanwhile.
     check_kind(&connection, mode, &path_text)?;
 
     match quick_check::quick_check(&connection).map_err(failed)? {
@@ -61,14 +62,15 @@ pub(super) fn open_for_writing(
     }
 }
 
-/// Returns the flag with which SQLite creates a missing file, if the mode allows that. Root creates the
-/// file here, so that it belongs to the owner of its folder.
+/// Returns the flag with which SQLite creates a missing file, if `mode` allows that. When run as root,
+/// creates the file here, so that it belongs to the owner of its folder. Rejects the name of a companion
+/// file, such as `petstore.db-wal`.
 fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, OpenError> {
     let path_text = path.display().to_string();
     if mode == OpenMode::AsIs
         && let Ok(false) = path.try_exists()
     {
-        return Err(absent(path));
+        return Err(missing_error(path));
     }
     if file_identity::is_companion(path) && !path.exists() {
         let what = "a file of this name belongs to another database; name another file".to_owned();
@@ -82,7 +84,7 @@ fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, Open
     }
 
     if let owner @ Some(_) = FileOwner::for_file(path)
-        && let Err(error) = make_file(path, owner)
+        && let Err(error) = create_file(path, owner)
         && error.kind() == io::ErrorKind::PermissionDenied
     {
         return Err(OpenError::Io {
@@ -93,7 +95,7 @@ fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, Open
     Ok(OpenFlags::SQLITE_OPEN_CREATE)
 }
 
-/// Whether the WAL of the database at `path` lacks transactions that were committed to it.
+/// Whether the WAL of the database at `path` lacks transactions that were committed to it. Follows links.
 fn has_lost_transactions(path: &Path) -> bool {
     path.canonicalize()
         .is_ok_and(|path| files_at_start::has_lost_transactions(&path))
@@ -105,13 +107,13 @@ fn check_kind(
     mode: OpenMode,
     path: &str,
 ) -> Result<migrations::DatabaseKind, OpenError> {
-    let kind = migrations::read_kind(connection).map_err(|error| cannot_open(path, error))?;
-    migrations::check(&kind, mode, path)?;
+    let kind = migrations::read_kind(connection).map_err(|error| open_error(path, error))?;
+    migrations::check_kind(&kind, mode, path)?;
     Ok(kind)
 }
 
-/// Makes sure that the content of the WAL is on disk. Returns the memory that the processes share for
-/// the WAL.
+/// Makes sure that the content of the WAL is on disk. Returns the WAL index, which is the memory that
+/// processes share for the WAL.
 fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex, OpenError> {
     let wal_error = |cause: Cause| OpenError::Io {
         path: path.display().to_string(),
@@ -128,29 +130,31 @@ fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex
     Ok(wal_index)
 }
 
-/// Checks a database that may be damaged. Opens it read-only: without recovery, checkpoint or migration.
-/// Calls `check` with the connection, and with whether the WAL lost transactions.
-pub(super) fn check_untouched<T>(
+/// Checks a database that may be damaged, and leaves it unchanged: runs no checkpoint and no migration.
+/// Calls `check` with a connection, and with whether the WAL has lost transactions.
+pub(super) fn check_read_only<T>(
     path: &Path,
     check: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
 ) -> Result<T, OpenError> {
+    // Must come first: opening the database may rewrite the `-shm` file, which tells what the WAL has
+    // lost.
     let is_wal_incomplete = has_lost_transactions(path);
-    let mut connection = open_untouched(path, OpenMode::AsIs)?;
+    let mut connection = open_read_only(path, OpenMode::AsIs)?;
     check(&mut connection, is_wal_incomplete)
-        .map_err(|error| cannot_open(&path.display().to_string(), error))
+        .map_err(|error| open_error(&path.display().to_string(), error))
 }
 
-/// Opens a database read-only and leaves it unchanged. Accepts an older version, depending on
-/// `mode`.
-pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
+/// Opens a database read-only, and leaves it unchanged even when the connection is closed. Accepts an
+/// older version if `mode` may migrate.
+pub(super) fn open_read_only(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
     let path_text = path.display().to_string();
     if let Ok(false) = path.try_exists() {
-        return Err(absent(path));
+        return Err(missing_error(path));
     }
     let connection = open_for_reading(path)?;
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .map_err(|error| cannot_open(&path_text, error))?;
+        .map_err(|error| open_error(&path_text, error))?;
     let kind = check_kind(&connection, mode, &path_text)?;
     if kind == migrations::DatabaseKind::Empty {
         return Err(OpenError::Empty(path_text));
@@ -159,58 +163,59 @@ pub(super) fn open_untouched(path: &Path, mode: OpenMode) -> Result<Connection, 
     Ok(connection)
 }
 
-/// Turns on WAL mode, and the settings of the connection that writes.
+/// Turns on WAL mode, and applies the settings of the connection that writes.
 fn set_up_wal(connection: &Connection) -> rusqlite::Result<()> {
     // Readers never wait for the writer (WAL), and a commit returns once the WAL is on disk (FULL).
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_SIZE_LIMIT)?;
-    // The writer runs checkpoints itself (`writer.rs`), not within a commit.
+    // The writer thread runs checkpoints itself (`checkpoints.rs`), outside of commits.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     open_wal(connection)
 }
 
-/// Opens the WAL. SQLite opens it by name at the first read. So the first read happens here, while the
-/// name is known to be right.
+/// Makes SQLite open the WAL. It does so by name at the first read, so this reads while the name is known
+/// to lead to the right file.
 fn open_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_query_value(None, "user_version", |_| Ok(()))
 }
 
-/// Opens a connection that reads a database, which the writer has prepared.
+/// Opens a connection that only reads, to a database that [`open_for_writing`] has prepared.
 pub(super) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
-    connect_for_reading(path).map_err(|error| cannot_open(&path.display().to_string(), error))
+    connect_for_reading(path).map_err(|error| open_error(&path.display().to_string(), error))
 }
 
+/// Opens a connection that only reads, and registers the function with which it reads pages.
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "query_only", true)?;
-    page::prepare(&connection)?;
+    page::register_function(&connection)?;
     open_wal(&connection)?;
     Ok(connection)
 }
 
-/// Opens a file, without any other setting. What a statement has to put aside stays in memory: a
-/// machine can be without a folder for temporary files, and then the statement would fail after it has
-/// begun, and SQLite would undo its whole transaction.
+/// Opens a connection whose only setting is that temporary data stays in memory. On a machine without a
+/// folder for temporary files, a statement that needs one would fail midway, and SQLite would roll back
+/// its whole transaction.
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the function that all others call"
+    reason = "every other function opens connections through this one"
 )]
-pub(super) fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+pub(super) fn open_connection(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = rusqlite::Connection::open_with_flags(path, flags)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(Connection::new(connection))
 }
 
-/// Opens a file with the settings of the connections of a store.
+/// Opens a connection with the settings that all connections of a store share.
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
-    let mut connection = open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut connection = open_connection(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
-    // By default, the cache is smaller than the number of statements that a connection repeats.
+    // The default capacity is smaller than the number of statements that a connection reuses.
     connection.set_prepared_statement_cache_capacity(64);
-    // Without this, the bundled build (STAT4) plans a statement again whenever a bound value
-    // changes.
+    // Without this query planner stability guarantee, the bundled build (STAT4) plans a statement again
+    // whenever a bound value changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
@@ -252,13 +257,13 @@ mod tests {
         let path = directory.path().join("petstore.db");
         let (writing, _) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
         let reading = open_for_reading(&path).unwrap();
-        let checking = open_untouched(&path, OpenMode::AsIs).unwrap();
+        let checking = open_read_only(&path, OpenMode::AsIs).unwrap();
         for connection in [writing, reading, checking] {
             assert_eq!(pragma(&connection, "temp_store"), MEMORY);
         }
     }
 
-    /// The statements that hold the lock for some milliseconds more, and take it again at once.
+    /// The statements that hold the lock for some more milliseconds, and take it again at once.
     const LONG_WRITE: &str = "UPDATE change_log SET epoch = randomblob(16) WHERE 4000 =
             (WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 4000)
             SELECT count(*) FROM numbers);

@@ -1,8 +1,9 @@
 //! Reads pages of animals.
 //!
 //! Returning a row from SQLite and reading its columns costs more than finding it. So the statement
-//! calls a function with each animal, and the function copies the animal. The statement returns
-//! only the first row that no longer fits on the page. [`read_by_row`] does without the function.
+//! passes each animal to a user-defined function, `goes_on_page`, which copies the animal to the page.
+//! The statement returns only the first row that no longer fits, which tells that another page
+//! follows. [`read_page_by_row`] does without this function.
 
 use std::{cell::RefCell, sync::LazyLock};
 
@@ -18,11 +19,12 @@ use rusqlite::{
 
 use super::{
     connection::Connection,
-    rows::{self, identifier},
+    rows::{self, pet_id},
 };
 
-// The function has a side effect, so SQLite must evaluate it after all other conditions, for the
-// animals of the page only, and in the order of the page. The named index decides all other conditions.
+// The function has a side effect, so SQLite must evaluate it last, only for the animals of the page,
+// and in their order. The forced index (or NOT INDEXED) guarantees this: it decides all other
+// conditions.
 const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
@@ -43,43 +45,46 @@ static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     })
 });
 
-/// The approximate length of a name, in bytes.
+/// The approximate length of a name in bytes, for the initial capacity of a page.
 const USUAL_NAME_LENGTH: usize = 16;
 
 thread_local! {
-    /// The page that this thread is reading. SQLite calls a function on the thread that runs the
-    /// statement.
+    /// The page that this thread is reading. It can be thread-local, because SQLite calls the function
+    /// on the thread that runs the statement.
     static CURRENT_PAGE: RefCell<CurrentPage> = const { RefCell::new(CurrentPage::EMPTY) };
 }
 
-/// The page that a statement fills.
+/// The page that a running statement fills.
 struct CurrentPage {
-    /// The number of animals for which there is room.
+    /// The number of animals that still fit on the page.
     room: u8,
     /// The status of all animals, if the statement selects one.
     status: Option<PetStatus>,
     pets: Vec<Entry>,
-    /// All names, one after the other. They are validated at the end, which costs less for all at once.
+    /// All names, concatenated. They are validated as UTF-8 at the end, because that is cheaper for
+    /// all of them at once.
     names: Vec<u8>,
-    /// The length of all names, in bytes, above which the page takes no more animals.
+    /// The total length of the names, in bytes, above which the page takes no more animals.
     max_length: usize,
+    /// Whether the names have exceeded `max_length`, so that the page is incomplete.
     is_too_long: bool,
 }
 
-/// Registers the function in a connection that reads.
-pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+/// Registers `goes_on_page` in a connection that reads, with the status as an argument and without it.
+pub(super) fn register_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("goes_on_page", 3, flags, goes_on_page)?;
     connection.create_scalar_function("goes_on_page", 4, flags, goes_on_page)
 }
 
-/// Copies the animal in the arguments of a call to the page of this thread. Returns whether there was room.
+/// Copies the animal in the arguments of a call to the page of this thread. Returns whether it fitted.
 fn goes_on_page(call: &Context<'_>) -> rusqlite::Result<bool> {
     CURRENT_PAGE.with_borrow_mut(|page| page.copy_animal(call))
 }
 
-/// Reads a page. Returns `None` if its names have more than about `max_length` bytes.
-pub(super) fn read(
+/// Reads a page. Returns `None` if the total length of its names exceeds about `max_length` bytes,
+/// because such a page takes too long on the calling thread.
+pub(super) fn read_page(
     connection: &Connection,
     request: &PageRequest,
     max_length: usize,
@@ -109,14 +114,14 @@ pub(super) fn read(
     }))
 }
 
-/// Reads a page of any size, row by row.
-pub(super) fn read_by_row(
+/// Reads a page of any size, row by row, without `goes_on_page`.
+pub(super) fn read_page_by_row(
     connection: &Connection,
     request: &PageRequest,
 ) -> rusqlite::Result<Page> {
     let limit = request.limit.get();
     let mut statement = connection.prepare_cached(rows_statement(request.status))?;
-    // One animal more than requested shows whether a page follows.
+    // One animal more than requested tells whether another page follows.
     let mut rows = statement.query([last_id_before(request), i64::from(limit) + 1])?;
     let mut page = Page::default();
     while let Some(row) = rows.next()? {
@@ -149,7 +154,7 @@ fn rows_statement(status: Option<PetStatus>) -> &'static str {
 }
 
 impl CurrentPage {
-    /// A page without room.
+    /// An empty page without room, for the time in which the thread reads none.
     const EMPTY: Self = Self {
         room: 0,
         status: None,
@@ -159,8 +164,8 @@ impl CurrentPage {
         is_too_long: false,
     };
 
-    /// Copies the animal in the arguments of a call: its id, name, category and perhaps status. Returns
-    /// whether there was room.
+    /// Copies the animal in the arguments of a call: its id, name, category and, unless the statement
+    /// selects one, status. Returns whether it fitted.
     fn copy_animal(&mut self, call: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);
@@ -170,7 +175,7 @@ impl CurrentPage {
             return Ok(false);
         }
         self.room = room;
-        let id = identifier(call.get_raw(0).as_i64()?)?;
+        let id = pet_id(call.get_raw(0).as_i64()?)?;
         let ValueRef::Text(name) = call.get_raw(1) else {
             return Err(FromSqlError::InvalidType.into());
         };
@@ -178,11 +183,11 @@ impl CurrentPage {
         let category_id = call.get_raw(2).as_i64()?;
         let status = match self.status {
             Some(status) => status,
-            None => rows::status(call.get_raw(3))?,
+            None => rows::parse_status(call.get_raw(3))?,
         };
         self.pets.push(Entry {
             id,
-            name: name.len(),
+            name_length: name.len(),
             category_id,
             status,
         });
@@ -234,8 +239,8 @@ mod tests {
                         status,
                         after: after.and_then(PetId::new),
                     };
-                    let page = read(&reading, &request, usize::MAX).unwrap();
-                    let by_row = read_by_row(&reading, &request).unwrap();
+                    let page = read_page(&reading, &request, usize::MAX).unwrap();
+                    let by_row = read_page_by_row(&reading, &request).unwrap();
                     assert_eq!(page, Some(by_row), "{request:?}");
                 }
             }
@@ -253,10 +258,10 @@ mod tests {
                 writing.execute_batch(&insert).unwrap();
             }
             let request = PageRequest::default();
-            let visited = read(&reading, &request, usize::MAX)
+            let visited = read_page(&reading, &request, usize::MAX)
                 .map(|page| page.unwrap().visit(&mut |_| ()).now_or_never().unwrap());
             assert!(matches!(visited, Err(_) | Ok(Err(_))), "{names:?}");
-            assert!(read_by_row(&reading, &request).is_err(), "{names:?}");
+            assert!(read_page_by_row(&reading, &request).is_err(), "{names:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reads and adds animals. `page.rs` reads pages of them.
+//! Implements the operations of the contract: lists, reads and adds animals. `page.rs` reads the pages.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,8 +10,8 @@ use petstore_store::{
 use rusqlite::params;
 
 use super::{
-    connection::Connection, journal, newest::Newest, page, requests, rows::identifier, slow_reads,
-    store::SqliteStore, store_area::changes::expect_one, wal_index::FileVersion,
+    connection::Connection, journal, newest::Newest, page, requests, rows::pet_id, slow_reads,
+    store::SqliteStore, store_area::changes::expect_one_row, wal_index::FileVersion,
 };
 
 /// Adds an animal. With `OR FAIL`, SQLite does not copy every page before its first change: after an error, the writer
@@ -27,16 +27,17 @@ impl Pets for SqliteStore {
         request: &PageRequest,
         visit: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = self
-            .readers
-            .read(|connection| page::read(connection, request, slow_reads::USUAL_PAGE))?;
+        let page = self.readers.read(|connection| {
+            page::read_page(connection, request, slow_reads::MAX_FAST_PAGE_BYTES)
+        })?;
         if let Some(page) = page {
             return page.visit(visit).await;
         }
+        // The names are too long for this thread, so read the page on another one.
         let request = *request;
         let (page, _turn) = self
             .large_pages
-            .read_in_turn(move |connection| page::read_by_row(connection, &request))
+            .read_in_turn(move |connection| page::read_page_by_row(connection, &request))
             .await?;
         page.visit(visit).await
     }
@@ -78,14 +79,14 @@ fn read_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>>
         .transpose()
 }
 
-/// Returns the next identifier.
+/// Returns the identifier that SQLite will give to the next animal.
 pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
     connection
         .prepare_cached(NEXT_ID)?
         .query_row([], |row| row.get(0))
 }
 
-/// Adds an animal under the next identifier, which it returns.
+/// Adds an animal, without logging it. Returns its identifier, which SQLite assigns.
 pub(super) fn insert(
     connection: &Connection,
     new: &NewPet,
@@ -107,7 +108,7 @@ fn add(
     context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
     let id = insert(connection, new, context.now)?;
-    let pet = StorePet::new(identifier(id)?, new.clone(), context.now);
+    let pet = StorePet::new(pet_id(id)?, new.clone(), context.now);
     journal::append_added_pet(connection, newest, &pet, context.into())?;
     let StorePet {
         id,
@@ -124,7 +125,7 @@ fn add(
     })
 }
 
-/// Adds an animal, unless the request can be repeated and was seen before.
+/// Adds an animal, unless the request has an idempotency key under which an earlier one is remembered.
 fn insert_once(
     connection: &Connection,
     newest: &mut Newest,
@@ -137,7 +138,8 @@ fn insert_once(
     };
     let now = context.now;
     let mut known_request = requests::recall(connection, request)?;
-    // The previous release has no other operation that remembers requests.
+    // The request may be remembered only in the table of the previous release. No other operation has
+    // to look there, because the previous release remembers only creates.
     if known_request.is_none() && requests::convert(connection, request)? {
         known_request = requests::recall(connection, request)?;
     }
@@ -147,7 +149,7 @@ fn insert_once(
 
     let pet = add(connection, newest, new, context)?;
     let response = respond(&pet);
-    expect_one(requests::remember(
+    expect_one_row(requests::remember(
         connection, newest, request, now, &response,
     )?)?;
     requests::remember_as_before(connection, request, pet.id, now)?;

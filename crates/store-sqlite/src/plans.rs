@@ -1,4 +1,4 @@
-//! The statements that read animals and orders, with the plans of this store.
+//! The statements of lists, searches and counts, in the form that SQLite plans well.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,8 @@ use petstore_store::{
 
 use super::rows::status_clause;
 
-/// The selected columns of a table, for [`Table::read`].
+/// The beginning of a SELECT from each table, with the columns that [`Table::read`] expects. For an
+/// animal, they include its open order.
 pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let order = match table {
@@ -36,7 +37,7 @@ pub(super) fn select_all(table: Table) -> String {
     format!("{} {order}", SELECT[table as usize])
 }
 
-/// The statements of lists, as [`petstore_store::admin::Sql::plans`] describes them.
+/// The statements that [`petstore_store::admin::Sql::plans`] describes.
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
@@ -49,7 +50,8 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         list_on_offer("id < $1 AND listed", "DESC"),
         list_on_offer("id > $1 AND listed", "ASC"),
     ],
-    // The indexes of statuses have no other column, so this reads only indexes.
+    // The indexes on the status do not cover `listed`. Subtracting the unlisted animals by id lets
+    // SQLite read only indexes.
     count_in_window: count_on_offer(
         " AND id NOT IN (SELECT id FROM pets INDEXED BY pets_unlisted WHERE NOT listed)",
     ),
@@ -64,7 +66,7 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
 
 const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
 
-/// Returns the search in a table.
+/// Returns the statements that search one table of animals.
 fn search(table: Table) -> Search {
     let select = format!("{} WHERE {{}}", SELECT[table as usize]);
     Search::new(
@@ -74,7 +76,8 @@ fn search(table: Table) -> Search {
     )
 }
 
-/// Returns the statement for a page of animals with one of `statuses`, or with any status if there are none.
+/// Returns the statement for a page of animals with one of `statuses`, or with any status if that is
+/// empty.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = if newest_first {
         ("<", "DESC")
@@ -97,7 +100,7 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
     format!("{ranges} ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the clause that selects the animals of a status in a table, by an index.
+/// Returns the clause that selects the animals of a status in either table of animals, by an index.
 fn table_status_clause(table: Table, status: PetStatus) -> String {
     if table == Table::Pets {
         return status_clause(status);
@@ -105,21 +108,21 @@ fn table_status_clause(table: Table, status: PetStatus) -> String {
     format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}'")
 }
 
-/// Returns the statement for a page of the animals on offer, which are available or pending. It walks
-/// along the indexes of both statuses, and reads only the rows of the page.
+/// Returns the statement for a page of the animals on offer, which are available or pending. It merges
+/// scans of the indexes of both statuses, and so reads only the rows of the page.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
     let pets = select_on_offer(&columns, &format!(" AND {condition}"));
     format!("{pets} ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the statement that counts the animals on offer with this further condition, up to $1.
+/// Returns the statement that counts the animals on offer that also meet `condition`, up to $1.
 fn count_on_offer(condition: &str) -> String {
     let pets = select_on_offer("id", condition);
     format!("SELECT count(*) FROM (SELECT * FROM ({pets}) LIMIT $1)")
 }
 
-/// Returns the statement that selects these columns of the animals on offer.
+/// Returns the statement that selects these columns of the animals on offer that also meet `condition`.
 fn select_on_offer(columns: &str, condition: &str) -> String {
     let available = status_clause(PetStatus::Available);
     let pending = status_clause(PetStatus::Pending);
@@ -144,14 +147,14 @@ fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
     };
     let columns = Order::COLUMNS.join(", ");
     let condition = filter.condition();
-    // A join opens the table of contacts once, and a subquery would open it for each order.
+    // Join the contacts: a subquery would open their table again for each order.
     format!(
         "SELECT {columns}, contact FROM orders {index} LEFT JOIN order_contacts ON order_id = id
             WHERE id {operator} $1{condition} ORDER BY id{direction} LIMIT $2"
     )
 }
 
-/// Returns the statement that counts the animals of each status, and the withdrawn animals.
+/// Returns the statement that counts the animals of each status, and the withdrawn ones.
 fn inventory() -> String {
     let mut counts = Vec::new();
     for status in PetStatus::ALL {

@@ -1,4 +1,4 @@
-//! Checks a database whenever it is opened.
+//! Quickly checks a database whenever it is opened for writing.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,8 @@ use super::{connection::Connection, migrations, rows::status_clause};
 pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
      that were committed to it are not in the database";
 
-/// The statements that read the first or the last page of each table and index that changes often.
+/// The statements that read the first or the last page of tables and indexes that change often, where
+/// damage is most likely.
 const FIRST_AND_LAST_ROWS: [&str; 11] = [
     "SELECT id, name FROM pets ORDER BY id LIMIT 1",
     "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
@@ -25,8 +26,8 @@ const FIRST_AND_LAST_ROWS: [&str; 11] = [
     "SELECT merged FROM search_state",
 ];
 
-/// Reads a few pages of each table and index. This takes well below a millisecond, whatever the
-/// size of the database. Returns the first problem.
+/// Checks the schema, and reads a few pages of the most important tables and indexes. This takes well
+/// below a millisecond, whatever the size of the database. Returns the first problem.
 pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if let Some(problem) = check_schema(connection)?.into_iter().next() {
         return Ok(Some(problem));
@@ -47,7 +48,7 @@ pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<St
     Ok(None)
 }
 
-/// Reads the first row of a result. Fails if a page on the way to it is damaged.
+/// Reads the first row of a result. Fails if a page that SQLite reads for it is damaged.
 fn read_first_row(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare(sql)?.query([])?.next()?;
     Ok(())
@@ -59,8 +60,8 @@ struct SchemaObject {
     sql: String,
 }
 
-/// Compares tables and indexes with the objects that the migrations create. Returns the problems. Ignores
-/// additional objects.
+/// Compares the schema with the one that the migrations create. Returns a problem for each object that is
+/// missing or different. Ignores additional objects, such as an index of the operator.
 pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let objects = read_objects(connection)?;
     let mut problems = Vec::new();
@@ -77,7 +78,8 @@ pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<Stri
     Ok(problems)
 }
 
-/// Returns the objects that the migrations create. Runs the migrations only once in a process.
+/// Returns the objects that the migrations create. Computes them once per process, in an in-memory
+/// database.
 fn expected_objects() -> rusqlite::Result<&'static [SchemaObject]> {
     static OBJECTS: OnceLock<Vec<SchemaObject>> = OnceLock::new();
     if let Some(objects) = OBJECTS.get() {
@@ -89,7 +91,7 @@ fn expected_objects() -> rusqlite::Result<&'static [SchemaObject]> {
     Ok(OBJECTS.get_or_init(|| objects))
 }
 
-/// Reads the objects of a database, in the order of their names.
+/// Reads the schema objects of a database, sorted by name.
 fn read_objects(connection: &Connection) -> rusqlite::Result<Vec<SchemaObject>> {
     let sql = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     let mut statement = connection.prepare(sql)?;
@@ -102,7 +104,7 @@ fn read_objects(connection: &Connection) -> rusqlite::Result<Vec<SchemaObject>> 
     objects.collect()
 }
 
-/// Returns the problem if the database lacks the key without which the service cannot compute an `ETag`.
+/// Returns a problem if the database lacks the key from which the service computes `ETag` headers.
 pub(super) fn check_etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if connection.prepare("SELECT key FROM etag_key")?.exists([])? {
         return Ok(None);

@@ -1,11 +1,11 @@
-//! The connections that read.
+//! The pool of connections that read.
 //!
-//! Beginning and ending a read transaction costs a quarter of reading a page, mostly for locks,
-//! which are system calls. So a transaction stays open for later reads until there is a write,
-//! which is cheaper to detect ([`WalIndex`]). An open read transaction blocks checkpoints. So none
-//! stays open once the WAL is long enough for a checkpoint, or for a long time.
+//! Beginning and ending a read transaction takes a quarter of the time of reading a page, mostly for
+//! locks, which are system calls. So a reader keeps its transaction open for later reads until there
+//! is a commit, which is cheaper to detect ([`WalIndex`]). But an open read transaction blocks
+//! checkpoints, so none stays open for long, or once the WAL is long enough for a checkpoint.
 //!
-//! Without a [`WalIndex`], none stays open, and `PRAGMA data_version` detects writes.
+//! Without a [`WalIndex`], no transaction stays open, and `PRAGMA data_version` detects commits.
 
 use std::{
     path::Path,
@@ -28,11 +28,11 @@ use super::{
     wal_index::{FileVersion, WalIndex},
 };
 
-/// The time for which a transaction may stay open.
+/// How long transactions may stay open.
 const MAX_OPEN_TIME: Duration = Duration::from_millis(200);
 
-/// The pause after that, in which no transaction may stay open. A process that waits for a moment without
-/// readers gets one.
+/// How long none may stay open after that, so that a process which waits for a moment without readers,
+/// such as for a checkpoint, gets one.
 const PAUSE: Duration = Duration::from_millis(20);
 
 const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
@@ -40,43 +40,43 @@ const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
 /// SQLite's default page cache of a connection, in bytes.
 const DEFAULT_CACHE_SIZE: u64 = 2_000 << 10;
 
-/// The maximum page cache of all readers together, in bytes, if each can hold the animals. See
-/// [`page_cache_size`].
+/// The maximum page cache of all readers together, in bytes. It is used only if the share of each
+/// reader can hold all animals. See [`page_cache_size`].
 const MAX_CACHES_SIZE: u64 = 64 << 20;
 
-/// The length of an animal and of its entries in the indexes that the contract reads, in bytes. Measured
+/// The size of an animal and of its entries in the indexes that the contract reads, in bytes. Measured
 /// with the names of a shelter.
 const BYTES_PER_PET: u64 = 56;
 
-/// The connections that read: one for each thread that the machine can run at once. A read does not block,
-/// so more connections would never be in use.
+/// The connections that read: one for each thread that the machine can run at once. Reads do not
+/// block, so more connections would never be in use at the same time.
 pub(super) struct Readers(Arc<Shared>);
 
-/// The part that readers share with the writer and with a task.
+/// The state of the readers, which the writer and the task that ends transactions also refer to.
 struct Shared {
     readers: Box<[Mutex<Reader>]>,
     wal_index: Option<WalIndex>,
-    /// The phase of the transactions: [`IDLE`], [`OPEN`] or [`PAUSING`].
+    /// Whether transactions may stay open: [`IDLE`], [`OPEN`] or [`PAUSING`].
     phase: AtomicU8,
     is_writer_waiting: AtomicBool,
 }
 
-/// The handle with which the writer tells the readers that it waits.
+/// The handle with which the writer tells the readers that it is waiting for its lock.
 #[derive(Clone, Default)]
 pub(super) struct WaitingWriter(Weak<Shared>);
 
-/// No transaction stays open, and no task is running.
+/// The phase in which no transaction is open, and no task is running. The next read begins [`OPEN`].
 const IDLE: u8 = 0;
-/// Transactions may stay open. A task will end them.
+/// The phase in which transactions may stay open. A task will end them after [`MAX_OPEN_TIME`].
 const OPEN: u8 = 1;
-/// No transaction may stay open.
+/// The phase of [`PAUSE`], in which no transaction may stay open.
 const PAUSING: u8 = 2;
 
 /// A connection that reads, perhaps with an open transaction.
 struct Reader {
     connection: Connection,
-    /// The version when the open transaction began, or an earlier one; `None` if no transaction is
-    /// open.
+    /// The version of the database that the open transaction sees, or an earlier one; `None` if no
+    /// transaction is open.
     open_version: Option<FileVersion>,
 }
 
@@ -101,7 +101,7 @@ impl Readers {
         WaitingWriter(Arc::downgrade(&self.0))
     }
 
-    /// Runs `work` on a free connection. It sees everything that was committed before.
+    /// Runs `work` on a free connection. It sees everything that was committed before the call.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -109,6 +109,7 @@ impl Readers {
         let mut reader = self.0.lock_free_reader();
         if let Some(wal_index) = self.0.wal_index {
             let version = wal_index.version();
+            // After a commit, the open transaction no longer sees the newest state.
             if reader
                 .open_version
                 .is_some_and(|open_version| open_version != version)
@@ -134,22 +135,22 @@ impl Readers {
     pub(super) fn version(&self) -> Result<FileVersion, StoreError> {
         match self.0.wal_index {
             Some(wal_index) => Ok(wal_index.version()),
-            // Each connection counts for itself, so this always asks the same one.
+            // `data_version` is comparable only within one connection, so always ask the same one.
             None => Ok(self.0.readers[0].lock().data_version()?),
         }
     }
 }
 
-/// Returns the page cache of each reader, in bytes, for a catalogue whose last animal has this
-/// number.
+/// Returns the size of the page cache of each reader, in bytes, for a catalogue whose last animal has the
+/// identifier `last_pet`.
 ///
-/// A cached page saves a copy from the cache of the operating system. But a cache that holds only some of
-/// the animals costs more for the missing ones than it saves (`docs/maintainers/performance.md`).
+/// A cached page saves a copy from the cache of the operating system. But a cache that holds only some
+/// of the animals costs more for the missing ones than it saves (`docs/maintainers/performance.md`).
 /// Other tables do not count: they are read less often, and the log of changes grows without end.
 fn page_cache_size(last_pet: u64, readers: u64) -> u64 {
     let share = MAX_CACHES_SIZE / readers;
     let pets = last_pet.saturating_mul(BYTES_PER_PET);
-    // SQLite's own data about each page also counts.
+    // Leave an eighth for the data that SQLite keeps about each page.
     if pets <= share / 8 * 7 {
         share.max(DEFAULT_CACHE_SIZE)
     } else {
@@ -158,14 +159,15 @@ fn page_cache_size(last_pet: u64, readers: u64) -> u64 {
 }
 
 impl Shared {
-    /// Locks the first free reader, so that an idle service continues to use the reader with the
-    /// warm page cache.
+    /// Locks the first free reader, so that a service with little load keeps using the one with the
+    /// warm page cache. If all are in use, waits for the first.
     fn lock_free_reader(&self) -> MutexGuard<'_, Reader> {
         let free_reader = self.readers.iter().find_map(Mutex::try_lock);
         free_reader.unwrap_or_else(|| self.readers[0].lock())
     }
 
-    /// Whether a transaction may stay open. If so, a task will end it soon.
+    /// Whether a transaction may stay open. In the phase [`IDLE`], begins the phase [`OPEN`], and
+    /// spawns the task that ends it; without a runtime for the task, no transaction may stay open.
     fn may_stay_open(self: &Arc<Self>) -> bool {
         let exchange =
             self.phase
@@ -177,12 +179,12 @@ impl Shared {
             self.phase.store(IDLE, Ordering::Relaxed);
             return false;
         };
-        runtime.spawn(end_later(Arc::downgrade(self)));
+        runtime.spawn(end_transactions_later(Arc::downgrade(self)));
         true
     }
 
-    /// Ends all open transactions. Readers check whether one may stay open while they are locked, so
-    /// no new one stays open if that was forbidden before.
+    /// Ends all open transactions. If the caller first forbids that transactions stay open, none is open
+    /// afterwards: a reader checks the permission while it is locked, and this locks each reader.
     fn end_transactions(&self) {
         for reader in &self.readers {
             reader.lock().end_transaction();
@@ -191,26 +193,26 @@ impl Shared {
 }
 
 impl WaitingWriter {
-    /// Tells the readers that the writer has waited for the lock for a while. A process that runs a
-    /// checkpoint can hold it until there is a moment without readers, so no transaction stays open until
-    /// [`Self::end`].
-    pub(super) fn begin(&self) {
+    /// Tells the readers that the writer has waited for its lock for a while. A process that runs a
+    /// checkpoint can hold the lock until there is a moment without readers, so no transaction stays
+    /// open until [`Self::stop_waiting`].
+    pub(super) fn start_waiting(&self) {
         if let Some(readers) = self.0.upgrade() {
             readers.is_writer_waiting.store(true, Ordering::Relaxed);
             readers.end_transactions();
         }
     }
 
-    /// Tells the readers that the writer does not wait any more.
-    pub(super) fn end(&self) {
+    /// Tells the readers that the writer no longer waits.
+    pub(super) fn stop_waiting(&self) {
         if let Some(readers) = self.0.upgrade() {
             readers.is_writer_waiting.store(false, Ordering::Relaxed);
         }
     }
 }
 
-/// Ends the open transactions after [`MAX_OPEN_TIME`], and allows new ones after a pause.
-async fn end_later(readers: Weak<Shared>) {
+/// Ends the open transactions after [`MAX_OPEN_TIME`], and allows new ones after [`PAUSE`].
+async fn end_transactions_later(readers: Weak<Shared>) {
     sleep(MAX_OPEN_TIME).await;
     if let Some(readers) = readers.upgrade() {
         readers.phase.store(PAUSING, Ordering::Relaxed);
@@ -227,14 +229,15 @@ impl Reader {
     fn open(path: &Path, reader_count: u64) -> Result<Self, OpenError> {
         let connection = opening::open_for_reading(path)?;
         set_cache_size(&connection, reader_count)
-            .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
+            .map_err(|error| opening::open_error(&path.display().to_string(), error))?;
         Ok(Self {
             connection,
             open_version: None,
         })
     }
 
-    /// Begins a transaction that stays open. The next statement takes its snapshot.
+    /// Begins a transaction that stays open. Its first statement takes the snapshot, so the snapshot
+    /// is of `version` or later.
     fn begin(&mut self, version: FileVersion) {
         if self.run("BEGIN").is_ok() {
             self.open_version = Some(version);
@@ -267,7 +270,7 @@ fn set_cache_size(connection: &Connection, reader_count: u64) -> rusqlite::Resul
     let last_pet: i64 = connection.query_row(LAST_PET, [], |row| row.get(0))?;
     let size = page_cache_size(last_pet.unsigned_abs(), reader_count);
     let kibibytes = (size >> 10).cast_signed();
-    // A negative value means KiB.
+    // To SQLite, a negative value is a size in KiB, and a positive one a number of pages.
     connection.pragma_update(None, "cache_size", -kibibytes)
 }
 
@@ -288,7 +291,7 @@ mod tests {
         let begins = readers.waiting_writer();
         let ends = readers.waiting_writer();
         let limit = opening::BUSY_TIMEOUT;
-        opening::wait_for_locks(&mut writing, limit, move || begins.begin()).unwrap();
+        opening::wait_for_locks(&mut writing, limit, move || begins.start_waiting()).unwrap();
         let read = || {
             readers
                 .read(|connection| connection.query_row(LAST_PET, [], |_| Ok(())))
@@ -307,7 +310,8 @@ mod tests {
             .execute("UPDATE change_log SET epoch = randomblob(16)", [])
             .unwrap();
         let checkpoint = thread::spawn(move || {
-            let other = crate::opening::open(&path, rusqlite::OpenFlags::default()).unwrap();
+            let other =
+                crate::opening::open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
             let full = "PRAGMA wal_checkpoint(FULL)";
             other
                 .query_row(full, [], |row| row.get::<_, bool>(0))
@@ -319,7 +323,7 @@ mod tests {
         assert!(!checkpoint.join().unwrap(), "it was incomplete");
         read();
         assert!(!is_open());
-        ends.end();
+        ends.stop_waiting();
         read();
         assert!(is_open());
     }
@@ -349,7 +353,7 @@ mod tests {
         let path = directory.path().join("petstore.db");
         let (writing, wal_index) =
             opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let other = crate::opening::open(&path, rusqlite::OpenFlags::default()).unwrap();
+        let other = crate::opening::open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
         let both = [Some(wal_index), None].map(|index| Readers::open(&path, index).unwrap());
         let insert = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
         let insert_and_roll_back = format!("BEGIN; {insert}; ROLLBACK");

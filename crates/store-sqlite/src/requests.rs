@@ -1,4 +1,4 @@
-//! Remembers requests, and recalls them.
+//! Remembers requests with an idempotency key, and recalls their responses.
 
 use jiff::Timestamp;
 use petstore_domain::{IdempotentRequest, PetId, RequestOwner, StoredResponse};
@@ -9,37 +9,39 @@ use super::{connection::Connection, newest::Newest};
 
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
-/// The statement that remembers a request. It does nothing if a request is already remembered under this key.
+/// The statement that remembers a request. It inserts no row if one is already remembered under this key.
 const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
-/// The statement that converts a request which a service of the previous release added after the migration.
+/// The statement that copies a request into `requests` which a service of the previous release, still
+/// running after the migration, has remembered in its own table.
 const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
 const ADDED_PET: &str = "SELECT 1 FROM idempotency_keys WHERE pet_id = ?1";
-/// The statement that converts the requests that added an animal.
+/// The statement that does the same with all requests that added a certain animal.
 const CONVERT_OF_PET: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE (caller, key) IN
         (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ?1)";
-/// The statement that remembers a request for the previous release. It replaces a request whose animal was
-/// deleted by hand.
+/// The statement that remembers a request in the table of the previous release. It replaces a request
+/// whose animal was deleted by hand.
 const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-/// The statement that forgets old requests. It relies on marks that ascend with the identifiers.
+/// The statement that deletes old requests. It examines only the first rows, because marks ascend with
+/// the identifiers.
 pub(super) const FORGET_REQUESTS: &str = "DELETE FROM requests WHERE id IN
     (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT $2)
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1)";
 
-/// Returns the values by which a remembered request is found.
+/// Returns the values that identify a remembered request: its owner and its idempotency key.
 fn identity(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 
-/// Returns the response that is remembered under the idempotency key of a request.
+/// Returns what is remembered under the idempotency key of a request, for any of its owners.
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,
@@ -53,7 +55,8 @@ pub(super) fn recall(
     Ok(None)
 }
 
-/// Moves a request from the previous release's table into `requests`. Returns whether there was one.
+/// Copies a request from the table of the previous release into `requests`. Returns whether there was
+/// one.
 pub(super) fn convert(
     connection: &Connection,
     request: &IdempotentRequest,
@@ -67,7 +70,7 @@ pub(super) fn convert(
     Ok(false)
 }
 
-/// Returns the request that an owner has sent under this idempotency key.
+/// Returns what is remembered for one owner under the idempotency key of `request`.
 fn recall_for_owner(
     connection: &Connection,
     owner: RequestOwner,
@@ -81,7 +84,8 @@ fn recall_for_owner(
     compare_request(row, request).map(Some)
 }
 
-/// Remembers a request with its response. Returns 0, and writes nothing, if another one has its key.
+/// Remembers a request with its response. Returns the number of rows written: 0 if a request is already
+/// remembered under its key, and otherwise 1.
 pub(super) fn remember(
     connection: &Connection,
     newest: &mut Newest,
@@ -103,7 +107,8 @@ pub(super) fn remember(
     ])
 }
 
-/// Also stores the request of an added animal in the table where the previous release looks for it.
+/// Stores the request that added an animal also in the table of the previous release, so that a
+/// service of that release recognises it if it is repeated.
 pub(super) fn remember_as_before(
     connection: &Connection,
     request: &IdempotentRequest,
@@ -124,10 +129,11 @@ pub(super) fn remember_as_before(
     Ok(())
 }
 
-/// Keeps the responses to the requests that added an animal, before its first change. From then on,
-/// its row no longer shows the animal that the previous release responded with.
+/// Saves the responses to the requests that added an animal, before its first change. The previous
+/// release did not store them: they are rendered from the row of the animal, which is about to change.
 pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
-    // Few animals were added by such a request, and this query is cheaper than the conversion.
+    // Few animals were added by such a request, so this cheap query usually saves the expensive
+    // statement.
     if connection.prepare_cached(ADDED_PET)?.exists([pet.get()])? {
         connection
             .prepare_cached(CONVERT_OF_PET)?

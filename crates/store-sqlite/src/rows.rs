@@ -1,10 +1,10 @@
-//! Reads the values of rows.
+//! Converts the values of rows, and selects the rows of a status.
 
 use petstore_domain::{PetId, PetStatus};
 use petstore_store::columns::Value;
 use rusqlite::types::{FromSqlError, FromSqlResult, Type, ValueRef};
 
-/// Returns the value in a column of any type that a table has.
+/// Converts a column value of any type that the schema uses. Fails for a floating-point number.
 pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
     match value {
         ValueRef::Null => Ok(Value::Null),
@@ -15,17 +15,19 @@ pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
     }
 }
 
-/// Returns the clause that selects the animals of a status, by its index. The status is a literal: with a
-/// bound value, SQLite could not use the partial index.
+/// Returns the SQL clause that selects the animals of a status by the partial index for it. The status
+/// is a literal, because with a bound value, SQLite could not use that index.
 pub(super) fn status_clause(status: PetStatus) -> String {
     format!("INDEXED BY pets_{status} WHERE status = '{status}'")
 }
 
-pub(super) fn identifier(id: i64) -> rusqlite::Result<PetId> {
+/// Converts the number in a column to the identifier of an animal. Fails if it is not valid.
+pub(super) fn pet_id(id: i64) -> rusqlite::Result<PetId> {
     PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
 }
 
-pub(super) fn status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
+/// Parses the status of an animal, without validating the text as UTF-8 first.
+pub(super) fn parse_status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
     let text = value.as_bytes()?;
     let status = PetStatus::ALL
         .into_iter()

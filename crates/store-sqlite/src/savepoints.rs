@@ -1,4 +1,4 @@
-//! Runs a write so that its failure undoes no other write of its batch.
+//! Isolates the writes of a batch from each other: a write that fails is undone without the others.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -6,7 +6,8 @@ use petstore_store::{StoreError, cause};
 
 use super::{committer::transaction_lost, connection::Connection, newest::Newest};
 
-/// Runs `work`, and undoes it if it fails, or if `is_kept` returns `false` for its result.
+/// Runs `work` in a savepoint. Rolls it back if it fails or panics, or if `is_kept` returns `false`
+/// for its result.
 pub(super) fn in_savepoint<T>(
     connection: &mut Connection,
     is_kept: impl FnOnce(&T) -> bool,
@@ -18,13 +19,14 @@ pub(super) fn in_savepoint<T>(
     let result = in_transaction(connection, work);
     let is_kept = result.as_ref().is_ok_and(is_kept);
     if !connection.is_autocommit() && end_savepoint(connection, is_kept).is_err() {
-        // The changes of this job can no longer be separated from the changes of other jobs.
+        // The changes of this job can no longer be separated from the changes of other jobs, so undo all.
         let _ = connection.execute_batch("ROLLBACK");
     }
     result
 }
 
-/// Runs `work`, and undoes the whole transaction if it fails after it has written.
+/// Runs `work` without a savepoint. If it fails after it has written, rolls back the whole
+/// transaction, with the other writes of the batch.
 pub(super) fn without_savepoint<T>(
     connection: &mut Connection,
     newest: &mut Newest,
@@ -38,14 +40,14 @@ pub(super) fn without_savepoint<T>(
     result
 }
 
-/// Runs `work` in the open transaction. A panic is an error.
+/// Runs `work` in the open transaction. Turns a panic into an error, so that it does not end the writer.
 fn in_transaction<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     if connection.is_autocommit() {
-        // After an earlier job, SQLite rolled back the whole transaction. Nothing may be written
-        // outside a transaction.
+        // An earlier job has made SQLite roll back the whole transaction. Without one, each statement
+        // would commit on its own.
         return Err(transaction_lost());
     }
     match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
@@ -54,7 +56,7 @@ fn in_transaction<T>(
     }
 }
 
-/// Ends the savepoint of a job. Undoes its changes unless `is_kept`.
+/// Ends the savepoint of a job, and undoes its changes unless `is_kept`.
 fn end_savepoint(connection: &Connection, is_kept: bool) -> rusqlite::Result<()> {
     if !is_kept {
         connection.prepare_cached("ROLLBACK TO job")?.execute([])?;

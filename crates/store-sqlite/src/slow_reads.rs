@@ -1,9 +1,8 @@
-//! Reads that take longer than a request may keep a runtime thread: pages with very long names (up
-//! to 6.5 MB, and 15 ms of work), searches, the inventory, and the
-//! first decision about a batch.
+//! Reads that would block a runtime thread for too long: pages with very long names (up to 6.5 MB, and
+//! 15 ms of work), searches, the inventory, and the first decision about a batch.
 //!
-//! On a runtime thread, a few clients that request them would delay all other clients. So a separate
-//! thread runs them one at a time, and the reads of one kind never use more than one processor.
+//! On a runtime thread, a few clients that request them would delay all others. So they run on threads
+//! for blocking work, one read of each kind at a time, so that each kind uses at most one core.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,18 +15,20 @@ use tokio::{
 
 use super::{connection::Connection, opening, transaction::Transaction};
 
-/// The maximum size in bytes of the names on a page that a runtime thread reads: a fifth of a
-/// millisecond of work. The names of a hundred animals usually have 1 KB.
-pub(super) const USUAL_PAGE: usize = 128 << 10;
+/// The maximum total size, in bytes, of the names on a page that is read on a runtime thread: a fifth
+/// of a millisecond of work. The names of a hundred animals usually take 1 KB.
+pub(super) const MAX_FAST_PAGE_BYTES: usize = 128 << 10;
 
-/// The number of reads of one kind that may wait.
+/// The number of reads of one kind that may be queued or running. Further ones are rejected.
 const MAX_WAITING_READS: usize = 256;
 
 /// The slow reads of one kind, which run one at a time.
 pub(super) struct SlowReads {
-    /// A connection in addition to the readers, which never wait for each other.
+    /// A connection of its own, so that slow reads never occupy one of the readers.
     connection: Arc<Mutex<Connection>>,
+    /// The permits to queue or run.
     slots: Semaphore,
+    /// The single permit to run.
     turn: Arc<Semaphore>,
 }
 
@@ -41,8 +42,9 @@ impl SlowReads {
         })
     }
 
-    /// Runs `work`, which sees one state of the database. The turn lasts until it is dropped, so that
-    /// the result can be used in it.
+    /// Waits for a turn, and runs `work` in it on a snapshot of the database. Also returns the turn,
+    /// which the caller can keep while it uses the result: the next read starts when the turn is
+    /// dropped.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -55,14 +57,15 @@ impl SlowReads {
             .await
             .map_err(|error| StoreError::Internal(Arc::new(error)))?;
         let connection = Arc::clone(&self.connection);
-        let reading = task::spawn_blocking(move || -> rusqlite::Result<_> {
+        let read_task = task::spawn_blocking(move || -> rusqlite::Result<_> {
             let mut connection = connection.lock();
             let mut snapshot = Transaction::begin(&mut connection, "BEGIN")?;
-            // The turn ends when the work is done, even if the request was dropped.
+            // The turn moves into this closure: if the request is dropped, it still lasts until the
+            // work is done.
             let value = work(&mut snapshot)?;
             Ok((value, turn))
         });
-        match reading.await {
+        match read_task.await {
             Ok(result) => result.map_err(StoreError::from),
             Err(error) => Err(StoreError::Internal(Arc::new(error))),
         }

@@ -1,4 +1,5 @@
-//! Statements and transactions for the work that every store shares.
+//! Implements the interface (`Sql` and `Database`) over which the logic that both stores share runs its
+//! statements and transactions.
 
 use std::{
     fs,
@@ -22,11 +23,11 @@ use rusqlite::{
 };
 
 use super::{
-    connection::Connection, journal, plans::PLANS, requests, slow_reads::USUAL_PAGE,
-    store::SqliteStore, transaction::finish,
+    connection::Connection, journal, plans::PLANS, requests, slow_reads::MAX_FAST_PAGE_BYTES,
+    store::SqliteStore, transaction::resolve_now,
 };
 
-/// A copy of a row.
+/// An owned copy of a row.
 pub struct Row {
     values: Vec<Value>,
 }
@@ -87,8 +88,9 @@ impl Sql for Connection {
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
     const INCARNATION: &'static str = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
-    /// Returns the inode, the time of birth and the path of the file. A copy of the file has another inode
-    /// or another time of birth, and in a snapshot of a file system, it has another path.
+    /// Returns the inode, the creation time and the path of the file. A copy of the file differs in
+    /// its inode or its creation time, and a file in a snapshot of the file system differs in its
+    /// path.
     fn incarnation_from(file: &str) -> Option<String> {
         let metadata = fs::metadata(file).ok()?;
         let birth = match metadata.created() {
@@ -152,11 +154,12 @@ impl Sql for Connection {
     }
 }
 
+/// Borrows owned values as parameters.
 fn borrow<'v>(values: &'v Values<'_>) -> Vec<&'v dyn Parameter> {
     values.iter().map(|value| &**value as _).collect()
 }
 
-/// Calls `read_row` with each row of a result, until it breaks.
+/// Runs a query, and calls `read_row` with each row of its result, until that breaks.
 pub(super) fn visit(
     connection: &Connection,
     sql: &str,
@@ -173,7 +176,7 @@ pub(super) fn visit(
     Ok(())
 }
 
-/// Returns copies of the rows of a result.
+/// Runs a query, and returns copies of all rows of its result.
 pub(super) fn rows(
     connection: &Connection,
     sql: &str,
@@ -197,8 +200,9 @@ fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqli
     Ok(row_count as u64)
 }
 
-/// Returns the statement with the values of its parameters. To SQLite, `$1` is a name, and it
-/// numbers its parameters in the order in which they first appear.
+/// Prepares a statement, and binds the n-th value to its parameter `$n`. To SQLite, `$1` is only a
+/// name, and parameters are numbered in the order in which they first appear, so this looks at the
+/// names.
 fn prepare_with_values<'c>(
     connection: &'c Connection,
     sql: &str,
@@ -218,7 +222,7 @@ fn prepare_with_values<'c>(
         let number = name.and_then(|name| name.parse::<usize>().ok());
         match number.and_then(|number| values.get(number.checked_sub(1)?)) {
             Some(value) => statement.raw_bind_parameter(index, value)?,
-            // The SQL is more useful in the log than the name.
+            // Report the whole SQL, which is more useful in the log than the name.
             None => return Err(Error::InvalidParameterName(sql.to_owned())),
         }
     }
@@ -228,7 +232,7 @@ fn prepare_with_values<'c>(
 impl Database for SqliteStore {
     type Sql = Connection;
 
-    const USUAL_PAGE: usize = USUAL_PAGE;
+    const MAX_FAST_PAGE_BYTES: usize = MAX_FAST_PAGE_BYTES;
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
         let state = self
@@ -256,7 +260,7 @@ impl Database for SqliteStore {
     ) -> StoreFuture<'_, T> {
         async move {
             self.readers
-                .read(|connection| finish(work(connection, &input)))
+                .read(|connection| resolve_now(work(connection, &input)))
         }
         .boxed()
     }
@@ -275,7 +279,7 @@ impl Database for SqliteStore {
             SlowRead::Counts => &self.counts,
         };
         slow_reads
-            .read_in_turn(move |connection| finish(work(connection, &input)))
+            .read_in_turn(move |connection| resolve_now(work(connection, &input)))
             .map_ok(|(value, _turn)| value)
             .boxed()
     }
@@ -295,7 +299,7 @@ impl Database for SqliteStore {
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
         self.writer
-            .write(move |connection| finish(work(connection, &input)))
+            .write(move |connection| resolve_now(work(connection, &input)))
             .boxed()
     }
 
@@ -307,11 +311,11 @@ impl Database for SqliteStore {
     ) -> StoreFuture<'_, WorkOutcome<T, R>> {
         self.writer
             .write_unless_refused(move |connection| {
-                let number = match finish(work(connection, &input))? {
+                let number = match resolve_now(work(connection, &input))? {
                     WorkOutcome::Done(number) => number,
                     WorkOutcome::Refused(refusal) => return Ok(WorkOutcome::Refused(refusal)),
                 };
-                let result = finish(read_result(connection, &number))?;
+                let result = resolve_now(read_result(connection, &number))?;
                 Ok(WorkOutcome::Done(result))
             })
             .boxed()

@@ -29,13 +29,14 @@ pub struct SqliteStore {
     pub(super) readers: Readers,
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
-    /// The reads of the log, so that no search delays the clients that follow it.
+    /// The reads of the log, separate so that searches do not delay the clients that follow it.
     pub(super) followers: SlowReads,
-    /// The reads of the public, so that they delay no member of the staff and no program.
+    /// The reads of the public, separate so that they delay neither the staff nor programs.
     pub(super) offers: SlowReads,
     pub(super) counts: SlowReads,
     pub(super) batches: SlowReads,
-    /// The number of animals that a search reads one by one.
+    /// The number of new and changed animals that a search has to read one by one, because they are
+    /// not yet merged into its index.
     pub(super) unmerged_animals: AtomicU64,
     pub(super) writer: Writer,
     pub(super) wal_path: PathBuf,
@@ -43,28 +44,28 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file at `path`.
+    /// Opens the database at `path`. Creates or migrates it if `mode` allows.
     ///
     /// # Errors
     ///
-    /// See [`OpenError`]. After an error, nothing was changed.
+    /// See [`OpenError`]. A failed migration leaves the database unchanged.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let cannot_open = |error| opening::cannot_open(&path.display().to_string(), error);
+        let open_error = |error| opening::open_error(&path.display().to_string(), error);
         let former_identity = FileIdentity::read(path).ok();
         let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
         let waiting_writer = readers.waiting_writer();
-        let handle = waiting_writer.clone();
+        let long_wait_handle = waiting_writer.clone();
         opening::wait_for_locks(&mut connection, opening::BUSY_TIMEOUT, move || {
-            handle.begin();
+            long_wait_handle.start_waiting();
         })
-        .map_err(cannot_open)?;
+        .map_err(open_error)?;
         let etag_key = connection
             .query_row("SELECT key FROM etag_key", [], |row| row.get(0))
-            .map_err(cannot_open)?;
+            .map_err(open_error)?;
 
         let files = Files::open(path, wal_index).map_err(|error| io_error(path, error))?;
-        // A restore may have replaced the file while this waited for it.
+        // A restore may have replaced the file while this process waited for its lock.
         if let Some(identity) = former_identity
             && !files.has_identity(identity)
         {
@@ -103,14 +104,14 @@ impl Health for SqliteStore {
             .await
     }
 
-    async fn wait_for_end(&self) -> StoreError {
+    async fn wait_for_fatal_error(&self) -> StoreError {
         let mut end_of_use = self.writer.end_of_use();
         if let Ok(change) = end_of_use.wait_for(Option::is_some).await
             && let Some(change) = change.clone()
         {
             return change.into();
         }
-        // The store is being closed.
+        // The writer is gone, because the store is being closed.
         pending().await
     }
 
@@ -128,8 +129,8 @@ impl Health for SqliteStore {
     }
 }
 
-/// Adds an animal and rolls it back. The commit still writes the pages that were changed and
-/// restored.
+/// Adds an animal and rolls it back, as a readiness check. The commit still writes the pages that were
+/// changed and restored, so it fails if the disk does.
 fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("SAVEPOINT trial")?;
     connection.execute(INSERT_TRIAL, [])?;

@@ -1,4 +1,4 @@
-//! Transactions that are rolled back unless they are committed, and the shared work in them.
+//! Transactions, and a helper that runs the asynchronous logic of both stores on SQLite.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,12 +7,12 @@ use rusqlite::Error;
 
 use super::connection::Connection;
 
-/// A transaction that is rolled back unless it is committed. Unlike a transaction of rusqlite, it lends its
-/// connection mutably, so that the connection can be sent to another thread.
+/// A transaction that is rolled back when dropped, unless it was committed. Unlike the transaction of
+/// rusqlite, it borrows its connection mutably and lends it mutably, so it can be sent to another thread.
 pub(super) struct Transaction<'c>(&'c mut Connection);
 
 impl<'c> Transaction<'c> {
-    /// Begins a transaction with this statement.
+    /// Begins a transaction with the statement `sql`, such as `BEGIN IMMEDIATE`.
     pub(super) fn begin(connection: &'c mut Connection, sql: &str) -> rusqlite::Result<Self> {
         connection.execute_batch(sql)?;
         Ok(Self(connection))
@@ -45,7 +45,8 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// Returns the result of work that never waits, although its type is a future.
-pub(super) fn finish<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
+/// Returns the result of a future that is ready at its first poll, as all work on SQLite is: it is
+/// asynchronous only because both stores share it.
+pub(super) fn resolve_now<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
     work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }

@@ -1,4 +1,4 @@
-//! Repairs the WAL that a process left behind when it did not shut down properly.
+//! Makes the WAL durable that a process has left behind without shutting down cleanly.
 
 use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
 
@@ -6,25 +6,26 @@ use rusqlite::TransactionBehavior;
 
 use super::{connection::Connection, file_identity::companion, wal_index::WalIndex};
 
-/// The number of bytes that are rewritten at a time.
+/// The size of the chunks in which the WAL is rewritten, in bytes.
 const CHUNK_LENGTH: usize = 1 << 20;
 
 /// Makes sure that everything that can be read from the WAL is on disk.
 ///
-/// When a sync fails, the operating system can treat unwritten data as written. If the process then
-/// dies, the next one reads transactions from the WAL that are not on disk, and no sync writes
-/// them. SQLite takes them for committed and appends to them. After a power cut, the WAL would end
-/// before them, and lose everything that was acknowledged since. So the whole WAL is rewritten and
-/// synced before anything is appended.
+/// When a sync fails, the operating system may mark the unwritten pages in its cache as clean. If the
+/// process then dies, the next one reads transactions from the WAL that are not on disk, and that no
+/// later sync would write. SQLite takes them for committed, and appends to them. After a power cut,
+/// the WAL would end before them, and everything acknowledged since would be lost. So the whole WAL is
+/// rewritten and synced before anything is appended.
 ///
 /// # Errors
 ///
-/// If rewriting fails. The content of the WAL is unchanged, and nothing may be committed.
+/// If rewriting fails. The content of the WAL is then unchanged, but the caller must not commit anything.
 pub(super) fn make_durable(
     connection: &mut Connection,
     wal_index: &WalIndex,
     path: &Path,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
+    // A process that has committed has made the WAL durable before.
     if wal_index.was_committed_to() {
         return Ok(());
     }
@@ -36,7 +37,7 @@ pub(super) fn make_durable(
     Ok(transaction.rollback()?)
 }
 
-/// Rewrites a file with its own content.
+/// Overwrites a file with its own content, so that every page is written to the disk, and syncs it.
 fn rewrite(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut chunk = vec![0; CHUNK_LENGTH];

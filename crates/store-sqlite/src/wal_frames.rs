@@ -1,31 +1,34 @@
-//! The frames of a WAL: finds the last one, and tells whether frames are missing (SQLite, "The WAL File Format").
+//! Reads the frames of a WAL, to detect missing ones. A frame is a header and a page (SQLite, "The WAL
+//! File Format").
 
 use std::{fs::File, os::unix::fs::FileExt};
 
 use super::wal_index::{FileVersion, WalIndex};
 
-/// The length of the header of a WAL.
+/// The length of the header of a WAL, in bytes.
 const WAL_HEADER: usize = 32;
 
-/// The length of the header of a frame.
+/// The length of the header of a frame, in bytes.
 const FRAME_HEADER: usize = 24;
 
-/// The first bytes of every WAL.
+/// The first three bytes of every WAL. The fourth tells the byte order of its checksums.
 const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
 
 /// A frame of the WAL that ends a transaction.
 pub(super) struct Frame {
     salts: [u8; 8],
-    /// The position in the WAL, in bytes.
+    /// The offset in the WAL, in bytes.
     position: u64,
     header: [u8; FRAME_HEADER],
 }
 
-/// The error of a WAL that lacks committed transactions.
+/// The error for a WAL that lacks committed transactions.
 pub(super) struct IncompleteWal;
 
-/// Returns the last frame of a WAL of this size; `None` for an empty WAL. Checks the beginning of the WAL, the last frame,
-/// and `former_frame`, which was the last one at an earlier check. Fails if one of them is missing.
+/// Returns the last frame of a WAL of `size` bytes at this version; `None` for an empty WAL.
+///
+/// As a cheap check for completeness, verifies the header of the WAL, the last frame, and `former_frame`,
+/// which was the last one at an earlier check. Fails if one of them is missing or different.
 pub(super) fn find_last_frame(
     wal: &File,
     size: u64,
@@ -64,8 +67,8 @@ pub(super) fn find_last_frame(
     }))
 }
 
-/// Whether the WAL has every frame. A commit that was under way when the WAL was truncated leaves a
-/// hole before its own frames.
+/// Whether the WAL has every frame up to this version. Needed because a commit that was in progress
+/// when the WAL was truncated leaves a hole before its own frames.
 fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
     for index in 0..u64::from(WalIndex::pages_in_wal(version)) {
@@ -78,7 +81,7 @@ fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     true
 }
 
-/// Whether the WAL was restarted after the `-shm` file with this version was written.
+/// Whether the WAL was restarted after the `-shm` file with this version was written: it has other salts.
 pub(super) fn is_restarted(wal: &File, version: &FileVersion) -> bool {
     match read_bytes::<WAL_HEADER>(wal, 0) {
         Some(header) => header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(version),
@@ -92,7 +95,7 @@ pub(super) fn is_complete(wal: &File, version: &FileVersion) -> bool {
     find_last_frame(wal, size, version, None).is_ok() && has_all_frames(wal, version)
 }
 
-/// Returns `N` bytes of a file from `position` on; `None` if they cannot be read.
+/// Returns the `N` bytes of a file at `position`; `None` if they cannot be read.
 pub(super) fn read_bytes<const N: usize>(file: &File, position: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     file.read_exact_at(&mut bytes, position).ok()?;

@@ -1,7 +1,7 @@
-//! Detects writes by any process, by reading 48 bytes of memory.
+//! Detects commits by any process, by reading 48 bytes of shared memory.
 //!
 //! `PRAGMA data_version` detects the same, but begins a transaction: three system calls, which cost
-//! a sixth of a whole response. `readers.rs` can do with it.
+//! a sixth of a whole response. `readers.rs` falls back to it where there is no WAL index.
 
 use std::{
     io,
@@ -14,47 +14,49 @@ use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
 use super::file_identity::{companion, keep_open};
 
-/// The header of the `-shm` file, the shared memory of the WAL. Every commit, by any process,
+/// The mapped header of the `-shm` file, the shared memory of the WAL. Every commit, by any process,
 /// becomes visible by rewriting this header (SQLite, "WAL-mode File Format", section 2.1: `iChange`
 /// and others).
 #[derive(Clone, Copy)]
 pub(super) struct WalIndex {
     header: [&'static AtomicU64; 6],
-    /// `nBackfill` and `nBackfillAttempted`, each in the first half of its word.
+    /// The words whose first halves are `nBackfill` and `nBackfillAttempted`.
     checkpoints: [&'static AtomicU64; 2],
 }
 
 /// The size of the header, in bytes.
 const HEADER_SIZE: usize = 48;
 
-/// The version of the database: its header, or without a [`WalIndex`] another number that changes
-/// with every commit.
+/// The version of the database, which changes with every commit: the header of the `-shm` file, or
+/// without a [`WalIndex`] another number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileVersion(pub(super) [u8; HEADER_SIZE]);
 
-/// The size of the mapping: the header, its copy, and the state of checkpoints.
+/// The size of the mapping, in bytes: the header, its copy, and the progress of checkpoints.
 pub(super) const INDEX_HEADER: usize = 136;
 
-/// The progress of checkpoints: the WAL, the page up to which checkpoints are complete, and the
-/// page up to which they were attempted.
+/// The progress of checkpoints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Checkpoints {
+    /// The salts of the WAL, which identify it.
     wal: u64,
+    /// The page of the WAL up to which checkpoints are complete (`nBackfill`).
     complete_until: u32,
+    /// The page of the WAL up to which checkpoints were attempted (`nBackfillAttempted`).
     attempted_until: u32,
 }
 
 impl Checkpoints {
-    /// Whether no checkpoint is running or was interrupted.
-    pub(super) fn are_at_rest(&self) -> bool {
+    /// Whether no checkpoint is running, and none was interrupted.
+    pub(super) fn are_idle(&self) -> bool {
         self.complete_until == self.attempted_until
     }
 }
 
 impl WalIndex {
     /// Maps the header of the `-shm` file of the database at `path`. The database must already be
-    /// open, and stay open while the mapping is used: SQLite truncates the file when it is the
-    /// first to open it.
+    /// open, and stay open while the mapping is used: the first process to open it truncates the file,
+    /// and reading a truncated mapping would crash this process.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = keep_open(&companion(path, "-shm"))?;
         if file.metadata()?.len() < INDEX_HEADER as u64 {
@@ -65,7 +67,7 @@ impl WalIndex {
         let flags = MapFlags::SHARED.bits().cast_signed();
         let region = MmapRegion::<()>::build(Some(start), INDEX_HEADER, protection, flags)
             .map_err(io::Error::other)?;
-        // The mapping lasts as long as the process, so that its words can be read without a lock.
+        // Leak the mapping: it then lasts as long as the process, and can be read without a lock.
         let region = Box::leak(Box::new(region));
         let word = |position| region.get_atomic_ref(position).map_err(io::Error::other);
         let header = [
@@ -82,8 +84,8 @@ impl WalIndex {
         })
     }
 
-    /// Returns the version in the file, and the page up to which the WAL is in the database; `None`
-    /// if the header is being written.
+    /// Parses the content of a `-shm` file: returns the version, and the page up to which the WAL was
+    /// copied into the database. Returns `None` if the header is just being written.
     pub(super) fn parse(content: &[u8; INDEX_HEADER]) -> Option<(FileVersion, u32)> {
         let (header, after_header) = content.split_first_chunk::<HEADER_SIZE>()?;
         let (copy, after_copy) = after_header.split_first_chunk::<HEADER_SIZE>()?;
@@ -96,7 +98,7 @@ impl WalIndex {
 
     /// Returns the progress of checkpoints.
     pub(super) fn checkpoints(&self) -> Checkpoints {
-        // This reads `attempted_until` first: during a checkpoint, it is ahead of `complete_until`.
+        // Read `attempted_until` first: during a checkpoint, it runs ahead of `complete_until`.
         let attempted_until = first_half(self.checkpoints[1]);
         let complete_until = first_half(self.checkpoints[0]);
         Checkpoints {
@@ -106,8 +108,8 @@ impl WalIndex {
         }
     }
 
-    /// Returns the header, which is the version of the database. A header that is read while a
-    /// commit rewrites it differs from all others.
+    /// Returns the header, which is the version of the database. A torn read, while a commit rewrites the
+    /// header, yields a version that differs from all others, so it does no harm.
     pub(super) fn version(&self) -> FileVersion {
         let mut header = [0; HEADER_SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
@@ -116,8 +118,8 @@ impl WalIndex {
         FileVersion(header)
     }
 
-    /// Returns the number of pages in the WAL at this version (`mxFrame`), including the pages that a
-    /// checkpoint has copied.
+    /// Returns the number of pages in the WAL at this version (`mxFrame`), including those that a
+    /// checkpoint has already copied into the database.
     pub(super) fn pages_in_wal(FileVersion(header): &FileVersion) -> u32 {
         u32::from_ne_bytes([header[16], header[17], header[18], header[19]])
     }
@@ -136,10 +138,10 @@ impl WalIndex {
         *header[32..].first_chunk().unwrap_or(&[0; 8])
     }
 
-    /// Returns the checksum of the WAL, as in its last frame (`aFrameCksum`).
+    /// Returns the checksum of the WAL, in the byte order of its last frame (`aFrameCksum`).
     pub(super) fn checksum(FileVersion(header): &FileVersion) -> [u8; 8] {
         let mut bytes = *header[24..].first_chunk().unwrap_or(&[0; 8]);
-        // Two numbers, which are big-endian in the WAL.
+        // These are two 32-bit numbers: in native byte order here, and big-endian in the WAL.
         if cfg!(target_endian = "little") {
             bytes[..4].reverse();
             bytes[4..].reverse();
@@ -147,8 +149,8 @@ impl WalIndex {
         bytes
     }
 
-    /// Whether any process has committed since the first of the current ones read the WAL: reading
-    /// it sets `iChange` to 0, and each commit adds 1. `false` even if no process has read the WAL
+    /// Whether any process has committed since the `-shm` file was last rebuilt: the first process to
+    /// open the WAL sets `iChange` to 0, and each commit adds 1. Also `false` if the WAL was not read
     /// yet.
     pub(super) fn was_committed_to(&self) -> bool {
         let FileVersion(header) = self.version();

@@ -1,4 +1,4 @@
-//! Reads whole catalogues. See [`petstore_store::whole`].
+//! Reads whole catalogues, for [`petstore_store::whole`].
 
 use std::{ops::ControlFlow, path::Path};
 
@@ -15,25 +15,25 @@ use rusqlite::{Error, Row, types::ValueRef};
 
 use super::{
     connection::Connection, errors::is_damage, migrations, opening, plans, rows, sql,
-    transaction::finish,
+    transaction::resolve_now,
 };
 
 /// Returns the fields that the migrations create in a new database.
 pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     let mut connection = Connection::open_in_memory()?;
     migrations::create(&connection)?;
-    finish(fields::read_fields(&mut connection).boxed())
+    resolve_now(fields::read_fields(&mut connection).boxed())
 }
 
-/// Opens a connection that sees the database at `path` at one moment. It changes nothing.
+/// Opens a read-only connection, all of whose reads see the database at `path` as it is now.
 pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
-    let connection = opening::open_untouched(path, OpenMode::AsIs)?;
+    let connection = opening::open_read_only(path, OpenMode::AsIs)?;
     begin_snapshot(&connection)
-        .map_err(|error| opening::cannot_open(&path.display().to_string(), error))?;
+        .map_err(|error| opening::open_error(&path.display().to_string(), error))?;
     Ok(connection)
 }
 
-/// Begins a transaction. The first read takes its snapshot.
+/// Begins a transaction, and takes its snapshot by a first read.
 fn begin_snapshot(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN")?;
     connection.query_row("SELECT count(*) FROM api_keys", [], |_| Ok(()))
@@ -59,16 +59,16 @@ impl CatalogueConnection for Connection {
     }
 
     fn run<W: Sync, T>(&mut self, input: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
-        finish(work(self, input))
+        resolve_now(work(self, input))
     }
 
     fn for_each_row(
         &self,
         sql: &str,
         values: Parameters<'_>,
-        show: impl FnMut(&Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
+        read_row: impl FnMut(&Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
     ) -> rusqlite::Result<()> {
-        sql::visit(self, sql, values, show)
+        sql::visit(self, sql, values, read_row)
     }
 
     fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {

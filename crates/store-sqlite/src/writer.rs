@@ -1,9 +1,9 @@
-//! The connection that writes, on its own thread.
+//! The writer: a dedicated thread with the only connection that writes (group commit).
 //!
-//! Writes wait in a bounded queue. The thread takes all waiting writes and commits them in one
+//! Writes wait in a bounded queue. The thread takes all queued writes and commits them in one
 //! transaction, so that they share one wait for the disk. Only then are they acknowledged. A failed
-//! write does not affect the others: if it undoes the transaction, each write of the batch is done
-//! again in a transaction of its own.
+//! write does not affect the others: if it undoes the whole transaction, each write of the batch is
+//! retried in a transaction of its own.
 
 use std::{io, iter, sync::Arc, thread};
 
@@ -26,21 +26,23 @@ use super::{
     writer_metrics::WriterMetrics,
 };
 
-/// The number of writes that may wait, in addition to the batch that is being committed. Further writes are
+/// The capacity of the queue, in addition to the batch that is being committed. Further writes are
 /// rejected.
 const QUEUE_LENGTH: usize = 1024;
 
-/// The number of writes below which their commit costs more than the writes themselves.
+/// The batch size below which the commit costs more than the writes, so that it is worth waiting for
+/// more of them.
 const SMALL_BATCH: usize = 16;
 
-/// Returns the error of a write when the thread of the writer has ended.
+/// Returns the error of a write after the writer thread has ended.
 fn writer_stopped() -> StoreError {
     StoreError::Internal(cause("the writer has stopped"))
 }
 
-/// A write for a caller.
+/// A write, with the channel to its caller.
 struct CallerJob<W, T> {
     work: W,
+    /// The result of `work`; `None` before it has run, or if the caller was gone.
     result: Option<Result<T, StoreError>>,
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -58,27 +60,27 @@ where
 
     fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>) {
         let result = match (self.result, commit_result) {
-            // An error of the write itself is more specific than an error of the commit.
+            // The error of the write itself is more specific than the error of the commit.
             (Some(result), Ok(())) | (Some(result @ Err(_)), Err(_)) => result,
             (_, Err(error)) => Err(error),
             (None, Ok(())) => return,
         };
-        // The caller may be gone by now; the write is still valid.
+        // If the caller is gone by now, the write stays committed, and nobody needs the result.
         let _ = self.caller.send(result);
     }
 }
 
-/// The handle to the thread that writes.
+/// The handle to the writer thread.
 pub(super) struct Writer {
     metrics: Arc<WriterMetrics>,
-    /// `None` only while dropping.
+    /// The queue of the thread; `None` only while this is being dropped.
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<thread::JoinHandle<()>>,
     end_of_use: EndOfUse,
 }
 
 impl Writer {
-    /// Starts the thread, which ends when the writer is dropped.
+    /// Starts the writer thread, which ends when this handle is dropped.
     pub(super) fn start(
         connection: Connection,
         files: Files,
@@ -97,7 +99,7 @@ impl Writer {
         };
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run(committer, distrust, jobs))?;
+            .spawn(move || run_writer(committer, distrust, jobs))?;
         Ok(Self {
             metrics,
             queue: Some(queue),
@@ -106,10 +108,10 @@ impl Writer {
         })
     }
 
-    /// Runs `work` completely or not at all, and returns once it is on disk. It may run a second time,
-    /// if everything that it did was undone.
+    /// Runs `work` atomically, and returns once its changes are on disk. `work` may run a second time,
+    /// but only after everything that it did was undone.
     ///
-    /// If the future is dropped before its turn comes, the work is not done.
+    /// If the future is dropped while the write is still queued, it is not done.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -121,7 +123,7 @@ impl Writer {
         .await
     }
 
-    /// Writes as [`Writer::write`] does, and also undoes `work` if it refuses.
+    /// Runs `work` like [`Writer::write`], and also undoes it if it returns a refusal.
     pub(super) async fn write_unless_refused<T: Send + 'static, R: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<WorkOutcome<T, R>> + Send + 'static,
@@ -133,9 +135,9 @@ impl Writer {
         .await
     }
 
-    /// Runs `work` without a savepoint, for which SQLite would copy every page before its first
-    /// change. If it fails after it has written, all writes of its batch are done again. It keeps the
-    /// newest values up to date.
+    /// Runs `work` like [`Writer::write`], but without a savepoint, which saves SQLite from copying
+    /// every page before its first change. If `work` fails after it has written, all writes of its
+    /// batch are retried. `work` must keep the cached [`Newest`] values up to date.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, &mut Newest) -> rusqlite::Result<T> + Send + 'static,
@@ -144,7 +146,7 @@ impl Writer {
             .await
     }
 
-    /// Returns the end of the use of the store, if somebody changes its files.
+    /// Returns a receiver for the change by another program that makes the store unusable.
     pub(super) fn end_of_use(&self) -> EndOfUse {
         self.end_of_use.clone()
     }
@@ -196,14 +198,19 @@ impl Drop for Writer {
     }
 }
 
-/// Commits batches of writes until the queue is closed.
-fn run(mut committer: Committer, mut distrust: Distrust, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+/// Runs the writer thread: commits batches of writes until the queue is closed.
+fn run_writer(
+    mut committer: Committer,
+    mut distrust: Distrust,
+    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < SMALL_BATCH {
-            // If this thread shares a core with the runtime threads, this lets them run first, and
-            // their writes join this batch. If it has its own core, this takes almost no time.
+            // If this thread shares a core with the runtime threads, yielding lets them run first, so
+            // that their writes join this batch. If it has a core of its own, yielding takes almost no
+            // time.
             thread::yield_now();
             extend_to_limit(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
@@ -215,8 +222,8 @@ fn run(mut committer: Committer, mut distrust: Distrust, mut jobs: mpsc::Receive
     }
 }
 
-/// Adds more writes to the batch, up to its limit, so that a steady stream of writes cannot delay
-/// the first commit.
+/// Adds waiting writes to the batch, up to [`QUEUE_LENGTH`] in total, so that a steady stream of
+/// writes cannot delay the commit forever.
 fn extend_to_limit<T>(batch: &mut Vec<T>, waiting_jobs: impl Iterator<Item = T>) {
     let room = QUEUE_LENGTH.saturating_sub(batch.len());
     batch.extend(waiting_jobs.take(room));

@@ -1,9 +1,9 @@
-//! Measures the batches of the writer.
+//! The metrics of the writer.
 
 use petstore_domain::{Clock, SystemClock};
 use petstore_observe::metrics::{Counter, Exposition, Histogram};
 
-/// The metrics of batches of writes and their commits.
+/// The metrics of batches of writes, and of their commits.
 pub(super) struct WriterMetrics {
     batch_sizes: Histogram,
     commits: Histogram,
@@ -23,8 +23,8 @@ impl Default for WriterMetrics {
 }
 
 impl WriterMetrics {
-    /// Calls `commit`, and measures it with the number of writes in its batch. A batch without changes has
-    /// no number, and is not measured.
+    /// Calls `commit`, and records its duration and the size of its batch. A batch without changes has no
+    /// `batch_size`, and is not measured: its commit does not wait for the disk.
     pub(super) fn time_commit<E>(
         &self,
         batch_size: Option<usize>,
@@ -33,7 +33,7 @@ impl WriterMetrics {
         let Some(batch_size) = batch_size else {
             return commit();
         };
-        // This is the real time that the disk takes, whichever clock the service uses.
+        // The system clock, because this measures the disk, even if the service runs with another clock.
         let start = SystemClock.instant();
         let result = commit();
         let duration = SystemClock.instant().saturating_duration_since(start);

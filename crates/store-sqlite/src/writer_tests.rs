@@ -6,7 +6,8 @@ use crate::{readers::WaitingWriter, wal_index::WalIndex};
 async fn writer() -> (Writer, tempfile::TempDir) {
     let directory = tempfile::TempDir::new().unwrap();
     let file = directory.path().join("test.db");
-    let connection = crate::opening::open(&file, rusqlite::OpenFlags::default()).unwrap();
+    let connection =
+        crate::opening::open_connection(&file, rusqlite::OpenFlags::default()).unwrap();
     // WAL mode, as in production: `Files` needs the WAL and its `-shm` file.
     connection
         .pragma_update(None, "journal_mode", "WAL")

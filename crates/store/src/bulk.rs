@@ -1,11 +1,11 @@
-//! Whole catalogues: read in one snapshot, or written in one transaction. For the commands that
-//! import, export and copy.
+//! Reads a whole catalogue from one snapshot, or writes one in one transaction, for the commands
+//! that import, export and copy.
 //!
 //! These commands do one thing at a time, so all methods block, and none may be called on a runtime
 //! thread. Memory use does not depend on the number of animals. Every method may fail with any
 //! [`StoreError`].
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 #![expect(
     clippy::missing_errors_doc,
     reason = "the comment of the module says it for all of them"
@@ -22,30 +22,31 @@ use petstore_domain::{
 use super::StoreError;
 pub use super::columns::Value;
 
-/// The content of a store at one moment. Later writes do not change it.
+/// The content of a store at one moment, unaffected by later writes.
 ///
-/// SQLite cannot complete a checkpoint while a snapshot is open, so the WAL grows with every write.
+/// In SQLite, no checkpoint can complete while a snapshot is open, so the WAL grows with every
+/// write.
 pub trait Snapshot {
-    /// Counts the animals of a status, or all animals.
+    /// Counts the animals with a status, or all animals.
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError>;
 
-    /// Calls `visitor` with every animal of a status, or with all animals, in ascending order of identifier,
-    /// until `visitor` breaks.
+    /// Calls `visitor` with every animal with a status, or with every animal, in ascending order of
+    /// identifier, until `visitor` breaks.
     fn visit_pets(
         &mut self,
         status: Option<PetStatus>,
         visitor: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `visitor` with every animal, withdrawn or not, then with every order, then with every
-    /// category and every note, until `visitor` breaks.
+    /// Calls `visitor` with every animal (withdrawn or not), then every order, then every category,
+    /// then every note, until `visitor` breaks.
     fn visit_resources(
         &mut self,
         visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `visitor` with every stored request with an idempotency key, including requests that are due
-    /// to be forgotten, until `visitor` breaks.
+    /// Calls `visitor` with every remembered request, including those that are due to be forgotten,
+    /// until `visitor` breaks.
     fn visit_requests(
         &mut self,
         visitor: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
@@ -62,23 +63,23 @@ pub trait Snapshot {
 
     fn profile(&mut self) -> Result<Profile, StoreError>;
 
-    /// Reads the highest identifiers that were ever given.
+    /// Reads the highest identifiers that were ever assigned.
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
 
-/// Adds to a store in one transaction. Nothing is visible before [`Self::commit`], and dropping
-/// without a commit undoes everything.
+/// Adds data to a store in one transaction. Nothing is visible before [`Self::commit`], and
+/// dropping without a commit rolls everything back.
 pub trait Load {
-    /// Begins the transaction, whose animals are added at `now`. With [`IdSource::Given`], and in SQLite
-    /// always, other writers wait until the end.
+    /// Begins the transaction; `now` is the creation time of its animals. With [`IdSource::Given`],
+    /// and always in SQLite, other writers wait until it ends.
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether the store has no animals, orders, categories, keys, requests, changes, staff and
+    /// Whether the store contains no animals, orders, categories, keys, requests, changes, staff or
     /// webhooks.
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
-    /// Adds an animal under the next identifier, or under `id` if identifiers are given. Fails if
-    /// `id` is taken, or a unique value.
+    /// Adds an animal under the next identifier, or under `id` with [`IdSource::Given`]. Fails if
+    /// the identifier or a unique value is taken.
     fn add_pet(
         &mut self,
         id: Option<PetId>,
@@ -86,16 +87,16 @@ pub trait Load {
         fields: &FieldValues,
     ) -> Result<(), StoreError>;
 
-    /// Adds an animal, an order, a category or a note as it is, under its identifier.
+    /// Adds an animal, an order, a category or a note unchanged, under its own identifier.
     fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
-    /// Returns the fields, which do not change until the end.
+    /// Returns the field definitions, which cannot change during the transaction.
     fn fields(&self) -> &FieldSet;
 
-    /// Replaces all fields by these.
+    /// Replaces all field definitions.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
 
-    /// Replaces the profile if it is empty. Returns whether it did.
+    /// Sets the profile if the present one is empty. Returns whether it did.
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
@@ -103,28 +104,29 @@ pub trait Load {
     fn add_row(&mut self, table: &'static CopiedTable, row: &[Value<'_>])
     -> Result<(), StoreError>;
 
-    /// Continues all identifiers above these, and above all identifiers that were ever given.
+    /// Makes new identifiers continue above `last`, and above all identifiers that were ever
+    /// assigned here.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Continues the log of changes after its last row, which was copied, with another epoch.
+    /// Makes the log of changes continue after its last copied row, under a new epoch.
     fn continue_log(&mut self) -> Result<(), StoreError>;
 
-    /// Logs all that was added as one change: an import.
+    /// Logs everything that was added as a single change: an import.
     fn log_import(&mut self) -> Result<(), StoreError>;
 
     fn record(&mut self, act: &Act) -> Result<(), StoreError>;
 
-    /// Commits. When this returns, everything is on disk.
+    /// Commits. When this returns, everything is durable.
     fn commit(&mut self) -> Result<(), CommitError>;
 }
 
-/// The reason for which [`Load::commit`] failed.
+/// The reason why [`Load::commit`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// The transaction was undone, so nothing was committed.
+    /// The transaction was rolled back.
     #[error(transparent)]
     NotDone(#[from] StoreError),
-    /// The connection broke, or the disk failed, during the commit.
+    /// The connection broke or the disk failed during the commit.
     #[error(
         "the outcome of the commit is unknown: it was done completely or not at all; check before you repeat it"
     )]
@@ -134,13 +136,13 @@ pub enum CommitError {
 /// The source of the identifiers of new animals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdSource {
-    /// The store gives the next identifiers.
+    /// The store assigns the next identifiers.
     Next,
-    /// The caller gives the identifiers.
+    /// The caller provides the identifiers.
     Given,
 }
 
-/// A request with an idempotency key, and its response.
+/// A remembered request, with its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRequest {
     /// The first API key of its lineage.
@@ -151,23 +153,23 @@ pub struct StoredRequest {
     pub operation: String,
     /// See [`petstore_domain::IdempotentRequest::fingerprint`].
     pub fingerprint: [u8; 32],
-    /// The response, as each repetition gets it.
+    /// The response that every repetition gets.
     pub response: StoredResponse,
     pub created_at: Timestamp,
 }
 
-/// A table that has the same columns in every store, and is copied as it is.
+/// A table that has the same columns in both stores, and whose rows are copied unchanged.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     pub name: &'static str,
-    /// The word for its rows.
+    /// The noun for a row in messages.
     pub rows: &'static str,
     pub columns: &'static str,
-    /// The columns that order its rows.
+    /// The columns by which its rows are sorted.
     pub(super) order: &'static str,
 }
 
-/// The API keys, valid or not. They come before everything else.
+/// The API keys, valid or not. They must be copied before everything else.
 pub static KEYS: CopiedTable = CopiedTable {
     name: "api_keys",
     rows: "API key",
@@ -177,7 +179,7 @@ pub static KEYS: CopiedTable = CopiedTable {
     order: "id",
 };
 
-/// The unique values of the animals in the catalogue, after those animals.
+/// The unique values of the animals in the catalogue. They must be copied after those animals.
 pub static UNIQUE_VALUES: CopiedTable = CopiedTable {
     name: "unique_values",
     rows: "unique value",
@@ -193,7 +195,7 @@ pub static CATEGORIES: CopiedTable = CopiedTable {
     order: "id",
 };
 
-/// The logo of the store, and the logos that were replaced a short time ago.
+/// The present logo of the store, and those that were replaced recently.
 pub static LOGOS: CopiedTable = CopiedTable {
     name: "logos",
     rows: "logo",
@@ -201,8 +203,9 @@ pub static LOGOS: CopiedTable = CopiedTable {
     order: "name",
 };
 
-/// The other tables, each after the tables to which it refers. The secrets in them are encrypted. Acts get new
-/// identifiers, in the order of the old ones. Links with which staff choose a password, and sessions, are not copied.
+/// The other tables, each after the tables that its foreign keys refer to. Secrets stay encrypted.
+/// Acts get new identifiers in the order of the old ones. Links for choosing a password, and
+/// sessions of the staff, are not copied.
 pub static TABLES: [CopiedTable; 6] = [
     CopiedTable {
         name: "changes",
@@ -246,7 +249,7 @@ pub static TABLES: [CopiedTable; 6] = [
     },
 ];
 
-/// Selects whether the store is empty, for [`Load::is_empty`].
+/// Selects whether the store is empty. See [`Load::is_empty`].
 pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
@@ -254,7 +257,7 @@ pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
     AND NOT EXISTS (SELECT 1 FROM webhooks)";
 
-/// The highest identifiers that were ever given; 0 if there are none.
+/// The highest identifiers that were ever assigned; 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LastIds {
     pub pet: i64,
@@ -265,7 +268,8 @@ pub struct LastIds {
     pub note: i64,
 }
 
-/// Continues a visit after a success, and breaks it after an error, which the caller then finds in `result`.
+/// Returns whether a visit should continue: it stops after an error, which the caller then finds in
+/// `result`.
 pub fn continue_if_ok<T, E>(result: &Result<T, E>) -> ControlFlow<()> {
     if result.is_ok() {
         ControlFlow::Continue(())

@@ -1,6 +1,6 @@
-//! The rules by which a database is consistent, and what a check reports.
+//! The consistency rules of a database, and the report of a check (`petstore check`).
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -11,14 +11,14 @@ use petstore_domain::{
     text::comparison_key,
 };
 
-/// The maximum number of different labels of categories that a check compares, so that it takes little memory.
+/// The maximum number of distinct category labels that a check compares, which bounds its memory.
 const MAX_COMPARED_LABELS: usize = 10_000;
 
-/// The maximum number of problems of one kind that are reported one by one.
+/// The maximum number of problems of one kind that are reported individually.
 const MAX_REPORTED: u64 = 20;
 
-/// Problems, each with the statement that finds the rows that have it, in SQLite and PostgreSQL. The first column of a
-/// row takes the place of `{}`.
+/// Contradictions between tables: each problem, with the statement that finds the affected rows in
+/// SQLite and PostgreSQL. The first column of a row replaces the `{}` in the problem.
 pub const DISAGREEMENTS: [(&str, &str); 11] = [
     (
         "order {} is reserved, but its animal is not pending in the catalogue",
@@ -75,19 +75,19 @@ pub const DISAGREEMENTS: [(&str, &str); 11] = [
     ),
 ];
 
-/// The columns of a table that have times.
+/// The columns of a table that store times.
 struct TimeColumns {
-    /// The problem's words for a row; the identifier takes the place of `{}`.
+    /// The description of a row in the problem. The identifier replaces the `{}`.
     row: &'static str,
     table: &'static str,
-    /// The column that names a row.
+    /// The column that identifies a row.
     id: &'static str,
     columns: &'static [&'static str],
-    /// Returns the number as which a time is stored.
+    /// Converts a time to the number that the columns store: milliseconds or seconds.
     stored_number: fn(Timestamp) -> i64,
 }
 
-/// The times that [`super::check_rows::check_values`] does not read.
+/// The columns of times that [`super::check_rows::check_values`] does not read anyway.
 const TIMES: [TimeColumns; 8] = [
     TimeColumns {
         row: "change {}",
@@ -152,7 +152,7 @@ const TIMES: [TimeColumns; 8] = [
     },
 ];
 
-/// The tables whose rows have a version, each with the words for a row.
+/// The tables whose rows have a version, each with the noun for a row.
 const VERSIONED_TABLES: [(&str, &str); 6] = [
     ("animal", "pets"),
     ("withdrawn animal", "withdrawn_pets"),
@@ -162,9 +162,10 @@ const VERSIONED_TABLES: [(&str, &str); 6] = [
     ("staff account", "staff"),
 ];
 
-/// Returns problems of values that no release writes, each with the statement that finds its rows: times that
-/// cannot be read, and versions that are close to the end of their range. A copy of such a database is
-/// complete, so only a check reports them. `key_of_changes` is the column that names a change.
+/// Returns checks for values that no release writes, each as a problem with the statement that
+/// finds the affected rows: times outside the range of [`Timestamp`], and versions near the end of
+/// their range. Such values do not prevent a complete copy of the database, so only a check reports
+/// them. `key_of_changes` is the column that identifies a change, which differs between the stores.
 pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, String)> + use<'_> {
     let times = TIMES
         .iter()
@@ -177,7 +178,8 @@ pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, 
     times.chain(versions)
 }
 
-/// Returns the problem of times that cannot be read, and the statement that finds its rows.
+/// Returns the problem for times that cannot be read, and the statement that finds the affected
+/// rows.
 fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, String) {
     let TimeColumns {
         row,
@@ -201,28 +203,28 @@ fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, Strin
     (format!("{row} has an invalid time"), statement)
 }
 
-/// Returns the problem of a sequence of identifiers that is close to its end. The name of the sequence takes the place
-/// of `{}`.
+/// Returns the problem for a sequence of identifiers that is nearly exhausted. The name of the
+/// sequence replaces the `{}`.
 pub fn exhausted_ids_problem() -> String {
     format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
 }
 
-/// The result of a check.
+/// The report of a check.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Checkup {
     pub animals: u64,
     pub keys: u64,
-    /// Facts that are worth knowing but no problems, one per line.
+    /// Facts that an operator should know but that are not problems, one per line.
     pub notes: Vec<String>,
     /// All problems, one per line.
     pub problems: Vec<String>,
 }
 
-/// Selects the values that no other animal in the catalogue has.
+/// Selects the unique values of the animals in the catalogue.
 pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
 
-/// Returns a note for each value of a unique field that several animals have, which the migration kept. The owners of
-/// one value follow each other.
+/// Returns a note for each value of a unique field that several animals have. A migration kept such
+/// duplicates. Owners of the same value must be adjacent in `owners`.
 pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String> {
     let mut notes = Vec::new();
     for owners_of_value in owners.chunk_by(|owner, next_owner| owner.key == next_owner.key) {
@@ -242,11 +244,12 @@ pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String>
     notes
 }
 
-/// Returns a note for each two choices of a field that are equal in any case, which an earlier release could make.
+/// Returns a note for each pair of choices of a field that differ only in case. An earlier release
+/// accepted these.
 pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     let mut notes = Vec::new();
     for field in fields.all() {
-        for [text, twin] in field.choices.iter().flat_map(Choices::twins) {
+        for [text, twin] in field.choices.iter().flat_map(Choices::duplicates) {
             notes.push(format!(
                 "the choices of the field {} have {text:?} and {twin:?}, which are equal in any case; rename or \
                  remove one",
@@ -257,7 +260,8 @@ pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// Returns a note for each two fields with one label, in any case, which an earlier release could make.
+/// Returns a note for each field whose label differs only in case from the label of an earlier
+/// field. An earlier release accepted these.
 pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     let mut names_by_label = HashMap::new();
     let mut notes = Vec::new();
@@ -277,14 +281,14 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// The labels of the first categories, to find labels that are equal in any case.
+/// The labels of the first categories, keyed so that labels that differ only in case collide.
 #[derive(Default)]
 pub(super) struct CategoryLabels {
     ids: HashMap<String, i64>,
 }
 
 impl CategoryLabels {
-    /// Adds a category. Returns a note if an earlier one has its label.
+    /// Adds a category. Returns a note if an earlier one has the same label, ignoring case.
     pub(super) fn add(&mut self, category: &Category) -> Option<String> {
         if self.ids.len() >= MAX_COMPARED_LABELS {
             return None;
@@ -304,21 +308,22 @@ impl CategoryLabels {
     }
 }
 
-/// Selects the animals that are not merged into the search: above an identifier, and up to another one.
-/// After merges of another release, none counts as merged.
+/// Selects the animals that are not merged into the search sets, each row as a range: above the
+/// first identifier, and up to the second one. If another release has merged animals, no animal
+/// counts as merged, because that release may have written other words.
 pub(super) const UNMERGED: &str = "SELECT CASE own_merges WHEN merges THEN merged ELSE 0 END,
         CASE own_merges WHEN merges THEN last ELSE 9223372036854775807 END FROM search_state
     UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
-/// Selects the sets of the search.
+/// Selects the sets of the search: the animals with each value, category and status.
 pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";
-/// Selects the words of the search.
+/// Selects the words of the search: the animals with each word of a name or value.
 pub(super) const WORDS: &str = "SELECT block, words FROM word_blocks";
 
 /// Selects the photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";
 
-/// The problems of one kind: collects the first [`MAX_REPORTED`] ones, and adds the number of the others when it is
-/// dropped.
+/// A collector for the problems of one kind. It keeps the first [`MAX_REPORTED`] problems, and on
+/// drop adds a line with the number of those that it left out.
 pub(super) struct ProblemGroup<'p> {
     problems: &'p mut Vec<String>,
     count: u64,

@@ -1,4 +1,4 @@
-//! Reads the rows of a database for a check, in the same way in every store.
+//! The checks that read the rows of a database, which both stores share.
 
 use std::{fmt::Display, ops::ControlFlow};
 
@@ -23,7 +23,8 @@ use super::{
     whole::{BorrowedRow, CatalogueConnection, ConnectionError},
 };
 
-/// Reports each row that a statement finds. The first column of the row takes the place of `{}` in `problem`.
+/// Reports a problem for each row that a statement selects. The first column of the row replaces
+/// the `{}` in `problem`.
 pub fn report_rows<C: CatalogueConnection, T>(
     connection: &C,
     problem: &str,
@@ -42,7 +43,7 @@ where
     })
 }
 
-/// Calls `visitor` with each row of a result.
+/// Calls `visitor` with each row of a result, without a way to stop early.
 fn for_each_row<C: CatalogueConnection>(
     connection: &C,
     sql: &str,
@@ -52,8 +53,8 @@ fn for_each_row<C: CatalogueConnection>(
     connection.for_each_row(sql, values, |row| visitor(row).map(ControlFlow::Continue))
 }
 
-/// Reads the values of animals, and the tables derived from them. Returns the number of animals in the
-/// catalogue.
+/// Checks every animal, order, category and note, and compares the tables that are derived from
+/// animals: unique values, photos and the search. Returns the number of animals in the catalogue.
 pub fn check_values<C: CatalogueConnection>(
     connection: &mut C,
     checkup: &mut Checkup,
@@ -98,7 +99,8 @@ pub fn check_values<C: CatalogueConnection>(
     Ok(pet_count)
 }
 
-/// Reads the animals, orders, categories or notes in a table. Returns the number of animals in the catalogue.
+/// Checks every row of a table of animals, orders, categories or notes. Returns the number of
+/// animals in the catalogue.
 fn check_table<C: CatalogueConnection>(
     connection: &C,
     table: Table,
@@ -131,7 +133,7 @@ fn check_table<C: CatalogueConnection>(
     Ok(pet_count)
 }
 
-/// Reads the sets and the words of the search.
+/// Reads the sets and the words of the search, and adds them to the comparison with the animals.
 fn check_search<C: CatalogueConnection>(
     connection: &C,
     check: &mut ValueCheck,
@@ -149,7 +151,8 @@ fn check_search<C: CatalogueConnection>(
     })
 }
 
-/// Turns the error of a row whose content is invalid into a problem, which names the table.
+/// Reports an error that is due to the content of a row as a problem of its table. Passes on any
+/// other result.
 fn report_content_error<C: CatalogueConnection>(
     result: Result<(), ConnectionError<C>>,
     table: &str,
@@ -164,7 +167,7 @@ fn report_content_error<C: CatalogueConnection>(
     }
 }
 
-/// Reads the API keys, and counts them.
+/// Counts the API keys, and reports the invalid ones.
 pub fn check_api_keys<C: CatalogueConnection>(
     connection: &C,
     checkup: &mut Checkup,

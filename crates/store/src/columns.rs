@@ -1,6 +1,6 @@
-//! The columns of a row, as every store reads and writes them.
+//! Conversions between columns and domain types, which both stores share.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use petstore_formats::json;
 use rusqlite::types::FromSql as FromSqlite;
 use tokio_postgres::types::FromSql as FromPostgres;
 
-/// A value in a row, as every store can have it.
+/// A database value of a type that both stores support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'v> {
     Null,
@@ -26,7 +26,8 @@ pub enum Value<'v> {
     Blob(&'v [u8]),
 }
 
-/// A row of a database. Every store makes values of it with the same functions. Columns count from 0.
+/// A row of a query result, implemented for the row types of both database drivers. The provided
+/// methods convert columns to domain types in the same way for both stores. Columns count from 0.
 pub trait Columns {
     type Error;
 
@@ -35,13 +36,13 @@ pub trait Columns {
     where
         T: FromSqlite + for<'r> FromPostgres<'r>;
 
-    /// Reads the text in a column, if it has a value.
+    /// Reads a text column; `None` if it is null.
     fn text(&self, column: usize) -> Result<Option<&str>, Self::Error>;
 
-    /// Returns the error of a column with a value that the service has never written.
+    /// Returns the error for a column whose value the service never writes.
     fn invalid(&self, column: usize) -> Self::Error;
 
-    /// Parses the text in a column, if it has a value.
+    /// Parses a text column; `None` if it is null.
     fn optional_parsed<T>(
         &self,
         column: usize,
@@ -53,7 +54,7 @@ pub trait Columns {
         }
     }
 
-    /// Parses the text in a column.
+    /// Parses a text column that is never null.
     fn parsed<T>(
         &self,
         column: usize,
@@ -63,7 +64,7 @@ pub trait Columns {
             .ok_or_else(|| self.invalid(column))
     }
 
-    /// Decodes the bytes in a column, if it has a value.
+    /// Decodes a column of bytes; `None` if it is null.
     fn optional_decoded<T>(
         &self,
         column: usize,
@@ -75,14 +76,14 @@ pub trait Columns {
         }
     }
 
-    /// Reads the bytes in a column whose values all have the length `N`.
+    /// Reads a column of exactly `N` bytes.
     fn bytes<const N: usize>(&self, column: usize) -> Result<[u8; N], Self::Error> {
         self.value::<Vec<u8>>(column)?
             .try_into()
             .map_err(|_| self.invalid(column))
     }
 
-    /// Reads the time in a column, in milliseconds, if it has a value.
+    /// Reads a time that is stored in milliseconds; `None` if the column is null.
     fn optional_time(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
         match self.value(column)? {
             Some(millisecond) => clock::timestamp_from_milliseconds(millisecond)
@@ -92,14 +93,14 @@ pub trait Columns {
         }
     }
 
-    /// Reads the time in a column, in milliseconds.
+    /// Reads a time that is stored in milliseconds.
     fn time(&self, column: usize) -> Result<Timestamp, Self::Error> {
         self.optional_time(column)?
             .ok_or_else(|| self.invalid(column))
     }
 
-    /// Reads the time in a column, in seconds, if it has a value.
-    fn optional_second(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
+    /// Reads a time that is stored in seconds; `None` if the column is null.
+    fn optional_time_from_seconds(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
         match self.value(column)? {
             Some(second) => Timestamp::from_second(second)
                 .map(Some)
@@ -108,26 +109,26 @@ pub trait Columns {
         }
     }
 
-    /// Reads the time in a column, in seconds.
-    fn second(&self, column: usize) -> Result<Timestamp, Self::Error> {
-        self.optional_second(column)?
+    /// Reads a time that is stored in seconds.
+    fn time_from_seconds(&self, column: usize) -> Result<Timestamp, Self::Error> {
+        self.optional_time_from_seconds(column)?
             .ok_or_else(|| self.invalid(column))
     }
 }
 
-/// A type that is read from a value in a row.
+/// A type that is stored in a single column.
 pub(super) trait Cell: Sized {
-    /// The type of its column in PostgreSQL.
+    /// The type of the column in PostgreSQL.
     const TYPE: &'static str;
 
     fn value(&self) -> Value<'_>;
 
-    /// Reads the value of a column; `None` if it has no value.
-    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error>;
+    /// Reads the value of a column; `None` if it is null.
+    fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error>;
 
-    /// Reads the value of a column that always has one.
+    /// Reads the value of a column that is never null.
     fn read<R: Columns>(row: &R, column: usize) -> Result<Self, R::Error> {
-        Self::find(row, column)?.ok_or_else(|| row.invalid(column))
+        Self::read_optional(row, column)?.ok_or_else(|| row.invalid(column))
     }
 }
 
@@ -138,33 +139,34 @@ impl<T: Cell> Cell for Option<T> {
         self.as_ref().map_or(Value::Null, T::value)
     }
 
-    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
-        T::find(row, column).map(Some)
+    fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+        T::read_optional(row, column).map(Some)
     }
 }
 
-/// Implements [`Cell`] for types: their type in PostgreSQL, how a value is written, and how it is read.
+/// Implements [`Cell`] for several types. Each entry gives the PostgreSQL type of the column, the
+/// expression that writes a value, and the expression that reads it.
 ///
-/// It is a macro because the types have no trait in common.
+/// This is a macro because the types have no trait in common.
 ///
 /// ```ignore
 /// cells! {
 ///     PetStatus, "text": |status| Value::Text(status.as_str()), |row, column| parse_word(row, column);
 /// }
-/// // becomes
+/// // expands to
 /// impl Cell for PetStatus {
 ///     const TYPE: &'static str = "text";
 ///     fn value(&self) -> Value<'_> {
 ///         let status = self;
 ///         Value::Text(status.as_str())
 ///     }
-///     fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+///     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
 ///         parse_word(row, column)
 ///     }
 /// }
 /// ```
 macro_rules! cells {
-    ($($type:ty, $column_type:literal: |$cell:ident| $value:expr, |$row:ident, $column:ident| $find:expr;)+) => {
+    ($($type:ty, $column_type:literal: |$cell:ident| $value:expr, |$row:ident, $column:ident| $read:expr;)+) => {
         $(impl Cell for $type {
             const TYPE: &'static str = $column_type;
 
@@ -173,8 +175,8 @@ macro_rules! cells {
                 $value
             }
 
-            fn find<R: Columns>($row: &R, $column: usize) -> Result<Option<Self>, R::Error> {
-                $find
+            fn read_optional<R: Columns>($row: &R, $column: usize) -> Result<Option<Self>, R::Error> {
+                $read
             }
         })+
     };
@@ -212,7 +214,7 @@ impl<const MAX: usize, const MIN: usize> Cell for Text<MAX, MIN> {
         Value::Text(self.as_str())
     }
 
-    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+    fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
         convert_text(row, column, Self::new)
     }
 }
@@ -224,7 +226,7 @@ impl Cell for FieldValues {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
-    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+    fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
         row.optional_parsed(column, json::read_stored_fields)
             .map(|values| Some(values.unwrap_or_default()))
     }
@@ -237,13 +239,13 @@ impl Cell for Photos {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
-    fn find<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
+    fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
         row.optional_parsed(column, json::read_photos)
             .map(|photos| Some(photos.unwrap_or_default()))
     }
 }
 
-/// Reads the integer in a column and converts it, if the column has a value.
+/// Reads an integer column and converts it; `None` if it is null.
 fn convert_integer<R: Columns, T>(
     row: &R,
     column: usize,
@@ -257,7 +259,7 @@ fn convert_integer<R: Columns, T>(
     }
 }
 
-/// Reads the text in a column and converts it, if the column has a value.
+/// Reads a text column and converts it; `None` if it is null.
 fn convert_text<R: Columns, T>(
     row: &R,
     column: usize,
@@ -266,7 +268,7 @@ fn convert_text<R: Columns, T>(
     row.optional_parsed(column, |text| convert(text.to_owned()))
 }
 
-/// Parses the word in a column, if the column has a value.
+/// Parses a text column with [`FromStr`]; `None` if it is null.
 fn parse_word<R: Columns, T: FromStr>(row: &R, column: usize) -> Result<Option<T>, R::Error> {
     row.optional_parsed(column, |text| text.parse().ok())
 }

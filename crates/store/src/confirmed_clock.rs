@@ -1,9 +1,11 @@
-//! The trust in the machine's clock. What expires, is deleted or is disabled by the time of
-//! day asks here, because a wrong clock would destroy it.
+//! Decides whether to trust the machine's clock. Everything that expires, deletes or disables
+//! something by the time of day asks here first, because a wrong clock would cause damage that
+//! cannot be undone.
 //!
-//! The database remembers a confirmed time. A clock that is near it is trusted at once. A clock that is further away is
-//! trusted after it has run evenly, against the monotonic clock, for a part of the distance. A trusted clock then moves
-//! the confirmed time.
+//! The database stores a confirmed time. A clock that is near it is trusted at once. A clock that
+//! is further away is trusted only after it has run evenly, compared with the monotonic clock, for
+//! a fraction of the distance. A trusted clock then moves the confirmed time forward or back to its
+//! own.
 
 use std::{sync::Arc, time::Instant};
 
@@ -14,34 +16,36 @@ use tracing::{info, warn};
 
 use crate::{Store, StoreError};
 
-/// The maximum distance between the clock and the confirmed time of a clock that is trusted at once.
+/// The maximum distance from the confirmed time at which a clock is trusted at once.
 const MAX_TRUSTED_DISTANCE: SignedDuration = SignedDuration::from_hours(24);
 
-/// The maximum difference by which the wall clock may move against the monotonic one. After a larger jump, no clock is
-/// trusted for this time.
+/// The maximum difference between the progress of the wall clock and of the monotonic clock. A
+/// larger one is a jump of the wall clock, after which no time is trusted for this duration.
 const MAX_JUMP: SignedDuration = SignedDuration::from_mins(1);
 
-/// The part of the distance for which a clock that is further away must run evenly: an hour for two days, and more than
-/// ten days for 500.
-const DISTANCE_PARTS: i32 = 48;
+/// The divisor that gives the duration for which a distant clock must run evenly, from its distance
+/// to the confirmed time: an hour for two days, and more than ten days for 500 days.
+const DISTANCE_DIVISOR: i32 = 48;
 
-/// The age that the confirmed time reaches before it is moved: less than the shortest wait of another
-/// process whose clock is far away, which is half an hour.
-const MOVE_AGE: SignedDuration = SignedDuration::from_mins(10);
+/// The minimum distance between the confirmed time and the clock before the former is moved, which
+/// avoids a write at each reading. It is less than the shortest time for which another process with
+/// a distant clock must wait, half an hour, so that process sees the confirmed time move.
+const MIN_DISTANCE_TO_MOVE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Whether a clock that shows `now` agrees with the confirmed time.
+/// Whether a clock that shows `now` is near enough to the confirmed time to be trusted at once.
 pub fn is_near(now: Timestamp, confirmed: Timestamp) -> bool {
     now.duration_since(confirmed).abs() <= MAX_TRUSTED_DISTANCE
 }
 
-/// The machine's clock, compared with the time that the database remembers as confirmed.
+/// The machine's clock, which is trusted or not by comparison with the confirmed time in the
+/// database.
 pub struct ConfirmedClock {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
 }
 
-/// The times that both clocks of the machine show at one moment.
+/// A simultaneous reading of the monotonic clock and the wall clock.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     instant: Instant,
@@ -49,40 +53,41 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the time since an earlier reading, by the monotonic clock.
+    /// Returns the time since an earlier reading, as measured by the monotonic clock.
     fn monotonic_since(self, earlier: Self) -> SignedDuration {
         let duration = self.instant.saturating_duration_since(earlier.instant);
         SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
     }
 
-    /// Returns the time since an earlier reading, by the wall clock.
+    /// Returns the time since an earlier reading, as measured by the wall clock.
     fn wall_since(self, earlier: Self) -> SignedDuration {
         self.now.duration_since(earlier.now)
     }
 }
 
 struct State {
-    /// The reading since which both clocks have run evenly, and no other process has moved a distant confirmed time.
+    /// The start of the current even run: the reading since which the wall clock has not jumped and
+    /// no other process has moved the confirmed time from a distance.
     even_since: Reading,
     has_jumped: bool,
-    /// The confirmed time when it was read last.
+    /// The confirmed time at the last reading.
     last_confirmed: Option<Timestamp>,
     doubt: Option<Doubt>,
 }
 
-/// The reason for which the clock is not trusted.
+/// The reason why the clock is not trusted: it is too far from the confirmed time.
 #[derive(Debug, Clone, Copy)]
 pub struct Doubt {
     /// The time that the clock shows.
     pub now: Timestamp,
     /// The latest confirmed time.
     pub confirmed: Timestamp,
-    /// The time for which the clock must still run evenly.
+    /// How much longer the clock must run evenly to be trusted.
     pub remaining: SignedDuration,
 }
 
 impl ConfirmedClock {
-    /// Makes a clock that is compared with the confirmed time of a store.
+    /// Makes a clock that is checked against the confirmed time of a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         let even_since = Reading {
             instant: clock.instant(),
@@ -101,17 +106,20 @@ impl ConfirmedClock {
         }
     }
 
-    /// Returns the machine's clock, for what a wrong time does not destroy.
+    /// Returns the machine's clock without the check, for uses in which a wrong time does no
+    /// lasting damage.
     pub fn machine(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    /// Returns the doubt when the clock was read last, if there was one.
+    /// Returns why the clock was not trusted at the last reading, if it was too far from the
+    /// confirmed time.
     pub fn doubt(&self) -> Option<Doubt> {
         self.state.lock().doubt
     }
 
-    /// Returns the present time, in milliseconds, if the clock is trusted. Also moves the confirmed time.
+    /// Returns the present time, truncated to milliseconds; `None` if the clock is not trusted.
+    /// Also moves the confirmed time if it is due.
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
         let now = truncate_to_milliseconds(self.clock.now());
@@ -124,14 +132,14 @@ impl ConfirmedClock {
             return Ok(None);
         };
 
-        // Restarts in quick succession, each with a clock that is less than a day further ahead,
-        // would otherwise move the confirmed time by a day each.
+        // The confirmed time moves only after an even run. Otherwise, restarts in quick succession,
+        // each with a clock that is another day ahead, would each move it by a day.
         let has_run_evenly = !remaining.is_positive();
-        if has_run_evenly && now.duration_since(confirmed).abs() >= MOVE_AGE {
+        if has_run_evenly && now.duration_since(confirmed).abs() >= MIN_DISTANCE_TO_MOVE {
             if self.store.confirm_time(confirmed, now, None).await? {
                 self.state.lock().last_confirmed = Some(now);
             } else if !is_near(now, confirmed) {
-                // Another process has confirmed another time.
+                // Another process has just confirmed a distant time.
                 return Ok(None);
             }
         }
@@ -139,27 +147,27 @@ impl ConfirmedClock {
     }
 }
 
-/// The result of a comparison of the clock with the confirmed time.
+/// The result of comparing the clock with the confirmed time.
 enum Judgement {
     Trusted {
-        /// The time for which the clock must still run evenly until it moves the confirmed time. It moves it now if
-        /// this is not positive.
+        /// How much longer the clock must run evenly before it may move the confirmed time. It may
+        /// move it now if this is not positive.
         remaining: SignedDuration,
     },
     NotTrusted,
 }
 
 impl State {
-    /// Compares a reading with the confirmed time, and notes it.
+    /// Compares a reading with the confirmed time, and updates the state.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
         let is_near_confirmed = is_near(now, confirmed);
-        self.note_jump(reading);
-        self.note_confirmed(reading, confirmed, is_near_confirmed);
+        self.restart_after_jump(reading);
+        self.restart_after_distant_move(reading, confirmed, is_near_confirmed);
 
         let even_duration = reading.monotonic_since(self.even_since);
         let distance = now.duration_since(confirmed).abs();
-        let remaining = (distance / DISTANCE_PARTS).saturating_sub(even_duration);
+        let remaining = (distance / DISTANCE_DIVISOR).saturating_sub(even_duration);
         let doubt = if !is_near_confirmed && remaining.is_positive() {
             Some(Doubt {
                 now,
@@ -169,7 +177,7 @@ impl State {
         } else {
             None
         };
-        self.log_difference(doubt, now, confirmed);
+        self.log_doubt_change(doubt, now, confirmed);
         self.doubt = doubt;
 
         let is_settled = !self.has_jumped || even_duration >= MAX_JUMP;
@@ -180,8 +188,8 @@ impl State {
         }
     }
 
-    /// Begins the even time again if the wall clock has jumped against the monotonic one.
-    fn note_jump(&mut self, reading: Reading) {
+    /// Restarts the even run if the wall clock has jumped relative to the monotonic clock.
+    fn restart_after_jump(&mut self, reading: Reading) {
         let wall_duration = reading.wall_since(self.even_since);
         let monotonic_duration = reading.monotonic_since(self.even_since);
         if wall_duration.saturating_sub(monotonic_duration).abs() > MAX_JUMP {
@@ -191,8 +199,14 @@ impl State {
         }
     }
 
-    /// Begins the even time again if another process has moved a distant confirmed time.
-    fn note_confirmed(&mut self, reading: Reading, confirmed: Timestamp, is_near: bool) {
+    /// Restarts the even run if another process has moved the confirmed time and it is still
+    /// distant.
+    fn restart_after_distant_move(
+        &mut self,
+        reading: Reading,
+        confirmed: Timestamp,
+        is_near: bool,
+    ) {
         let last_confirmed = self.last_confirmed.replace(confirmed);
         let has_moved = last_confirmed.is_some_and(|last_confirmed| last_confirmed != confirmed);
         if has_moved && !is_near {
@@ -200,8 +214,8 @@ impl State {
         }
     }
 
-    /// Logs that a doubt begins or ends.
-    fn log_difference(&self, doubt: Option<Doubt>, now: Timestamp, confirmed: Timestamp) {
+    /// Logs when the clock becomes doubtful, and when it is trusted again.
+    fn log_doubt_change(&self, doubt: Option<Doubt>, now: Timestamp, confirmed: Timestamp) {
         match (self.doubt, doubt) {
             (None, Some(_)) => warn!(
                 clock = %now,

@@ -1,38 +1,40 @@
 //! The errors of a store.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::sync::Arc;
 
 use petstore_observe::log::chain;
 
-/// The reason for which a store failed.
+/// The reason why a store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The store has reached a limit. Nothing was done, and the same request may succeed in a
     /// moment.
     #[error("the store is overloaded")]
     Overloaded,
-    /// The disk is full. Nothing was done, and a retry fails until somebody makes room.
+    /// The disk is full. Nothing was done, and a retry fails until somebody frees space.
     #[error("the disk is full")]
     Full(#[source] Cause),
-    /// A text of the request has U+0000, which the database cannot compare or store. Nothing was done.
+    /// A text in the request contains U+0000, which PostgreSQL can neither compare nor store.
+    /// Nothing was done.
     #[error("the database cannot hold U+0000")]
     NulInText(#[source] Cause),
-    /// The store cannot work at the moment: for example the disk fails, or another process holds a
+    /// The store is temporarily unavailable: for example the disk fails, or another process holds a
     /// lock.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
     /// The store became unavailable during a write. The write may or may not have been done.
     #[error("the store became unavailable during a write, and the outcome is unknown")]
     OutcomeUnknown(#[source] Cause),
-    /// The store found an invalid state, in itself or in its data.
+    /// The store found an inconsistent state, either its own or in its data.
     #[error("the store failed")]
     Internal(#[source] Cause),
 }
 
 impl StoreError {
-    /// Returns the error of a request that may have been carried out in part.
+    /// Converts the error of one step to the error of a request whose earlier steps may already
+    /// have taken effect.
     pub fn into_unknown_outcome(self) -> Self {
         match self {
             Self::Full(cause)
@@ -48,35 +50,35 @@ impl StoreError {
 /// The cause of an error: for the log, never for a client.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
-/// Makes a cause that is only a text.
+/// Wraps a message as a cause.
 pub fn cause(text: &str) -> Cause {
     Cause::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
 }
 
-/// The reason for which a database could not be opened, in one line for the operator.
+/// The reason why a database could not be opened, as one line for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The database does not exist, and was not to be created.
+    /// The database does not exist, and the caller did not ask to create it.
     #[error(
         "there is no database at {0}; name the right one with --database, or create it with \
          `petstore serve`, or with --create (`keys create`, `staff add` and `import`)"
     )]
     Absent(String),
-    /// The database has no schema, and was not to be created.
+    /// The database has no schema, and the caller did not ask to create it.
     #[error(
         "the database {0} is empty; if `petstore serve` has just started, it is preparing the \
          database: retry in a moment. Otherwise, name the right one with --database, or create it \
          with `petstore serve`, or with --create (`keys create`, `staff add` and `import`)"
     )]
     Empty(String),
-    /// The settings cannot work.
+    /// The settings of the database are invalid.
     #[error("cannot open the database {path}: {what}")]
     BadSetting {
         path: String,
         /// The fault, and what the operator must do.
         what: String,
     },
-    /// The file is something else.
+    /// The file is not a SQLite database.
     #[error("{0} is not a SQLite database: it is another file, or its beginning is damaged")]
     NotADatabase(String),
     /// The user has no write permission.
@@ -87,8 +89,8 @@ pub enum OpenError {
     ReadOnly(String),
     /// The database belongs to another program.
     #[error("{0} is a SQLite database of another program; use another file")]
-    OfAnotherProgram(String),
-    /// The database has an object of another program, with a name that petstore needs.
+    ForeignDatabase(String),
+    /// The database contains an object of another program, with a name that petstore needs.
     #[error("{path} contains objects of another program ({what}); use another database or schema")]
     NameTaken { path: String, what: String },
     /// A newer release migrated the database.
@@ -101,7 +103,7 @@ pub enum OpenError {
         found: u32,
         known: u32,
     },
-    /// The database has the schema of an older release, and only `petstore serve` migrates.
+    /// The database has the schema of an older release. Only `petstore serve` migrates a database.
     #[error(
         "{path} has schema version {found}, but this release needs version {known}; \
          `petstore serve` migrates it"
@@ -111,7 +113,8 @@ pub enum OpenError {
         found: u32,
         known: u32,
     },
-    /// Another process has the database open, with another `-shm` file.
+    /// Another process has the database open with a different `-shm` file, so the locks of the two
+    /// processes would not exclude each other.
     #[error(
         "another process has the database {0} open, but the file {0}-shm, which coordinates the \
          processes, was removed or replaced; stop that process first"
@@ -126,7 +129,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether the error stays until the operator changes something.
+    /// Whether a retry is pointless because only the operator can remove the cause.
     pub fn is_permanent(&self) -> bool {
         use OpenError as E;
         !matches!(

@@ -1,6 +1,6 @@
-//! The rows of the log of changes, as far as the stores share them.
+//! The rows of the log of changes: the statements and types that both stores share.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{
     NamedActor, PetId, WriteContext,
@@ -8,17 +8,18 @@ use petstore_domain::{
 };
 use petstore_formats::json;
 
-/// The maximum number of rows that are read for one page.
+/// The maximum number of rows of the log that one page scans.
 pub(super) const MAX_SCANNED_ROWS: i64 = 10_000;
 
-/// Becomes the conditions with which the audit trail selects changes and acts, in SQLite and PostgreSQL. A
-/// parameter that is null selects all.
+/// Expands to the conditions with which the audit trail selects changes and acts, in SQLite and
+/// PostgreSQL. A null parameter does not restrict the result.
 ///
-/// The parameters are the type $3, a pattern for types $4, the number of the subject $5, the kind of the actor $6
-/// and its number $7, and the first time $8 and the time after the last one $9. A pattern such as `pet.%` selects
-/// the types of one kind of subject. SQLite numbers its parameters as they first appear.
+/// The parameters are the type $3, a `LIKE` pattern for types $4 such as `pet.%`, the id of the
+/// subject $5, the kind of the actor $6 and its id $7, and the time range from $8 (inclusive) to $9
+/// (exclusive). They appear in ascending order, because SQLite numbers parameters by their first
+/// appearance.
 ///
-/// This and the macros below are macros because `concat!` takes no constants.
+/// This and the following are macros because `concat!` takes no constants.
 #[macro_export]
 macro_rules! audit_conditions {
     () => {
@@ -28,10 +29,14 @@ macro_rules! audit_conditions {
          AND at < coalesce($9, at + 1)"
     };
 }
-/// Becomes the statement that selects the changes of the audit trail above $1 and up to $2, which `$from` reads.
+/// Expands to the statement that selects changes for the audit trail. `$from` is the table with the
+/// condition on the numbers: above $1, and up to $2.
 ///
-/// For example, `audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC")` becomes
-/// `SELECT seq, … FROM changes WHERE seq > $1 AND seq <= $2 AND type = … ORDER BY seq DESC LIMIT $10`.
+/// For example, `audited_changes!("changes WHERE seq > $1 AND seq <= $2", "DESC")` expands to:
+///
+/// ```sql
+/// SELECT seq, … FROM changes WHERE seq > $1 AND seq <= $2 AND type = … ORDER BY seq DESC LIMIT $10
+/// ```
 #[macro_export]
 macro_rules! audited_changes {
     ($from:expr, $order:literal) => {
@@ -48,7 +53,7 @@ macro_rules! audited_changes {
         )
     };
 }
-/// Becomes the columns of a change, in the order in which they are read.
+/// Expands to the columns of a change, in the order in which they are read.
 #[macro_export]
 macro_rules! change_columns {
     () => {
@@ -56,11 +61,15 @@ macro_rules! change_columns {
          before, after"
     };
 }
-/// Becomes the statement that selects at most $4 of the changes above $1 and up to $2, which `$from` reads: all, or
-/// only changes with the type $3.
+/// Expands to the statement that selects at most $4 changes, of all types or only of the type $3.
+/// `$from` is the table with the condition on the numbers: above $1, and up to $2.
 ///
-/// For example, `changes_between!("changes WHERE seq > $1 AND seq <= $2")` becomes
-/// `SELECT seq, … FROM changes WHERE seq > $1 AND seq <= $2 AND (… OR type = $3) ORDER BY seq LIMIT $4`.
+/// For example, `changes_between!("changes WHERE seq > $1 AND seq <= $2")` expands to:
+///
+/// ```sql
+/// SELECT seq, … FROM changes
+/// WHERE seq > $1 AND seq <= $2 AND (… OR type = $3) ORDER BY seq LIMIT $4
+/// ```
 #[macro_export]
 macro_rules! changes_between {
     ($from:expr) => {
@@ -73,7 +82,8 @@ macro_rules! changes_between {
         )
     };
 }
-/// Becomes the first change that a webhook which is enabled still has to deliver, or to read, as a subquery.
+/// Expands to a subquery for the first change that any enabled webhook still has to read or
+/// deliver. This change and all later ones must not be forgotten.
 #[macro_export]
 macro_rules! undelivered {
     () => {
@@ -83,8 +93,9 @@ macro_rules! undelivered {
 }
 pub use {audit_conditions, audited_changes, change_columns, changes_between, undelivered};
 
-/// The approximate length of a representation without its texts, in bytes.
-const USUAL_LENGTH: usize = 256;
+/// The typical length of a representation in bytes, without its texts. It is the initial capacity
+/// of the buffer.
+const TYPICAL_LENGTH: usize = 256;
 
 /// A change that is about to be logged.
 #[derive(Debug)]
@@ -99,7 +110,7 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// Makes the entry for a new animal.
+    /// Makes the entry for an added animal.
     pub fn pet_added(pet: &StorePet) -> Self {
         let id = Some(pet.id.get());
         let name_length = pet.name.as_str().len();
@@ -114,7 +125,7 @@ impl LogEntry {
         }
     }
 
-    /// Makes the entry for an import of many new animals, or of other resources only.
+    /// Makes the single entry for an import, which summarizes all added animals.
     pub fn pets_imported(summary: ImportSummary) -> Self {
         let representation = write_json(0, |out| write_import(out, summary));
         Self {
@@ -127,7 +138,7 @@ impl LogEntry {
         }
     }
 
-    /// Makes the entry for a change of the store area.
+    /// Makes the entry for a change that a command made.
     pub(super) fn from_change(change: &Change) -> Self {
         let latest = change.after.as_ref().or(change.before.as_ref());
         Self {
@@ -140,7 +151,7 @@ impl LogEntry {
         }
     }
 
-    /// Returns the length of both representations together, in bytes.
+    /// Returns the total length of both representations in bytes.
     pub fn length(&self) -> usize {
         let before_length = self.before.as_ref().map_or(0, String::len);
         let after_length = self.after.as_ref().map_or(0, String::len);
@@ -148,8 +159,8 @@ impl LogEntry {
     }
 }
 
-/// Writes the summary of an import, such as `{"firstId":1,"lastId":3,"count":3}`. The identifiers are `null` without
-/// an animal.
+/// Writes the summary of an import, such as `{"firstId":1,"lastId":3,"count":3}`. The identifiers
+/// are `null` if the import has no animals.
 fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
     let has_animals = summary.count > 0;
     let first = has_animals.then_some(summary.first);
@@ -162,25 +173,27 @@ fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
     object.end();
 }
 
-/// Returns the representation of an animal, an order or a category, as JSON. A note is written without its text.
+/// Returns the representation of a resource as JSON, as the log keeps it. The representation of a
+/// note omits its text.
 pub(super) fn representation(resource: &Resource) -> String {
     write_json(0, |out| json::write_resource(out, resource))
 }
 
-/// Returns the JSON that `write` writes, whose texts have about `text_length` bytes.
+/// Returns the JSON that `write` produces. `text_length` is the approximate number of bytes in its
+/// texts, for the capacity of the buffer.
 pub(super) fn write_json(text_length: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut out = Vec::with_capacity(USUAL_LENGTH + text_length);
+    let mut out = Vec::with_capacity(TYPICAL_LENGTH + text_length);
     write(&mut out);
-    // JSON is UTF-8.
+    // This cannot fail: JSON is UTF-8.
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The animals of an import, and whether the import has anything else.
+/// A summary of an import: its animals, and whether it has anything else.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ImportSummary {
-    /// The lowest identifier of an animal; 0 without an animal.
+    /// The lowest identifier of an animal; 0 if there are no animals.
     pub first: i64,
-    /// The highest identifier of an animal; 0 without an animal.
+    /// The highest identifier of an animal; 0 if there are no animals.
     pub last: i64,
     pub count: u64,
     has_other_resources: bool,
@@ -191,7 +204,8 @@ impl ImportSummary {
         self.count == 0 && !self.has_other_resources
     }
 
-    /// Counts a resource if it is an animal, and notes it otherwise.
+    /// Adds a resource to the summary: counts an animal, and remembers that there was any other
+    /// resource.
     pub fn add_resource(&mut self, resource: &Resource) {
         match resource {
             Resource::Pet(pet) => self.add(pet.id.get()),
@@ -201,7 +215,7 @@ impl ImportSummary {
         }
     }
 
-    /// Counts an animal with this identifier.
+    /// Counts an animal.
     pub fn add(&mut self, id: i64) {
         self.first = if self.count == 0 {
             id
@@ -213,7 +227,7 @@ impl ImportSummary {
     }
 }
 
-/// The actor, the time and the request of a change or an act.
+/// Who made a change or an act, when, and with which request.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'c> {
     /// The time in milliseconds.

@@ -1,4 +1,5 @@
-//! The contract of a store. The tests in `tests/store` run against every backend.
+//! The interface of a store: the traits that every backend implements, and the code that the SQLite
+//! and PostgreSQL backends share. The tests in `tests/store` run against every backend.
 
 pub mod admin;
 pub mod bulk;
@@ -36,14 +37,15 @@ pub use self::{
     store_area::{ExecutionOutcome, ExecutionRenderer, StoreArea},
 };
 
-/// Stores everything that the service needs: one trait for each aggregate.
+/// Persists everything that the service needs, with one trait for each aggregate.
 ///
 /// Every method may fail with any [`StoreError`]. A missing row is `Ok(None)`, not an error. When a
-/// method returns success, its changes are on disk, and every later call sees them. Every future
-/// may be dropped at any time: then the work is done completely or not at all.
+/// method returns success, its changes are durable and visible to every later call. Every future is
+/// cancel-safe: if it is dropped, its work is done completely or not at all.
 ///
-/// A method that carries out the act of an actor takes a [`petstore_domain::WriteContext`]. Methods that
-/// only keep the store tidy take none, because nobody asks later who did that.
+/// A method that carries out an action of an actor takes a [`petstore_domain::WriteContext`], so
+/// that the audit trail can name the actor. Housekeeping methods take none, because no actor is
+/// responsible for them.
 pub trait Store:
     Pets
     + StoreArea

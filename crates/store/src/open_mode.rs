@@ -1,32 +1,33 @@
-//! The treatment of a database that is opened.
+//! What to do with a missing or older database when it is opened.
 
 use std::collections::BTreeMap;
 
 use petstore_domain::store_area::FieldLabels;
 
-/// The treatment of a database that does not exist, or has an older schema.
+/// What to do with a database that does not exist or has an older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// Create a missing database, and migrate an older one. Only `petstore serve` does this:
-    /// otherwise a command could change the schema under a running service.
+    /// Create a missing database, and migrate an older one. Only `petstore serve` does this,
+    /// because any other command could change the schema under a running service.
     CreateAndMigrate,
-    /// Create and migrate as [`Self::CreateAndMigrate`], and give these labels to the fields of a database that was
-    /// missing.
+    /// Create and migrate as [`Self::CreateAndMigrate`]. The fields of a newly created database get
+    /// these labels, for example in the language of the store.
     CreateLabelled(&'static [FieldLabels]),
-    /// Create a missing database, and reject an older one.
+    /// Create a missing database, but reject an older one.
     Create,
-    /// Reject a missing database, and an older one.
+    /// Reject both a missing and an older database.
     AsIs,
 }
 
 impl OpenMode {
-    /// Whether an older database is migrated.
+    /// Whether opening migrates an older database.
     pub fn may_migrate(self) -> bool {
         matches!(self, Self::CreateAndMigrate | Self::CreateLabelled(_))
     }
 
-    /// Returns the parameters of [`SET_LABELS`] for each field of a new database whose label is not the label of the
-    /// schema: the label, the labels of the choices as JSON, and the name of the field.
+    /// Returns the parameters of [`SET_LABELS`], one tuple for each field of a new database that
+    /// needs another label than the schema gives it: the label, the labels of the choices as JSON,
+    /// and the name of the field.
     pub fn labels(self) -> impl Iterator<Item = (&'static str, Option<String>, &'static str)> {
         let labelled_fields = match self {
             Self::CreateLabelled(labels) => labels,
@@ -44,5 +45,5 @@ impl OpenMode {
     }
 }
 
-/// Sets the label and the labels of the choices of a field of a new database, in both stores.
+/// Sets the label of a field and of its choices in a new database, in both stores.
 pub const SET_LABELS: &str = "UPDATE fields SET label = $1, choice_labels = $2 WHERE name = $3";

@@ -1,6 +1,6 @@
-//! A page between the database and the visitor.
+//! A buffer for one page of animals, between the database and the visitor that renders it.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::slice;
 
@@ -9,31 +9,33 @@ use tokio::task;
 
 use super::{PetVisitor, StoreError, cause};
 
-/// After this many bytes of names, other tasks get a turn: a tenth of a millisecond of rendering.
-pub const TURN: usize = 64 << 10;
+/// The number of bytes of names after which a task yields to other tasks: about a tenth of a
+/// millisecond of rendering.
+pub const BYTES_PER_TURN: usize = 64 << 10;
 
-/// The animals of a page, copied from their rows. So each animal is visited once, even if the store has to
-/// read the page again, and no connection waits for the visitor.
+/// The animals of a page, copied from their rows. The copy makes sure that each animal is visited
+/// once, even if the store has to read the page again, and that no connection is held while the
+/// visitor runs. All names share one buffer, so a page needs few allocations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub pets: Vec<Entry>,
-    /// All names, one after the other.
+    /// The concatenated names of all animals, in the order of `pets`.
     pub names: String,
     pub more_follow: bool,
 }
 
-/// An animal whose name is elsewhere.
+/// An animal whose name is in [`Page::names`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
     pub id: PetId,
     /// The length of its name in bytes.
-    pub name: usize,
+    pub name_length: usize,
     pub category_id: i64,
     pub status: PetStatus,
 }
 
 impl Page {
-    /// Copies an animal to the end of the page.
+    /// Appends a copy of an animal.
     pub fn push(&mut self, pet: PetRef<'_>) {
         let PetRef {
             id,
@@ -44,13 +46,14 @@ impl Page {
         self.names.push_str(name);
         self.pets.push(Entry {
             id,
-            name: name.len(),
+            name_length: name.len(),
             category_id,
             status,
         });
     }
 
-    /// Calls `visitor` with each animal, and returns the last one if more follow.
+    /// Calls `visitor` with each animal, and yields to other tasks between turns. Returns the last
+    /// animal if more follow.
     pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
         let mut unvisited_rows = Unvisited {
             pets: self.pets.iter(),
@@ -66,24 +69,25 @@ impl Page {
     }
 }
 
-/// The animals of a page that were not visited yet, and their names.
+/// The animals of a page that have not been visited yet, and their names.
 struct Unvisited<'p> {
     pets: slice::Iter<'p, Entry>,
     names: &'p str,
 }
 
 impl Unvisited<'_> {
-    /// Visits animals for one turn. Returns whether the turn ended before all were visited.
+    /// Visits animals until the names of one turn are used up or all animals are visited. Returns
+    /// whether the turn ended first.
     fn visit_for_one_turn(&mut self, visitor: PetVisitor<'_>) -> Result<bool, StoreError> {
         let length_before = self.names.len();
         for &Entry {
             id,
-            name: name_length,
+            name_length,
             category_id,
             status,
         } in &mut self.pets
         {
-            let Some((name, names_after)) = self.names.split_at_checked(name_length) else {
+            let Some((name, following_names)) = self.names.split_at_checked(name_length) else {
                 return Err(StoreError::Internal(cause("a name is not valid UTF-8")));
             };
             visitor(PetRef {
@@ -92,8 +96,8 @@ impl Unvisited<'_> {
                 category_id,
                 status,
             });
-            self.names = names_after;
-            if length_before - self.names.len() >= TURN {
+            self.names = following_names;
+            if length_before - self.names.len() >= BYTES_PER_TURN {
                 return Ok(true);
             }
         }

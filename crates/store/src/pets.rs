@@ -1,6 +1,6 @@
-//! The animals of a store.
+//! Animals as the contract shows them.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use async_trait::async_trait;
 use petstore_domain::{NewPet, PageRequest, Pet, PetId, PetRef, StoredResponse, WriteContext};
@@ -10,10 +10,10 @@ use super::StoreError;
 /// Reads and adds animals.
 #[async_trait]
 pub trait Pets: Send + Sync {
-    /// Reads the requested page, and calls `visitor` with each of its animals, in ascending order of
+    /// Reads the requested page, and calls `visitor` with each of its animals in ascending order of
     /// identifier. Returns the last animal of the page if more follow; the next page begins after
-    /// it. An animal that exists during a whole walk is on exactly one of its pages. After an
-    /// error, some of the animals may have been visited.
+    /// it. An animal that exists throughout a walk is on exactly one of its pages. If this fails,
+    /// the visitor may have seen some of the animals.
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -23,13 +23,13 @@ pub trait Pets: Send + Sync {
     /// Reads the animal with this identifier.
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError>;
 
-    /// Adds an animal under a new identifier, higher than all identifiers before it.
+    /// Adds an animal under a new identifier, higher than all earlier ones.
     ///
-    /// If the client may repeat the request, adds it only once: later calls with the same lineage
-    /// of API keys and the same idempotency key replay the first response, which `respond` renders,
-    /// until it is forgotten, whether or not the client received it, and whatever became of the
-    /// animal. The animal and the response are stored together or not at all. A failed request is
-    /// not remembered.
+    /// If the request has an idempotency key, this is idempotent: later calls with the same key and
+    /// the same lineage of API keys replay the first response, which `respond` renders, until the
+    /// request is forgotten. They do so even if the client never received the response, and
+    /// whatever happened to the animal since. The animal and the response are stored atomically. A
+    /// failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
@@ -37,19 +37,19 @@ pub trait Pets: Send + Sync {
         respond: CreationRenderer,
     ) -> Result<CreationOutcome, StoreError>;
 
-    /// Returns the version of the stored data. While it stays the same, no process has written. What a
-    /// caller reads after it got a version is at least as new as that version. `None` if the store
-    /// would have to read the database for it.
+    /// Returns the version of the stored data, for caches. While the version stays the same, no
+    /// process has written. Data that a caller reads after it got a version is at least as new as
+    /// that version. Returns `None` if the store could only find out by reading the database.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// Returns the number of writes of this process that have ended. It grows before a write returns, if
-    /// [`Pets::version`] returns `None`.
+    /// Returns the number of writes that this process has completed, for caches of a store whose
+    /// [`Pets::version`] is `None`. Such a store increments it before a write returns.
     fn ended_writes(&self) -> u64 {
         0
     }
 
-    /// Returns the key of the hash in an `ETag`: 32 random bytes that belong to the database and never
-    /// change.
+    /// Returns the key of the keyed hash in `ETag` headers: 32 random bytes that belong to the
+    /// database and never change.
     fn etag_key(&self) -> [u8; 32];
 }
 
@@ -58,27 +58,29 @@ pub trait Pets: Send + Sync {
 pub enum CreationOutcome {
     /// The animal was added.
     New(Pet),
-    /// The same request added the animal before, with this response.
+    /// An earlier attempt of the same request added the animal, with this response.
     Replayed(StoredResponse),
-    /// Nothing was added: the idempotency key was used before, for another animal or operation.
+    /// Nothing was added: the idempotency key was used before for another animal or operation.
     Conflict,
 }
 
-/// A function that takes the animals of a page one by one. See [`Pets::list_pets`].
+/// A callback that receives the animals of a page one by one. See [`Pets::list_pets`].
 pub type PetVisitor<'v> = &'v mut (dyn FnMut(PetRef<'_>) + Send + 'v);
 
 /// A function that renders the response to the request that added an animal. See [`Pets::create_pet`].
 pub type CreationRenderer = fn(&Pet) -> StoredResponse;
 
-/// A version of the stored data, which is only compared with others. See [`Pets::version`].
+/// An opaque version of the stored data, which can only be compared with another one. See
+/// [`Pets::version`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version([u8; Self::LENGTH]);
 
 impl Version {
-    /// The number of bytes that a store may need. Each response of a list copies and compares them.
+    /// The length of every version in bytes. Short versions are padded, and each response of a list
+    /// copies and compares one, so it is kept small.
     const LENGTH: usize = 48;
 
-    /// Makes a version of at most `LENGTH` bytes.
+    /// Makes a version from at most `LENGTH` bytes, padded with zeros.
     pub fn new<const N: usize>(bytes: [u8; N]) -> Self {
         const { assert!(N <= Self::LENGTH) };
         let mut version = [0; Self::LENGTH];

@@ -1,4 +1,4 @@
-//! The reading half of a store, for callers that must not write.
+//! A read-only handle to a store, for code that must not write.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use petstore_domain::{
 
 use crate::{PhotoAudience, Return, Store, StoreError, Version};
 
-/// A handle to a store, without the methods that write. It reads what the public sees. The trait of each method says
-/// what the method promises.
+/// A read-only handle to a store, for the public pages. It offers only what the public may see.
+/// Each method behaves like the method that its doc refers to.
 #[derive(Clone)]
 pub struct StoreReader(Arc<dyn Store>);
 
 impl StoreReader {
-    /// Makes a reader of this store.
+    /// Makes a read-only handle to `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
     }
@@ -38,9 +38,9 @@ impl StoreReader {
     pub async fn count_offers(
         &self,
         queries: Vec<PetQuery>,
-        most: usize,
+        max_count: usize,
     ) -> Result<Vec<usize>, StoreError> {
-        self.0.count_offers(queries, most).await
+        self.0.count_offers(queries, max_count).await
     }
 
     /// See [`crate::Offers::returns`].
@@ -48,7 +48,8 @@ impl StoreReader {
         self.0.returns(changes).await
     }
 
-    /// Reads an animal like [`crate::StoreArea::get_store_pet`], if the window may show it.
+    /// Reads an animal like [`crate::StoreArea::get_store_pet`]; `None` unless the window may show
+    /// it.
     pub async fn get_listed_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
         let pet = self.0.get_store_pet(id).await?;
         Ok(pet.filter(|pet| pet.is_listed))

@@ -1,21 +1,22 @@
-//! The rows of remembered requests, as far as the stores share them.
+//! The rows of remembered requests: the statements and conversions that both stores share.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{IdempotencyKey, IdempotentRequest, KeyId, StoredResponse};
 
 use super::{CreationOutcome, ExecutionOutcome, bulk::StoredRequest, columns::Columns};
 
-/// Selects every request, with the columns that [`read_request`] expects. Over PostgreSQL, requests without a caller
-/// are writes of the service itself.
+/// Selects every request, with the columns that [`read_request`] expects. In PostgreSQL, rows whose
+/// caller is 0 are writes of the service itself, not requests.
 pub(super) const ALL_REQUESTS: &str = "
     SELECT caller, key, operation, fingerprint, status, location, etag, body, created_at
     FROM requests WHERE caller <> 0
     UNION ALL
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
-/// Becomes the statement that selects what is remembered under the idempotency key $2 of the caller $1, or of the key
-/// $3 of its lineage. It is a macro because `concat!` takes no constants.
+/// Expands to the statement that looks up a remembered request by its idempotency key $2. It
+/// searches under the caller $1, the first key of the lineage, and under $3, the key that the
+/// client used. The lineage takes precedence. This is a macro because `concat!` takes no constants.
 #[macro_export]
 macro_rules! recall {
     () => {
@@ -31,7 +32,7 @@ pub const REMEMBER: &str = "INSERT INTO requests
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
 pub const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
-/// Forgets at most $2 requests that are older than $1 marks, in the table of the previous release.
+/// Deletes at most $2 requests that are older than $1 marks from the table of the previous release.
 pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key) IN
     (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id <=
@@ -39,11 +40,11 @@ pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "
          WHERE number = (SELECT max(number) FROM idempotency_marks) - $1)
      ORDER BY pet_id LIMIT $2)";
 
-/// A request that is remembered under an idempotency key, compared with a new request.
+/// The comparison of a new request with the one that is remembered under its idempotency key.
 pub enum KnownRequest {
-    /// The same request, with its response.
+    /// The requests are the same; this is the remembered response.
     Same(StoredResponse),
-    /// Another request, with the same idempotency key.
+    /// The client used the idempotency key for another request before.
     Other,
 }
 
@@ -65,7 +66,7 @@ impl From<KnownRequest> for ExecutionOutcome {
     }
 }
 
-/// Compares a request with the request in a row of [`recall!`].
+/// Compares a request with the remembered one in a row of [`recall!`].
 pub fn compare_request<R: Columns>(
     row: &R,
     request: &IdempotentRequest,
@@ -79,7 +80,7 @@ pub fn compare_request<R: Columns>(
     Ok(KnownRequest::Same(response))
 }
 
-/// Reads the request in a row of [`ALL_REQUESTS`].
+/// Reads a row of [`ALL_REQUESTS`].
 pub(super) fn read_request<R: Columns>(row: &R) -> Result<StoredRequest, R::Error> {
     Ok(StoredRequest {
         caller: KeyId(row.value(0)?),
@@ -87,11 +88,12 @@ pub(super) fn read_request<R: Columns>(row: &R) -> Result<StoredRequest, R::Erro
         operation: row.value(2)?,
         fingerprint: row.bytes(3)?,
         response: read_response(row, 4)?,
-        created_at: row.second(8)?,
+        created_at: row.time_from_seconds(8)?,
     })
 }
 
-/// Reads the response in the columns from `first_column` on: status, location, `ETag` and body.
+/// Reads a response from the four columns that begin at `first_column`: status, location, `ETag`
+/// and body.
 fn read_response<R: Columns>(row: &R, first_column: usize) -> Result<StoredResponse, R::Error> {
     let status = u16::try_from(row.value::<i32>(first_column)?);
     Ok(StoredResponse {

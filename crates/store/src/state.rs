@@ -1,7 +1,8 @@
-//! The resources that the commands of one transaction are about, as they were read and as the commands change them. A
-//! store reads the resources, decides about every command, and writes only then.
+//! The in-memory state of one transaction of the store area: the resources that its commands
+//! concern, as they were read and as the commands change them. A store first reads all resources,
+//! then decides every command against this state, and only then writes the difference.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod batch_refusal;
 mod versions;
@@ -25,46 +26,48 @@ use petstore_domain::{
 pub use self::versions::Versions;
 use super::journal_rows::{LogEntry, representation};
 
-/// The maximum number of bytes that the representations before and after the commands may have together, as the log
-/// keeps them. The representation of a subject which stays as it is counts twice, as if it had changed, so this
-/// also limits the response. One command never has more bytes.
-const MAX_BYTES: usize = 2 << 20;
+/// The maximum total size in bytes of the representations that one batch writes to the log: those
+/// before and after each change. If a command leaves its subject unchanged, the representation
+/// still counts twice, so this also limits the size of the response. A single command never exceeds
+/// the limit.
+const MAX_BATCH_BYTES: usize = 2 << 20;
 
-/// The maximum number of categories, the first ones, with whose labels a new label is compared.
+/// The maximum number of categories, in ascending order of id, whose labels are compared with a new
+/// label.
 pub const MAX_COMPARED_CATEGORIES: i64 = 10_000;
 
-/// The identifiers for what a command adds; `None` if all are used.
+/// The identifiers for the resources that a command may add; `None` if they are exhausted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewIds {
     pub pet: Option<PetId>,
     pub order: Option<OrderId>,
     pub note: Option<NoteId>,
-    /// The number of notes on the animal that gets a new one.
+    /// The present number of notes on the animal that a new note belongs to.
     pub note_count: i64,
 }
 
-/// All resources that the commands are about, and what was decided.
+/// All resources that the commands of a transaction concern, and the decisions so far.
 #[derive(Default)]
 pub struct State {
     pub pets: BTreeMap<PetId, Versions<StorePet>>,
     pub orders: BTreeMap<OrderId, Versions<Order>>,
     pub categories: BTreeMap<i64, Versions<Category>>,
     pub notes: BTreeMap<NoteId, Versions<PetNote>>,
-    /// The fields of the store, if a command or an animal has values. Their version is 0 if they
-    /// were not read.
+    /// The field definitions, if a command gives values or an animal has some. Their version is 0
+    /// if they were not read.
     pub fields: Arc<FieldSet>,
-    /// The animals that have unique values. From before such values were compared without separators, several
-    /// can have the same one.
+    /// The animals that own each unique value. One value can have several owners, because earlier
+    /// releases compared values with their separators and accepted some that count as equal now.
     pub owners: BTreeMap<UniqueValueOwner, Versions<()>>,
     pub decisions: Vec<Decision>,
-    /// The changes of the decisions, for the log.
+    /// The log entries for the changes of all decisions.
     pub entries: Vec<LogEntry>,
-    /// The number of bytes that count for [`MAX_BYTES`].
+    /// The number of bytes so far that count towards [`MAX_BATCH_BYTES`].
     bytes: usize,
 }
 
 impl State {
-    /// Adds a resource as it was read, unless it is already there.
+    /// Adds a resource as it was read from the database, unless the state already contains it.
     pub fn add(&mut self, resource: impl Into<Resource>) {
         match resource.into() {
             Resource::Pet(pet) => {
@@ -86,13 +89,14 @@ impl State {
         }
     }
 
-    /// Returns an animal as the commands so far leave it.
+    /// Returns an animal with the effects of the commands so far.
     fn current_pet(&self, id: PetId) -> Option<&StorePet> {
         self.pets.get(&id)?.now.as_ref()
     }
 
-    /// Whether the decision about a command needs the fields: it gives values, an animal that has
-    /// values leaves the catalogue or comes back, or an order gets the price of its animal.
+    /// Whether the decision about a command depends on the field definitions. It does if the
+    /// command gives values, if an animal that has values is withdrawn or restored, or if an order
+    /// takes over the price of its animal.
     pub fn needs_fields(&self, command: &Command) -> bool {
         match command {
             Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => self
@@ -114,7 +118,8 @@ impl State {
         }
     }
 
-    /// Returns the unique values that an animal has after a command.
+    /// Returns the unique values that an animal acquires through a command. Their present owners
+    /// must be read before the decision.
     pub fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
         let given_values = command.field_values();
         let mut keys: Vec<_> = given_values
@@ -135,7 +140,7 @@ impl State {
         keys
     }
 
-    /// Adds the categories of a store that have the label of a command, in any case.
+    /// Adds the categories whose label equals `label`, ignoring case.
     pub fn add_namesakes(&mut self, label: &Label, categories: impl IntoIterator<Item = Category>) {
         let key = comparison_key(label.as_str());
         for category in categories {
@@ -145,7 +150,8 @@ impl State {
         }
     }
 
-    /// Returns another category than the subject of a command with the label that the command gives, in any case.
+    /// Returns a category, other than the subject of a command, that already has the label that the
+    /// command gives, ignoring case.
     fn namesake(&self, command: &Command) -> Option<Category> {
         let key = comparison_key(command.new_label()?.as_str());
         let categories = self
@@ -159,15 +165,19 @@ impl State {
         namesakes.next().cloned()
     }
 
-    /// Adds an owner of a unique value. The animal must also have been added.
+    /// Adds the owner of a unique value. The caller must also add the animal itself.
     pub fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
         self.owners
             .entry(UniqueValueOwner { key, pet: owner })
             .or_insert(Versions::unchanged(()));
     }
 
-    /// Returns the fields to which the commands gave values, and which may be examined now.
-    pub fn examined<'c>(&self, commands: impl Iterator<Item = &'c Command>) -> BTreeSet<String> {
+    /// Returns the fields to which the commands give values and that are being examined for use
+    /// (see [`crate::Fields::examine_field`]). The transaction must end these examinations.
+    pub fn examined_fields<'c>(
+        &self,
+        commands: impl Iterator<Item = &'c Command>,
+    ) -> BTreeSet<String> {
         let names = commands
             .flat_map(Command::field_values)
             .map(|(name, _)| name);
@@ -177,15 +187,16 @@ impl State {
             .collect()
     }
 
-    /// Decides about the next command, which sees the effect of the commands before it. Everything that it
-    /// is about must have been added. After a refusal, nothing may be written.
+    /// Decides the next command, which sees the effects of the commands before it. The caller must
+    /// have added every resource that the command concerns. After a refusal, the caller must not
+    /// write anything.
     pub fn decide(
         &mut self,
         command: &Command,
         new: NewIds,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let present_state = self.present(command, new);
+        let present_state = self.present_state(command, new);
         let decision = match decide(command, &present_state, now) {
             Ok(decision) => decision,
             Err(refusal) => return Err(self.refuse_batch(refusal)),
@@ -201,7 +212,7 @@ impl State {
         {
             self.bytes += 2 * representation(unchanged_resource).len();
         }
-        if self.bytes > MAX_BYTES {
+        if self.bytes > MAX_BATCH_BYTES {
             return Err(Refusal::TooLong);
         }
 
@@ -218,20 +229,20 @@ impl State {
             || self.notes.values().any(Versions::is_changed)
     }
 
-    /// Returns the order that holds an animal.
+    /// Returns the order that currently holds an animal: its open order, or the one that sold it.
     pub fn holder(&self, pet: PetId) -> Option<&Order> {
         let mut orders = self.orders.values().filter_map(|order| order.now.as_ref());
         orders.find(|order| order.holds && order.pet_id == pet)
     }
 
-    /// Returns what the decision about a command needs to know.
-    fn present(&self, command: &Command, new: NewIds) -> PresentState {
+    /// Collects the facts that the decision about a command depends on.
+    fn present_state(&self, command: &Command, new: NewIds) -> PresentState {
         let owners = self
             .owners
             .iter()
             .filter(|(_, versions)| versions.now.is_some())
             .map(|(owner, _)| owner.clone());
-        let mut present = PresentState {
+        let mut present_state = PresentState {
             fields: Arc::clone(&self.fields),
             owners: owners.collect(),
             namesake: self.namesake(command),
@@ -246,27 +257,27 @@ impl State {
             Subject::New | Subject::Nothing => None,
             Subject::Pet(id) => Some(id),
             Subject::Order(id) => {
-                present.order = self.orders.get(&id).and_then(|order| order.now.clone());
-                present.order.as_ref().map(|order| order.pet_id)
+                present_state.order = self.orders.get(&id).and_then(|order| order.now.clone());
+                present_state.order.as_ref().map(|order| order.pet_id)
             }
             Subject::Category(id) => {
                 let versions = self.categories.get(&id);
-                present.category = versions.and_then(|category| category.now.clone());
+                present_state.category = versions.and_then(|category| category.now.clone());
                 None
             }
             Subject::Note(id) => {
-                present.note = self.notes.get(&id).and_then(|note| note.now.clone());
+                present_state.note = self.notes.get(&id).and_then(|note| note.now.clone());
                 None
             }
         };
         if let Some(id) = pet {
-            present.pet = self.current_pet(id).cloned();
-            present.holder = self.holder(id).cloned();
+            present_state.pet = self.current_pet(id).cloned();
+            present_state.holder = self.holder(id).cloned();
         }
-        present
+        present_state
     }
 
-    /// Makes the changes of a decision.
+    /// Applies the changes of a decision to the state.
     fn apply(&mut self, decision: &Decision) {
         for Change { before, after, .. } in &decision.changes {
             if let Some(resource) = before {
@@ -287,7 +298,8 @@ impl State {
                 Some(Resource::Category(category)) => {
                     let entry = self.categories.entry(category.id);
                     let versions = entry.or_insert_with(Versions::new);
-                    // A change can delete only a category or a note.
+                    // Only categories and notes can be deleted; an animal or order always exists
+                    // afterwards.
                     versions.now = after.is_some().then(|| category.clone());
                 }
                 Some(Resource::Note(note)) => {
@@ -318,7 +330,7 @@ impl State {
         }
     }
 
-    /// Takes the unique values from a resource.
+    /// Records that a resource no longer owns its unique values.
     fn release_unique_values(&mut self, resource: &Resource) {
         for owner in self.unique_values(resource) {
             let entry = self.owners.entry(owner);
@@ -326,7 +338,7 @@ impl State {
         }
     }
 
-    /// Gives the unique values to a resource.
+    /// Records that a resource owns its unique values.
     fn take_unique_values(&mut self, resource: &Resource) {
         for owner in self.unique_values(resource) {
             let entry = self.owners.entry(owner);

@@ -1,6 +1,6 @@
-//! The promises of a store for the store area.
+//! The commands of the store area, which each store executes in its own way.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use async_trait::async_trait;
 use petstore_domain::{
@@ -10,14 +10,14 @@ use petstore_domain::{
 
 use super::StoreError;
 
-/// Carries out the commands of the store area, with what each store does in its own way.
+/// Executes the commands of the store area.
 #[async_trait]
 pub trait StoreArea: Send + Sync {
-    /// Carries out `commands` in one transaction, in this order: each command sees the effect of the commands
-    /// before it. [`petstore_domain::store_area::decide`] decides about each, with the state that the
-    /// transaction reads. The first refusal undoes all of them.
+    /// Executes `commands` in one transaction, in order: each command sees the effects of the
+    /// commands before it. [`petstore_domain::store_area::decide`] decides each of them against the
+    /// state that the transaction reads. The first refusal rolls back all of them.
     ///
-    /// If the client may repeat the request, it has its effect only once: see
+    /// If the request has an idempotency key, its commands take effect only once: see
     /// [`super::Pets::create_pet`]. A refused request is not remembered.
     async fn execute(
         &self,
@@ -29,9 +29,10 @@ pub trait StoreArea: Send + Sync {
     /// Reads the animal with this identifier, withdrawn or not.
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
 
-    /// Merges some of the animals that were added or changed into the sets of the search, if more than
-    /// `few` wait for it, or if their names and values are so long that they make the search slow.
-    /// Returns whether there may be more to do. The search is exact at every moment.
+    /// Merges a batch of added or changed animals into the sets of the search. Does nothing unless
+    /// more than `few` animals are waiting, or their names and values are so long that they slow
+    /// down searches. Returns whether more may be waiting. Searches are exact at any time; a
+    /// backlog only makes them slower.
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError>;
 }
 
@@ -43,16 +44,16 @@ pub enum ExecutionOutcome {
         /// The changes, for the log and the metrics.
         changes: Vec<Change>,
     },
-    /// The same request was carried out before, with this response.
+    /// The same request was executed before, with this response.
     Replayed(StoredResponse),
-    /// Nothing was done: the idempotency key was used before, for another request.
+    /// Nothing was done: the idempotency key was used before for another request.
     IdempotencyConflict,
     Refused {
-        /// The position of the command, from 0.
+        /// The position of the refused command, from 0.
         index: usize,
         refusal: Refusal,
     },
 }
 
-/// A function that renders the response to carried out commands.
+/// A function that renders the response to executed commands from their decisions.
 pub type ExecutionRenderer = fn(&[Decision]) -> StoredResponse;

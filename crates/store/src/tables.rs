@@ -1,17 +1,18 @@
-//! The tables of animals, orders, categories and notes: each column once, for every store. The statements
-//! and the readers of their rows are made of the columns, so both have one order.
+//! The tables of animals, orders, categories and notes. Each column is declared once, for both
+//! stores. Statements and row readers are derived from these declarations, so they agree on the
+//! column order.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{
     Actor, NamedActor, NewPet, Pet, PetName, PetRef,
+    named_enum::named_enum,
     store_area::{Category, Order, OrderId, PetNote, Photos, Resource, StorePet, Withdrawal},
-    words::words,
 };
 
 use super::columns::{Cell, Columns, Value};
 
-/// A type with columns of its own in a row.
+/// A type that is stored in columns of its own.
 pub trait Record: Sized {
     const COLUMNS: &'static [&'static str];
 
@@ -21,11 +22,12 @@ pub trait Record: Sized {
     /// Returns the values of the columns.
     fn values(&self) -> Vec<Value<'_>>;
 
-    /// Reads the columns from `first_column` on.
+    /// Reads a value from the columns that begin at `first_column`.
     fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error>;
 
-    /// Reads the columns from `first_column` on; `None` if the first one, which is a number, has no value.
-    fn find<R: Columns>(row: &R, first_column: usize) -> Result<Option<Self>, R::Error> {
+    /// Reads a value like [`Self::read`]; `None` if the first column, which is a number, is null. A
+    /// join returns such nulls if it matches no row.
+    fn read_optional<R: Columns>(row: &R, first_column: usize) -> Result<Option<Self>, R::Error> {
         match row.value::<Option<i64>>(first_column)? {
             Some(_) => Self::read(row, first_column).map(Some),
             None => Ok(None),
@@ -33,12 +35,14 @@ pub trait Record: Sized {
     }
 }
 
-/// Returns the type of the column of a member, which `_member` takes from a record.
+/// Returns the PostgreSQL type of a member's column. `_member` only tells the compiler the member's
+/// type.
 const fn type_of_member<R, T: Cell>(_member: fn(&R) -> &T) -> &'static str {
     T::TYPE
 }
 
-/// Becomes the name of a column: `column!(at withdrawn_at)` becomes `"withdrawn_at"`, and `column!(id)` becomes `"id"`.
+/// Expands to the name of a column: `column!(at withdrawn_at)` expands to `"withdrawn_at"`, and
+/// `column!(id)` to `"id"`.
 macro_rules! column {
     ($member:ident) => {
         stringify!($member)
@@ -48,14 +52,13 @@ macro_rules! column {
     };
 }
 
-/// Implements [`Record`] for a type: for the members that have a column, and for the others, which are read as
-/// `None`.
+/// Implements [`Record`] for a type. Members after `without` have no column and are read as `None`.
 ///
-/// It is a macro because a function cannot go through the members of a struct.
+/// This is a macro because a function cannot iterate over the members of a struct.
 ///
 /// ```ignore
 /// record!(Withdrawal: at as withdrawn_at, note; without photo);
-/// // becomes
+/// // expands to
 /// impl Record for Withdrawal {
 ///     const COLUMNS: &'static [&'static str] = &["withdrawn_at", "note"];
 ///     const TYPES: &'static [&'static str] = &["bigint", "text"];
@@ -63,7 +66,7 @@ macro_rules! column {
 ///         vec![self.at.value(), self.note.value()]
 ///     }
 ///     fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error> {
-///         // … with the columns one after the other
+///         // … with consecutive columns
 ///         Ok(Self { at: Cell::read(row, 0)?, note: Cell::read(row, 1)?, photo: None })
 ///     }
 /// }
@@ -102,7 +105,8 @@ record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, c
     without contact);
 record!(Category: id, label, version);
 
-/// A note has its author in three columns, and its text last: see the migration of `SQLite`.
+/// Implemented by hand, because the author of a note is stored in three columns. The text is the
+/// last column: see the `SQLite` migration.
 impl Record for PetNote {
     const COLUMNS: &'static [&'static str] = &[
         "id",
@@ -154,8 +158,8 @@ impl Record for PetNote {
     }
 }
 
-words! {
-    /// A table. Its rows are identified by their first column, and have a version.
+named_enum! {
+    /// A table of versioned resources. The first column is the primary key.
     pub enum Table {
         Pets = "pets",
         WithdrawnPets = "withdrawn_pets",
@@ -165,11 +169,13 @@ words! {
     }
 }
 
-/// The columns that a row of an animal in the catalogue has instead of the columns of a withdrawal.
+/// The nulls that a row of an animal in the catalogue has in place of the columns of a withdrawal,
+/// so that rows of both tables of animals have the same shape.
 const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
     CAST(NULL AS text) AS note";
 
-/// The contact of an order, which has a table of its own because it is erased before the order.
+/// The subquery for the contact of an order. Contacts have a table of their own because a contact
+/// is erased earlier than its order.
 pub const CONTACT: &str =
     "(SELECT contact FROM order_contacts WHERE order_id = orders.id) AS contact";
 
@@ -180,7 +186,7 @@ pub const ORDER_WIDTH: usize = Order::COLUMNS.len() + 1;
 pub const PET_WIDTH: usize = StorePet::COLUMNS.len() + Withdrawal::COLUMNS.len();
 
 impl Table {
-    /// Returns the table that has a resource.
+    /// Returns the table that stores a resource.
     pub fn from_resource(resource: &Resource) -> Self {
         match resource {
             Resource::Pet(StorePet {
@@ -197,7 +203,7 @@ impl Table {
         self.columns_and_types().map(|(column, _)| column).collect()
     }
 
-    /// Returns the columns, each with its type in PostgreSQL.
+    /// Returns the columns, each with its PostgreSQL type.
     pub fn columns_and_types(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (columns, types) = match self {
             Self::Pets | Self::WithdrawnPets => (StorePet::COLUMNS, StorePet::TYPES),
@@ -214,8 +220,8 @@ impl Table {
         columns.zip(types)
     }
 
-    /// Returns the columns to select, with the withdrawal of an animal and the contact of an order, separated by
-    /// commas.
+    /// Returns the comma-separated list of columns to select. It includes the withdrawal of an
+    /// animal and the contact of an order.
     pub fn selected_columns(self) -> String {
         let mut column_names = self.columns();
         match self {
@@ -226,7 +232,7 @@ impl Table {
         column_names.join(", ")
     }
 
-    /// Returns the word for a row, as messages use it.
+    /// Returns the noun for a row in messages.
     pub(super) fn row_noun(self) -> &'static str {
         match self {
             Self::Pets => "animal",
@@ -237,7 +243,8 @@ impl Table {
         }
     }
 
-    /// Reads a row of [`Self::selected_columns`]. The row of an animal also has its open order, in the last column.
+    /// Reads a row of [`Self::selected_columns`]. For an animal, the row must end with one more
+    /// column: the id of its open order.
     pub(super) fn read<R: Columns>(self, row: &R) -> Result<Resource, R::Error> {
         match self {
             Self::Pets | Self::WithdrawnPets => Ok(read_pet_with_order(row)?.into()),
@@ -267,7 +274,7 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     }
 }
 
-/// Returns the identifier of an animal and its photos; 0 and no photos for anything else.
+/// Returns the identifier and the photos of an animal; 0 and no photos for any other resource.
 pub fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
     match resource {
         Some(Resource::Pet(pet)) => (pet.id.get(), &pet.photos),
@@ -275,32 +282,34 @@ pub fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
     }
 }
 
-/// Reads the order in the columns from `first_column` on, with its contact; `None` if they are null.
+/// Reads an order with its contact from the columns that begin at `first_column`; `None` if they
+/// are null.
 pub fn read_order<R: Columns>(row: &R, first_column: usize) -> Result<Option<Order>, R::Error> {
-    let Some(mut order) = Order::find(row, first_column)? else {
+    let Some(mut order) = Order::read_optional(row, first_column)? else {
         return Ok(None);
     };
     order.contact = Cell::read(row, first_column + Order::COLUMNS.len())?;
     Ok(Some(order))
 }
 
-/// Reads the animal in the columns from `first_column` on, without its order; `None` if they are null.
+/// Reads an animal without its order from the columns that begin at `first_column`; `None` if they
+/// are null.
 pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<StorePet>, R::Error> {
-    let Some(mut pet) = StorePet::find(row, first_column)? else {
+    let Some(mut pet) = StorePet::read_optional(row, first_column)? else {
         return Ok(None);
     };
-    pet.withdrawal = Withdrawal::find(row, first_column + StorePet::COLUMNS.len())?;
+    pet.withdrawal = Withdrawal::read_optional(row, first_column + StorePet::COLUMNS.len())?;
     Ok(Some(pet))
 }
 
-/// Reads the animal in a row, and its open order in the column after it.
+/// Reads an animal, and the id of its open order in the column after it.
 pub fn read_pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
     let mut pet = read_pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
     pet.order_id = Option::<OrderId>::read(row, PET_WIDTH)?;
     Ok(pet)
 }
 
-/// Reads the animal of the contract in a row of its identifier, name, category and status.
+/// Reads an animal as the contract shows it, from a row of id, name, category and status.
 pub fn read_contract_pet<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
     Ok(PetRef {
         id: Cell::read(row, 0)?,
@@ -310,7 +319,7 @@ pub fn read_contract_pet<R: Columns>(row: &R) -> Result<PetRef<'_>, R::Error> {
     })
 }
 
-/// Selects the animal of the contract with the identifier $1.
+/// Selects the animal with the id $1 as the contract shows it.
 pub const GET_PET: &str = "SELECT id, name, category_id, status FROM pets WHERE id = $1";
 
 /// Reads the animal in a row of [`GET_PET`].

@@ -1,4 +1,5 @@
-//! Compares the values of animals with the fields, and with the tables that are made of the values.
+//! Compares the values of animals with the field definitions, and with the tables that are derived
+//! from the values.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,51 +15,55 @@ use super::{
     columns::Columns,
 };
 
-/// The sum of the hashes of the rows that a table must have, without the hashes of the rows that it has. It is 0 if both
-/// agree, in any order of the rows. So a comparison takes constant memory.
+/// A checksum that compares the rows that a table should have with the rows that it has. It adds
+/// the hash of each expected row and subtracts the hash of each present one, so it is 0 if both
+/// sets are equal, in any order. The comparison therefore needs constant memory.
 #[derive(Debug, Clone, Copy, Default)]
 struct RowBalance(u64);
 
 impl RowBalance {
-    /// Adds a row that the table must have.
+    /// Adds a row that the table should have.
     fn add_expected(&mut self, row: &impl Hash) {
-        self.0 = self.0.wrapping_add(hash(row));
+        self.0 = self.0.wrapping_add(hash_row(row));
     }
 
-    /// Adds a row that the table has.
+    /// Adds a row that the table actually has.
     fn add_present(&mut self, row: &impl Hash) {
-        self.0 = self.0.wrapping_sub(hash(row));
+        self.0 = self.0.wrapping_sub(hash_row(row));
     }
 
-    fn is_even(self) -> bool {
+    /// Whether the table has exactly the rows that it should have.
+    fn is_balanced(self) -> bool {
         self.0 == 0
     }
 }
 
-fn hash(row: &impl Hash) -> u64 {
+/// Returns the hash of a row, which is only compared within this process.
+fn hash_row(row: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     row.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Compares the values of animals with the fields, and with the tables of unique values, photos and the search.
+/// The comparison of all animals with the field definitions and with the tables of unique values,
+/// photos and the search.
 pub(super) struct ValueCheck {
     fields: FieldSet,
     unique_values: RowBalance,
     photos: RowBalance,
-    /// The sets of the search, for animals that are merged.
+    /// The sets of the search, as far as they concern merged animals.
     sets: RowBalance,
-    /// The words of the search, for animals that are merged.
+    /// The words of the search, as far as they concern merged animals.
     words: RowBalance,
     unmerged: UnmergedPets,
 }
 
-/// The animals that are not merged into the search.
+/// The animals that are not merged into the search yet, so the sets may say anything about them.
 #[derive(Default)]
 struct UnmergedPets {
-    /// The new animals are above this identifier.
+    /// The exclusive lower bound of the identifiers of new animals.
     last_merged: i64,
-    /// The new animals are not above this identifier.
+    /// The inclusive upper bound of the identifiers of new animals.
     last: i64,
     changed: RoaringTreemap,
 }
@@ -75,7 +80,8 @@ impl ValueCheck {
         }
     }
 
-    /// Adds an animal. Returns the problem with its values, if there is one.
+    /// Adds an animal, with the rows that the other tables should have for it. Returns a problem if
+    /// one of its values is invalid.
     pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
         let id = pet.id.get();
         for photo in pet.photos.all() {
@@ -115,7 +121,11 @@ impl ValueCheck {
         !is_new && !changed.contains(id.unsigned_abs())
     }
 
-    /// Adds a row of [`super::check::UNMERGED`]. All such rows come before the animals.
+    /// Adds a row of [`super::check::UNMERGED`]. All of these rows must be added before the first
+    /// animal.
+    ///
+    /// A range of one animal counts as a changed animal, and any longer range is the range of new
+    /// animals.
     pub(super) fn add_unmerged(&mut self, last_merged: i64, last: i64) {
         if last - last_merged == 1 {
             self.unmerged.changed.insert(last.unsigned_abs());
@@ -129,8 +139,8 @@ impl ValueCheck {
     pub(super) fn add_set<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
         let set: i64 = row.value(1)?;
-        for low in read_pets(row, 2)? {
-            let id = pet_in_block(block, low);
+        for offset in read_pets(row, 2)? {
+            let id = pet_in_block(block, offset);
             if self.is_merged(id) {
                 self.sets.add_present(&(set, id));
             }
@@ -141,10 +151,11 @@ impl ValueCheck {
     /// Adds a row of [`super::check::WORDS`].
     pub(super) fn add_words<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
+        // A copy, because the closure borrows `self`.
         let mut balance = self.words;
-        read_words(row, 1, |word, lows| {
-            for &low in lows {
-                let id = pet_in_block(block, low.into());
+        read_words(row, 1, |word, offsets| {
+            for &offset in offsets {
+                let id = pet_in_block(block, offset.into());
                 if self.is_merged(id) {
                     balance.add_present(&(id, word));
                 }
@@ -159,7 +170,7 @@ impl ValueCheck {
         self.photos.add_present(&(photo, pet));
     }
 
-    /// Returns a problem for each table that does not agree with the animals.
+    /// Returns a problem for each table that disagrees with the animals.
     pub(super) fn disagreements(&self) -> Vec<String> {
         let tables = [
             ("unique_values", self.unique_values),
@@ -169,7 +180,7 @@ impl ValueCheck {
         ];
         let mut problems = Vec::new();
         for (table, balance) in tables {
-            if !balance.is_even() {
+            if !balance.is_balanced() {
                 problems.push(format!("{table} does not agree with the animals"));
             }
         }

@@ -1,6 +1,6 @@
-//! Reads whole catalogues: what every store does in the same way.
+//! Reads whole catalogues, for export, copy and check. Both stores share this code.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::ops::ControlFlow;
 
@@ -21,30 +21,34 @@ use super::{
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
 
-/// A connection for whole catalogues. All methods block.
+/// A blocking connection that reads whole catalogues. Each store implements it, and gets
+/// [`Snapshot`] in return.
 pub trait CatalogueConnection {
     type Sql: Sql;
 
-    /// The table or subquery with the changes and their numbers, from which [`CopiedTable::columns`] are selected.
+    /// The table or subquery that contains the changes with their numbers, for the changes as a
+    /// [`CopiedTable`].
     const CHANGES: &'static str;
     /// Selects the columns of [`LastIds`].
     const LAST_IDS: &'static str;
 
-    /// Returns the condition and the order that select the animals of a status in the order of their identifiers. They
-    /// stand behind the name of the table.
+    /// Returns the `WHERE` and `ORDER BY` clauses that select the animals with a status in
+    /// ascending order of id.
     fn status_clause(status: PetStatus) -> String;
 
-    /// Returns the statement that selects everything in a table, for `Table::read`.
+    /// Returns the statement that selects every row of a table with the columns that `Table::read`
+    /// expects.
     fn select_all(table: Table) -> String;
 
-    /// Runs work that every store shares.
+    /// Runs work that both stores share.
     fn run<I: Sync, T>(
         &mut self,
         input: &I,
         work: Work<Self::Sql, I, T>,
     ) -> Result<T, ConnectionError<Self>>;
 
-    /// Calls `visitor` with each row of a result, until it breaks. It may use another connection.
+    /// Calls `visitor` with each row of a result until it breaks. An implementation may use another
+    /// connection for this.
     fn for_each_row(
         &self,
         sql: &str,
@@ -52,13 +56,14 @@ pub trait CatalogueConnection {
         visitor: impl FnMut(&BorrowedRow<'_, Self>) -> Result<ControlFlow<()>, ConnectionError<Self>>,
     ) -> Result<(), ConnectionError<Self>>;
 
-    /// Returns the values in a row, of any type that a table has.
+    /// Returns all values in a row, whatever their types.
     fn values<'r>(row: &'r BorrowedRow<'_, Self>) -> Result<Vec<Value<'r>>, ConnectionError<Self>>;
 
-    /// Whether the error is due to the content of a row.
+    /// Whether an error is due to the content of a row, and not to the connection.
     fn is_content_error(error: &ConnectionError<Self>) -> bool;
 
-    /// Whether another check reports everything that can be invalid in this row.
+    /// Whether another check already reports every fault that this row can have, so that this one
+    /// need not.
     fn is_checked_elsewhere(
         _: Table,
         _: &BorrowedRow<'_, Self>,
@@ -67,10 +72,10 @@ pub trait CatalogueConnection {
     }
 }
 
-/// The error of a connection.
+/// The error type of a connection.
 pub(super) type ConnectionError<C> = <<C as CatalogueConnection>::Sql as Sql>::Error;
 
-/// A row that is read before the next one.
+/// A row that is valid until the next one is read.
 pub(super) type BorrowedRow<'r, C> = <<C as CatalogueConnection>::Sql as Sql>::BorrowedRow<'r>;
 
 impl<C: CatalogueConnection> Snapshot for C {

@@ -1,6 +1,6 @@
-//! HTTP requests to other servers.
+//! A small HTTP/1.1 client for requests to other servers.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{io, pin::pin, time::Duration};
 
@@ -29,16 +29,16 @@ use tokio_rustls::{
 };
 use url::{Position, Url};
 
-/// The limits of the body of a response that nobody needs.
-const UNUSED_BODY_LIMITS: BodyLimits = BodyLimits {
+/// The limits for reading a response body whose content is discarded.
+const DISCARDED_BODY_LIMITS: BodyLimits = BodyLimits {
     length: 64 << 10,
-    time: Duration::from_secs(1),
+    timeout: Duration::from_secs(1),
 };
 
-/// The maximum length of a response's head, in bytes.
+/// The maximum length of a response head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 << 10;
 
-/// The reason why there is no response.
+/// The reason why a request got no response.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     #[error("no response within {0:?}")]
@@ -57,7 +57,7 @@ pub enum RequestError {
     Request(#[from] hyper::http::Error),
 }
 
-/// The reason why there is no body of a response whose head has arrived.
+/// The reason why the body of a response could not be read, although its head arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     #[error("the body is too long")]
@@ -68,42 +68,42 @@ pub enum BodyError {
     Broken,
 }
 
-/// The limits of the body of a response.
+/// The limits for reading a response body.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimits {
     /// The maximum length, in bytes.
     pub length: usize,
     /// The maximum time from the end of the head to the end of the body.
-    pub time: Duration,
+    pub timeout: Duration,
 }
 
-/// The head of a response, and its body if that could be read.
+/// The head of a response, and its body or the reason why that could not be read.
 pub struct FetchedResponse {
     pub head: response::Parts,
     pub body: Result<Bytes, BodyError>,
 }
 
-/// A request to another server.
+/// A request to another server, to be sent over a connection of its own.
 pub struct OutgoingRequest<'r> {
     pub url: &'r Url,
-    /// Makes the connection if the URL begins with `https`.
+    /// The connector for `https` URLs; `None` sends the request in plain text.
     pub tls: Option<&'r TlsConnector>,
     pub request: request::Builder,
     pub body: Bytes,
-    /// The maximum time until the response.
-    pub limit: Duration,
+    /// The timeout for the whole exchange, from connecting to the response.
+    pub timeout: Duration,
 }
 
 impl OutgoingRequest<'_> {
-    /// Sends the request over a new connection to the server that the URL names, and returns the
-    /// status code of the response. Dropping the future closes the connection.
+    /// Sends the request over a new connection to the server in the URL, and returns the status
+    /// code of the response. Dropping the future closes the connection.
     pub async fn send(self) -> Result<StatusCode, RequestError> {
         let Self {
             url,
             tls,
             request,
             body,
-            limit,
+            timeout,
         } = self;
         let exchange = async {
             let port = url.port_or_known_default().ok_or(RequestError::NoHost)?;
@@ -111,21 +111,25 @@ impl OutgoingRequest<'_> {
             let request = request.header(header::CONNECTION, "close");
             Ok(connection.send(url, request, body).await?.status)
         };
-        match time::timeout(limit, exchange).await {
+        match time::timeout(timeout, exchange).await {
             Ok(result) => result,
-            Err(_) => Err(RequestError::TooSlow(limit)),
+            Err(_) => Err(RequestError::TooSlow(timeout)),
         }
     }
 }
 
-/// A connection to a server, for one request at a time. Dropping it closes it.
+/// A connection to a server, for one request at a time. It is closed when it is dropped.
 pub struct Connection {
     sender: http1::SendRequest<Full<Bytes>>,
+    /// Performs the I/O of the connection. It must be polled while a request is in flight, and ends
+    /// when the connection is closed.
     driver: Fuse<BoxFuture<'static, hyper::Result<()>>>,
 }
 
 impl Connection {
-    /// Connects to an address of `server`, whatever the name in the URL means.
+    /// Connects to `server`, without resolving the host name in the URL. The caller can therefore
+    /// check the resolved addresses first. The certificate must still match the host name in the
+    /// URL.
     pub async fn open(
         url: &Url,
         tls: Option<&TlsConnector>,
@@ -143,7 +147,7 @@ impl Connection {
         Self::handshake(tls_stream).await
     }
 
-    /// Prepares a stream for HTTP/1.1.
+    /// Starts HTTP/1.1 on a connected stream.
     async fn handshake(
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     ) -> Result<Self, RequestError> {
@@ -157,19 +161,22 @@ impl Connection {
         })
     }
 
-    /// Sends a request, and returns the head of the response. Does not follow a redirect.
+    /// Sends a request, and returns the head of the response. Redirects are not followed.
     pub async fn send(
         &mut self,
         url: &Url,
         request: request::Builder,
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
-        // Reads the body of a usual response, so that the connection is not reset.
-        let response = self.fetch(url, request, body, UNUSED_BODY_LIMITS).await?;
+        // Reading a body of ordinary length lets the connection close cleanly instead of being
+        // reset.
+        let response = self
+            .fetch(url, request, body, DISCARDED_BODY_LIMITS)
+            .await?;
         Ok(response.head)
     }
 
-    /// Sends a request, and returns the response with its body, if the body keeps the limits.
+    /// Sends a request, and returns the response with its body, if the body is within the limits.
     pub async fn fetch(
         &mut self,
         url: &Url,
@@ -194,7 +201,8 @@ impl Connection {
         let mut exchange = pin!(exchange);
         tokio::select! {
             result = exchange.as_mut() => result,
-            // The connection can fail at the same time as the response arrives, which then counts.
+            // The connection can end just as the response arrives. The response then takes
+            // precedence.
             driver_result = driver => match exchange.await {
                 Ok(response) => Ok(response),
                 Err(error) => Err(driver_result.err().map_or(error, RequestError::Http)),
@@ -202,8 +210,8 @@ impl Connection {
         }
     }
 
-    /// Whether the connection can carry another request: the response was read to its end, and the server has
-    /// neither closed the connection nor sent more.
+    /// Whether the connection can be reused for another request: the previous response was read to
+    /// its end, and the server has neither closed the connection nor sent unexpected data.
     pub fn is_idle(&mut self) -> bool {
         (&mut self.driver).now_or_never().is_none() && self.sender.is_ready()
     }
@@ -211,7 +219,7 @@ impl Connection {
 
 async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyError> {
     let reading = Limited::new(body, limits.length).collect();
-    match time::timeout(limits.time, reading).await {
+    match time::timeout(limits.timeout, reading).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
         Ok(Err(_)) => Err(BodyError::Broken),
@@ -219,7 +227,7 @@ async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyErro
     }
 }
 
-/// Returns the name or the address of the server: `::1` for `https://[::1]:8080`.
+/// Returns the host name or IP address of the server: `::1` for `https://[::1]:8080`.
 fn server_name(url: &Url) -> Result<&str, RequestError> {
     Ok(url
         .host_str()

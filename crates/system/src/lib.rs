@@ -1,5 +1,5 @@
-//! The ways from the service to its machine and to other servers: TLS, requests, addresses, and the owner of the files that
-//! it makes.
+//! The interface of the service to its machine and to other servers: TLS, outgoing HTTP requests,
+//! name resolution, and the ownership of files.
 
 pub mod addresses;
 pub mod http_client;

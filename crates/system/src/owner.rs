@@ -1,4 +1,5 @@
-//! The owner of files. If root makes a file for a database, the file belongs to the user of the database.
+//! File ownership. When root creates a file next to a database, such as a copy, the file must
+//! belong to the user who owns the database, so that the service can use it.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -9,7 +10,7 @@ use std::{
 
 use rustix::{fs::OFlags, process::geteuid};
 
-/// The owner of a file or a folder: a user and a group, by their numbers.
+/// The owner of a file or folder: the numbers of its user and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileOwner {
     user: u32,
@@ -17,7 +18,7 @@ pub struct FileOwner {
 }
 
 impl FileOwner {
-    /// Returns the owner of a file or a folder.
+    /// Returns the owner of an existing file or folder.
     pub fn from_metadata(metadata: &Metadata) -> Self {
         Self {
             user: metadata.uid(),
@@ -25,29 +26,33 @@ impl FileOwner {
         }
     }
 
-    /// Returns the owner that a file gets which this process makes for the file at `path`: the owner of the file or, if
-    /// there is no file yet, of its folder. `None` if that is root, or if this process is not root: then it keeps the file.
+    /// Returns the user to whom files that belong to the file at `path` must be given: the owner of
+    /// that file or, if it does not exist, of the nearest existing folder above it. `None` if no
+    /// change of ownership is needed, because that user is root, or possible, because this process
+    /// does not run as root.
     pub fn for_file(path: &Path) -> Option<Self> {
         let metadata = path
             .ancestors()
-            // A relative path is in this folder.
+            // Joining with `.` makes the last ancestor of a relative path, which is empty, the
+            // current folder. An absolute path is not affected.
             .find_map(|ancestor| Path::new(".").join(ancestor).metadata().ok())?;
         let owner = Self::from_metadata(&metadata);
         let gives_away = geteuid().is_root() && owner.user != 0;
         gives_away.then_some(owner)
     }
 
-    /// Gives away an open file or folder that this process has made.
-    pub fn take_over(self, file: &File) -> io::Result<()> {
+    /// Changes the owner of an open file or folder to this user and group.
+    pub fn chown(self, file: &File) -> io::Result<()> {
         fchown(file, Some(self.user), Some(self.group))
     }
 
-    /// Whether a file or folder belongs to this user, in whichever group.
+    /// Whether a file or folder belongs to this user, regardless of its group.
     pub fn has_same_user(self, metadata: &Metadata) -> bool {
         metadata.uid() == self.user
     }
 
-    /// Whether the mode lets this user read the file, perhaps by one more group.
+    /// Whether the mode of a file may allow this user to read it. The user's additional groups are
+    /// not known here, so permission for any group is assumed to apply.
     pub fn may_read(self, metadata: &Metadata) -> bool {
         let owner_bit = if metadata.uid() == self.user {
             0o400
@@ -58,15 +63,16 @@ impl FileOwner {
     }
 }
 
+/// Gives a newly created file or folder to its owner. `None` leaves it to the user of this process.
 fn give_away(file: &File, owner: Option<FileOwner>) -> io::Result<()> {
     match owner {
-        Some(owner) => owner.take_over(file),
+        Some(owner) => owner.chown(file),
         None => Ok(()),
     }
 }
 
-/// Makes a file that does not exist yet, for this owner.
-pub fn make_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
+/// Creates a file that must not exist yet, with this owner.
+pub fn create_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     let file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -79,19 +85,21 @@ pub fn make_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a folder for this owner, and each missing folder above it. A folder that exists stays as it is.
-pub fn make_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
-    match (make_last_folder(path, owner), path.parent()) {
+/// Creates a folder with this owner, and all missing folders above it. Existing folders are not
+/// changed.
+pub fn create_folder_all(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
+    match (create_folder(path, owner), path.parent()) {
         (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
-            make_folder(parent, owner)?;
-            make_last_folder(path, owner)
+            create_folder_all(parent, owner)?;
+            create_folder(path, owner)
         }
         (result, _) => result,
     }
 }
 
-/// Makes a folder for this owner in a folder that exists, else fails with `NotFound`. A folder that exists stays as it is.
-pub fn make_last_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
+/// Creates a folder with this owner in an existing parent folder; fails with `NotFound` if there is
+/// none. An existing folder is not changed.
+pub fn create_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
     if let Err(error) = fs::create_dir(path) {
         let exists = error.kind() == ErrorKind::AlreadyExists && path.is_dir();
         return if exists { Ok(()) } else { Err(error) };
@@ -99,7 +107,7 @@ pub fn make_last_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()>
     if owner.is_none() {
         return Ok(());
     }
-    // Somebody could have put a link in the place of the folder since.
+    // `NOFOLLOW`, because somebody could have replaced the new folder by a symbolic link.
     let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
     let flag_bits = i32::from_ne_bytes(flags.bits().to_ne_bytes());
     let folder = File::options()

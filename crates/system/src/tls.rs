@@ -1,4 +1,4 @@
-//! TLS to other servers, and the verification of their certificates.
+//! TLS connections to other servers, with different levels of certificate verification.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use tokio_rustls::{
     },
 };
 
-/// The part of a server's certificate that is verified.
+/// How thoroughly the certificate of a server is verified.
 pub enum CertificateCheck {
-    /// Only that the server has the private key of the certificate.
+    /// Verifies only that the server has the private key of its certificate.
     Key,
-    /// Also that the certificate comes from one of the roots.
+    /// Also verifies the certificate chain up to one of the roots.
     Chain(RootCertStore),
-    /// Also that the certificate contains the name of the server.
+    /// Also verifies that the certificate is for the name of the server.
     ChainAndName(RootCertStore),
 }
 
-/// Returns a connector, which makes TLS connections and verifies this part of certificates.
+/// Creates a connector for TLS connections that verifies certificates to this extent.
 pub fn connector(check: CertificateCheck) -> Result<TlsConnector, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match check {
@@ -48,7 +48,7 @@ pub fn connector(check: CertificateCheck) -> Result<TlsConnector, Error> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Returns a verifier of the chain of certificates and of the name of the server.
+/// Creates a verifier of the certificate chain and the server name.
 fn full_verifier(
     roots: RootCertStore,
     provider: &Arc<CryptoProvider>,
@@ -58,20 +58,20 @@ fn full_verifier(
         .map_err(|error| Error::General(error.to_string()))
 }
 
-/// Returns the trusted roots of the system, or the roots in the file that `SSL_CERT_FILE` names. `None`
-/// if there are no roots.
+/// Loads the trusted root certificates of the system, or those in the file `SSL_CERT_FILE`. `None`
+/// if there are none.
 pub fn system_roots() -> Option<RootCertStore> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     (!roots.is_empty()).then_some(roots)
 }
 
-/// A verifier that a server has the private key of its certificate, and optionally of the certificate
-/// chain. It accepts a certificate with any name.
+/// A verifier that accepts certificates for any name. It verifies that the server has the private
+/// key of its certificate and, optionally, the certificate chain.
 #[derive(Debug)]
 struct LenientVerifier {
     provider: Arc<CryptoProvider>,
-    /// The verifier of the certificate chain, if it is verified.
+    /// The verifier of the certificate chain, if the chain is to be verified.
     chain: Option<Arc<WebPkiServerVerifier>>,
 }
 

@@ -1,5 +1,5 @@
-//! The way of requests to the operations of the service: `server` has sockets, TLS and limits, `edge` the work that every
-//! request needs.
+//! The HTTP layer below the interfaces of the service: `server` has the sockets, TLS and connection
+//! limits, and `edge` does the work that every request needs.
 
 pub mod edge;
 pub mod server;

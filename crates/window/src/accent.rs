@@ -1,67 +1,75 @@
-//! The accent of the pages, from the colour that the store has chosen: its shades are as easy to read as text
-//! on every paper of `look.css`.
+//! The accent colour of the pages, derived from the colour that the store has chosen. Its shades
+//! have enough contrast to be readable on every background of `look.css`, in light and in dark
+//! mode.
 
 use petstore_domain::{store_area::Colour, text};
 use sha2::{Digest, Sha256};
 
-/// The red, green and blue of a colour.
+/// The red, green and blue channels of a colour.
 type Rgb = [u8; 3];
 
 const WHITE: Rgb = [255; 3];
 const BLACK: Rgb = [0; 3];
 
-/// The darkest light paper of `look.css`, which is nearest to the accent.
-const LIGHT_PAPER: Rgb = [0xef, 0xea, 0xe0];
+/// The darkest light-mode background of `look.css`. An accent with enough contrast to it has enough
+/// to all others.
+const LIGHT_BACKGROUND: Rgb = [0xef, 0xea, 0xe0];
 
-/// The lightest dark paper of `look.css`, which is nearest to the accent.
-const DARK_PAPER: Rgb = [0x34, 0x30, 0x2a];
+/// The lightest dark-mode background of `look.css`. An accent with enough contrast to it has enough
+/// to all others.
+const DARK_BACKGROUND: Rgb = [0x34, 0x30, 0x2a];
 
-/// The colour of text on the accent of dark screens.
+/// The colour of text on the accent in dark mode.
 const DARK_TEXT: Rgb = [0x12, 0x23, 0x1d];
 
-/// The least contrast of text (WCAG 2.2, 1.4.3).
+/// The minimum contrast ratio of text (WCAG 2.2, success criterion 1.4.3).
 const MIN_CONTRAST: f64 = 4.5;
 
-/// The share of black or white, of 255, in the accent below a pointer.
+/// The share of black or white, out of 255, that is mixed into the accent while the pointer hovers
+/// over it.
 const HOVER_SHARE: u16 = 50;
 
-/// Returns the path of the style sheet with the accent. It has the colour, so that pages of a cache refer to the sheet
-/// with which they were made, and a digest of the sheet, because a later release may make another one.
+/// Returns the path of the style sheet for a colour of the store.
+///
+/// The path contains the colour, so that a cached page keeps working after the store changes its
+/// colour, and a digest of the style sheet, because a later release may derive other shades from
+/// the same colour.
 ///
 /// Example: the path for `#2b5b4d` begins with `/assets/colour-2b5b4d-`.
-pub(super) fn path(colour: &Colour) -> String {
+pub(super) fn style_sheet_path(colour: &Colour) -> String {
     path_for(rgb(colour))
 }
 
-/// Returns the style sheet with this path, if there is one.
-pub(super) fn sheet_at(path: &str) -> Option<String> {
+/// Returns the style sheet with this path. Returns `None` unless [`style_sheet_path`] returns the
+/// path for some colour.
+pub(super) fn style_sheet_at(path: &str) -> Option<String> {
     let digits = path.strip_prefix("/assets/colour-")?.get(..6)?;
     let colour = rgb(&Colour::new(format!("#{digits}"))?);
     if path_for(colour) != path {
         return None;
     }
-    Some(sheet(colour))
+    Some(style_sheet(colour))
 }
 
-/// Returns the path of the style sheet with the accent `colour`.
+/// Returns the path of the style sheet for a colour: see [`style_sheet_path`].
 fn path_for(colour: Rgb) -> String {
-    let digest = text::hex_digits(&Sha256::digest(sheet(colour))[..6]);
+    let digest = text::hex_digits(&Sha256::digest(style_sheet(colour))[..6]);
     format!("/assets/colour-{}-{digest}.css", text::hex_digits(&colour))
 }
 
 /// Returns the channels of a colour.
 ///
-/// Example: `#2b5b4d` is `[0x2b, 0x5b, 0x4d]`.
+/// Example: `#2b5b4d` becomes `[0x2b, 0x5b, 0x4d]`.
 fn rgb(colour: &Colour) -> Rgb {
     let digits = colour.as_str();
-    // The first character is the number sign.
+    // Skips the `#` at index 0.
     [1, 3, 5].map(|index| u8::from_str_radix(&digits[index..index + 2], 16).unwrap_or_default())
 }
 
-/// Returns the style sheet with the accent `colour`, for light and for dark screens.
-fn sheet(colour: Rgb) -> String {
-    let light_accent = shade(colour, BLACK, LIGHT_PAPER);
-    let dark_accent = shade(colour, WHITE, DARK_PAPER);
+/// Returns the style sheet for a colour: the CSS variables of the accent, for light and dark mode.
+fn style_sheet(colour: Rgb) -> String {
+    let light_accent = readable_shade(colour, BLACK, LIGHT_BACKGROUND);
+    let dark_accent = readable_shade(colour, WHITE, DARK_BACKGROUND);
     let light_variables = variables(light_accent, BLACK, WHITE);
     let dark_variables = variables(dark_accent, WHITE, DARK_TEXT);
     format!(
@@ -69,10 +77,10 @@ fn sheet(colour: Rgb) -> String {
     )
 }
 
-/// Returns the variables of a style sheet for an accent. Below a pointer, the accent is nearer to `hover_end`. Text on
+/// Returns the CSS variables of an accent. Its hover shade is mixed with `hover_target`. Text on
 /// the accent has the colour `text_colour`.
-fn variables(accent: Rgb, hover_end: Rgb, text_colour: Rgb) -> String {
-    let hover = mix(accent, hover_end, HOVER_SHARE);
+fn variables(accent: Rgb, hover_target: Rgb, text_colour: Rgb) -> String {
+    let hover = mix(accent, hover_target, HOVER_SHARE);
     format!(
         " --accent: #{}; --accent-hover: #{}; --on-accent: #{};",
         text::hex_digits(&accent),
@@ -81,16 +89,17 @@ fn variables(accent: Rgb, hover_end: Rgb, text_colour: Rgb) -> String {
     )
 }
 
-/// Returns the shade of a colour between it and `end` that is nearest to the colour and has enough contrast to the paper.
-/// Returns `end` if no shade has enough.
-fn shade(colour: Rgb, end: Rgb, paper: Rgb) -> Rgb {
+/// Returns the first shade on the way from a colour to `target` that has enough contrast to the
+/// background. Returns `target` if no shade has.
+fn readable_shade(colour: Rgb, target: Rgb, background: Rgb) -> Rgb {
     (0..=255)
-        .map(|share| mix(colour, end, share))
-        .find(|shade| contrast(*shade, paper) >= MIN_CONTRAST)
-        .unwrap_or(end)
+        .map(|share| mix(colour, target, share))
+        .find(|shade| contrast(*shade, background) >= MIN_CONTRAST)
+        .unwrap_or(target)
 }
 
-/// Mixes a colour with another one, which has the share `share` of 255.
+/// Mixes two colours. `share` is the share of `other`, out of 255: 0 returns `colour`, and 255
+/// returns `other`.
 fn mix(colour: Rgb, other: Rgb, share: u16) -> Rgb {
     std::array::from_fn(|index| {
         let sum = u16::from(colour[index]) * (255 - share) + u16::from(other[index]) * share;
@@ -98,12 +107,12 @@ fn mix(colour: Rgb, other: Rgb, share: u16) -> Rgb {
     })
 }
 
-/// Returns the contrast of two colours (WCAG 2.2), from 1 to 21.
+/// Returns the contrast ratio of two colours (WCAG 2.2), from 1 to 21.
 fn contrast(colour: Rgb, other: Rgb) -> f64 {
-    let own_luminance = luminance(colour);
+    let colour_luminance = luminance(colour);
     let other_luminance = luminance(other);
-    let lighter = own_luminance.max(other_luminance);
-    let darker = own_luminance.min(other_luminance);
+    let lighter = colour_luminance.max(other_luminance);
+    let darker = colour_luminance.min(other_luminance);
     (lighter + 0.05) / (darker + 0.05)
 }
 
@@ -113,7 +122,7 @@ fn luminance(colour: Rgb) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// Returns the intensity of the light of a channel, from 0 to 1.
+/// Converts a gamma-encoded sRGB channel to its linear intensity, from 0 to 1 (WCAG 2.2).
 fn linear_channel(channel: u8) -> f64 {
     let value = f64::from(channel) / 255.0;
     if value <= 0.04045 {
@@ -127,40 +136,43 @@ fn linear_channel(channel: u8) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Rgb, contrast, path_for, rgb, sheet, sheet_at};
+    use super::{Rgb, contrast, path_for, rgb, style_sheet, style_sheet_at};
     use petstore_domain::store_area::Colour;
 
-    /// The value of each variable with this name in a style sheet.
+    /// Returns the value of each definition of a CSS variable in a style sheet, in order: light
+    /// mode, then dark mode.
     fn values(css: &str, name: &str) -> Vec<Rgb> {
         let before = format!("--{name}:");
         let values = css
             .split(&before)
             .skip(1)
-            .map(|rest| rest.split([';', '}']).next().unwrap().trim());
-        let full = values.map(|value| match value {
+            .map(|text| text.split([';', '}']).next().unwrap().trim());
+        let long_values = values.map(|value| match value {
             "#fff" => "#ffffff".to_owned(),
             value => value.to_owned(),
         });
-        full.map(|value| rgb(&Colour::new(value).unwrap()))
+        long_values
+            .map(|value| rgb(&Colour::new(value).unwrap()))
             .collect()
     }
 
     #[track_caller]
     fn check(colour: Rgb) {
-        let (css, look) = (sheet(colour), petstore_languages::look::style());
+        let (css, look) = (style_sheet(colour), petstore_languages::look::style());
         for name in ["accent", "accent-hover"] {
-            let [accents, on] = [values(&css, name), values(&css, "on-accent")];
-            assert_eq!((accents.len(), on.len()), (2, 2), "{css}");
-            for (at, accent) in accents.into_iter().enumerate() {
+            let accents = values(&css, name);
+            let text_colours = values(&css, "on-accent");
+            assert_eq!((accents.len(), text_colours.len()), (2, 2), "{css}");
+            for (mode, accent) in accents.into_iter().enumerate() {
                 assert!(
-                    contrast(accent, on[at]) >= 4.5,
+                    contrast(accent, text_colours[mode]) >= 4.5,
                     "text on {name} of {colour:?} in {css}"
                 );
-                for paper in ["bg", "surface", "hover", "plain-bg"] {
-                    let paper = values(&look, paper)[at];
+                for variable in ["bg", "surface", "hover", "plain-bg"] {
+                    let background = values(&look, variable)[mode];
                     assert!(
-                        contrast(accent, paper) >= 4.5,
-                        "{colour:?} on {paper:?} in {css}"
+                        contrast(accent, background) >= 4.5,
+                        "{colour:?} on {background:?} in {css}"
                     );
                 }
             }
@@ -189,7 +201,7 @@ mod tests {
     #[test]
     fn a_colour_that_can_be_read_stays_as_it_is_on_light_paper() {
         assert_eq!(
-            values(&sheet([0x2b, 0x5b, 0x4d]), "accent")[0],
+            values(&style_sheet([0x2b, 0x5b, 0x4d]), "accent")[0],
             [0x2b, 0x5b, 0x4d]
         );
     }
@@ -197,7 +209,7 @@ mod tests {
     #[test]
     fn a_style_sheet_is_found_by_its_path_and_nothing_else_is() {
         let colour = [0xff, 0x88, 0x00];
-        assert_eq!(sheet_at(&path_for(colour)), Some(sheet(colour)));
+        assert_eq!(style_sheet_at(&path_for(colour)), Some(style_sheet(colour)));
         let other = path_for(colour).replace("ff8800", "ff8801");
         for path in [
             &*other,
@@ -205,7 +217,7 @@ mod tests {
             "/assets/colour-é",
             "/assets/colour-",
         ] {
-            assert_eq!(sheet_at(path), None, "{path}");
+            assert_eq!(style_sheet_at(path), None, "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/animals/{id}`: one animal.
+//! `/animals/{id}`: the page of one animal.
 
 use hyper::StatusCode;
 use jiff::civil::Date;
@@ -25,25 +25,37 @@ use super::{
     layout::{Head, Layout, Message},
     rendered::RenderedPage,
     schema,
-    shop::{Moment, Shop},
+    shop::{Shop, Snapshot},
     store, suggestions,
 };
 
-/// The number of characters that a search engine shows of a description.
-const MAX_SUMMARY_LENGTH: usize = 160;
+/// The maximum length of the description for search engines, in characters. They cut off longer
+/// ones.
+const MAX_DESCRIPTION_LENGTH: usize = 160;
 
-/// The words about an animal that several parts of its page have.
-struct Words {
+/// The name and kind of an animal as text, which several parts of its page show.
+struct NameAndKind {
     name: String,
     /// The species and breed, as far as they are known.
     kind: Vec<String>,
 }
 
-/// Renders `GET /animals/{id}`. Fails with 404 if there never was such an animal, or if it is not on the website.
+impl NameAndKind {
+    /// Returns the name and kind of an animal.
+    fn new(animal: &Animal<'_>) -> Self {
+        Self {
+            name: animal.short_name(),
+            kind: animal.kind(),
+        }
+    }
+}
+
+/// Renders `GET /animals/{id}`. An animal that was sold or withdrawn gets a page with the status
+/// 410. Fails with 404 if the animal never existed or is not listed on the website.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
-    moment: &Moment,
+    snapshot: &Snapshot,
     id: &str,
 ) -> Result<RenderedPage, ApiError> {
     let pet = match parse_integer(id).and_then(PetId::new) {
@@ -55,47 +67,39 @@ pub(super) async fn page(
         return Err(ApiError::new(Problem::NotFound, message));
     };
     if pet.withdrawal.is_some() {
-        return gone_page(shop, layout, moment, texts().gone, None).await;
+        return gone_page(shop, layout, snapshot, texts().gone, None).await;
     }
-    let animal = Animal::public(&pet, &moment.fields);
+    let animal = Animal::public(&pet, &snapshot.fields);
     if pet.status == PetStatus::Sold {
         let name = readable_name(pet.name.as_str(), SHORT_LENGTH);
         let title = texts().found_a_home(&name);
-        return gone_page(shop, layout, moment, &title, Some(&animal)).await;
+        return gone_page(shop, layout, snapshot, &title, Some(&animal)).await;
     }
-    present_page(shop, layout, moment, &animal).await
+    offer_page(shop, layout, snapshot, &animal).await
 }
 
-/// Renders the page of an animal that is there.
-async fn present_page(
+/// Renders the page of an animal that is on offer.
+async fn offer_page(
     shop: &Shop,
     layout: &Layout,
-    moment: &Moment,
+    snapshot: &Snapshot,
     animal: &Animal<'_>,
 ) -> Result<RenderedPage, ApiError> {
-    let facts = &*moment.facts;
+    let facts = &*snapshot.facts;
     let mut labels = Labels::default();
     labels.load(shop.store(), [animal.category_id]).await?;
-    let words = Words {
-        name: animal.short_name(),
-        kind: animal.kind(),
-    };
-    let alts: Vec<_> = animal
-        .photos
-        .iter()
-        .enumerate()
-        .map(|(index, photo)| animal.alt(index, photo))
-        .collect();
+    let name_and_kind = NameAndKind::new(animal);
+    let alts = photo_alts(animal);
     let mut drawings = Drawings::default();
-    let filter = similar_animals(animal);
+    let filter = similar_animals_filter(animal);
     let suggestions =
-        suggestions::section(shop, moment, filter, Some(animal.id), &mut drawings).await?;
+        suggestions::section(shop, snapshot, filter, Some(animal.id), &mut drawings).await?;
 
     let content = html! {
         p.back { a href="/" { (texts().back) } }
         article.animal {
             (gallery(animal, &alts, &labels, &mut drawings))
-            (about(shop, facts, animal, &words, &labels))
+            (text_column(shop, facts, animal, &name_and_kind, &labels))
         }
         (suggestions)
         (viewer(animal, &alts))
@@ -104,8 +108,8 @@ async fn present_page(
     let summary = animal.summary(LONG_LENGTH);
     let first_photo = animal.photos.first();
     let head = Head {
-        title: &title(&words),
-        description: &description(facts, &words, summary.as_deref()),
+        title: &title(&name_and_kind),
+        description: &description(facts, &name_and_kind, summary.as_deref()),
         canonical: Some(&animal.path()),
         is_indexed: true,
         picture: first_photo.map(|photo| shop.preview(photo, animal.alt(0, photo))),
@@ -116,17 +120,30 @@ async fn present_page(
     Ok(layout.page(facts, &head, &content))
 }
 
-/// Returns the description of the page in a search engine: the beginning of the animal's own description, if it has one.
-fn description(facts: &StoreFacts, words: &Words, summary: Option<&str>) -> String {
-    if let Some(summary) = summary {
-        return readable(summary, MAX_SUMMARY_LENGTH);
-    }
-    let store_name = store::own_name(facts);
-    texts().about_animal(&words.name, &words.kind, store_name.as_deref())
+/// Returns the alternative texts of an animal's photos, in the order of the photos.
+fn photo_alts(animal: &Animal<'_>) -> Vec<String> {
+    animal
+        .photos
+        .iter()
+        .enumerate()
+        .map(|(index, photo)| animal.alt(index, photo))
+        .collect()
 }
 
-/// Returns the filter for animals of the same species, or else of the same category.
-fn similar_animals(animal: &Animal<'_>) -> Filter {
+/// Returns the description of the page for search engines: the beginning of the animal's own
+/// description or, without one, a sentence with its name, kind and store.
+fn description(facts: &StoreFacts, name_and_kind: &NameAndKind, summary: Option<&str>) -> String {
+    if let Some(summary) = summary {
+        return readable(summary, MAX_DESCRIPTION_LENGTH);
+    }
+    let store_name = store::own_name(facts);
+    let NameAndKind { name, kind } = name_and_kind;
+    texts().about_animal(name, kind, store_name.as_deref())
+}
+
+/// Returns the filter for similar animals: of the same species or, if the species is unknown, of
+/// the same category.
+fn similar_animals_filter(animal: &Animal<'_>) -> Filter {
     let mut filter = Filter::default();
     match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
         Some(species) => {
@@ -138,46 +155,49 @@ fn similar_animals(animal: &Animal<'_>) -> Filter {
     filter
 }
 
-/// Returns the title of the page of an animal.
+/// Returns the document title of an animal's page: its name, then its kind, the most specific word
+/// first.
 ///
 /// Example: `Luna, Beagle, Dog`.
-fn title(words: &Words) -> String {
-    let mut title = words.name.clone();
-    for word in words.kind.iter().rev() {
+fn title(name_and_kind: &NameAndKind) -> String {
+    let mut title = name_and_kind.name.clone();
+    for word in name_and_kind.kind.iter().rev() {
         title.push_str(", ");
         title.push_str(word);
     }
     title
 }
 
-/// Renders what the page says about an animal in words.
-fn about(
+/// Renders the column of text next to the photos: name, headline, price, contact, long texts and
+/// values.
+fn text_column(
     shop: &Shop,
     facts: &StoreFacts,
     animal: &Animal<'_>,
-    words: &Words,
+    name_and_kind: &NameAndKind,
     labels: &Labels,
 ) -> Markup {
-    let mut line = words.kind.clone();
-    line.extend(animal.sex());
-    line.extend(animal.age(shop.today(facts)));
+    let name = &name_and_kind.name;
+    let mut headline = name_and_kind.kind.clone();
+    headline.extend(animal.sex());
+    headline.extend(animal.age(shop.today(facts)));
 
     html! {
         div.about {
             h1 { bdi { (animal.long_name()) } }
-            @if !line.is_empty() { p.kind { bdi { (line.join(" · ")) } } }
+            @if !headline.is_empty() { p.kind { bdi { (headline.join(" · ")) } } }
             @if let Some(price) = animal.public_price(facts.currency().value) { (price) }
             @if animal.is_reserved() {
-                p.reserved { bdi { (texts().is_reserved(&words.name)) } }
+                p.reserved { bdi { (texts().is_reserved(name)) } }
             }
-            (ask(shop, facts, animal, &words.name))
+            (contact_section(shop, facts, animal, name))
             (long_texts(animal))
-            (values(animal, labels, shop.today(facts)))
+            (value_list(animal, labels, shop.today(facts)))
         }
     }
 }
 
-/// Renders the long texts about an animal, each with its label.
+/// Renders the long texts about an animal, each in a section with its label as the heading.
 fn long_texts(animal: &Animal<'_>) -> Markup {
     html! {
         @for (field, value) in &animal.values {
@@ -191,12 +211,12 @@ fn long_texts(animal: &Animal<'_>) -> Markup {
     }
 }
 
-/// Renders the page of an animal that has left the store, with some that are there. Apart from the title, it shows only
-/// the picture of `animal`, which was public before.
+/// Renders the page of an animal that is gone, with suggestions of others. Apart from the title,
+/// the page only shows the picture of `animal`, if given.
 async fn gone_page(
     shop: &Shop,
     layout: &Layout,
-    moment: &Moment,
+    snapshot: &Snapshot,
     title: &str,
     animal: Option<&Animal<'_>>,
 ) -> Result<RenderedPage, ApiError> {
@@ -207,7 +227,7 @@ async fn gone_page(
         html! {}
     };
     let suggestions =
-        suggestions::section(shop, moment, Filter::default(), None, &mut drawings).await?;
+        suggestions::section(shop, snapshot, Filter::default(), None, &mut drawings).await?;
 
     let message = Message {
         status: StatusCode::GONE,
@@ -215,10 +235,11 @@ async fn gone_page(
         content: &html! { (picture) p { (texts().gone_next) } },
         below: &html! { (drawings.symbols()) (suggestions) },
     };
-    Ok(layout.message_page(&moment.facts, &message))
+    Ok(layout.message_page(&snapshot.facts, &message))
 }
 
-/// Renders the picture of an animal that has a home now: its first photo, or its drawing.
+/// Renders the picture of an animal that has been sold: its first photo, or a drawing if it has
+/// none.
 fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
     html! {
         div.picture.last {
@@ -231,7 +252,8 @@ fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
     }
 }
 
-/// Renders the photos, the first one large, each with a link that opens the viewer; or a drawing if there are none.
+/// Renders the photos of an animal, the first one large. Each photo links to its full-page view in
+/// [`viewer`]. Renders a drawing if there are no photos.
 fn gallery(
     animal: &Animal<'_>,
     alts: &[String],
@@ -258,18 +280,21 @@ fn gallery(
     }
 }
 
-/// Renders each photo over the whole page, for the address that the gallery links to. Browsers load it only then.
+/// Renders a full-page view of each photo. A view is hidden until the fragment of the URL selects
+/// it, such as `#photo-2`, so the viewer needs no script. Browsers load the photos lazily, when
+/// their view is shown.
 fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
     let count = animal.photos.len();
     html! {
         @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-            (viewed_photo(photo, alt, index + 1, count))
+            (full_page_photo(photo, alt, index + 1, count))
         }
     }
 }
 
-/// Renders the photo `number` of `count` over the whole page.
-fn viewed_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
+/// Renders the full-page view of the photo `number` of `count`, counted from 1, with links to its
+/// neighbours.
+fn full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
     let (width, height) = photo.dimensions(PhotoSize::Large);
     let position_text = texts().photo_of(number, count);
     html! {
@@ -288,8 +313,10 @@ fn viewed_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup
     }
 }
 
-/// Renders the one way to ask for an animal.
-fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Markup {
+/// Renders how to ask about an animal: a button with the contact link, the contact details, and the
+/// URLs for the printed page. Without a contact link, it only tells visitors the name and number to
+/// ask for.
+fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Markup {
     let number = animal.id.get();
     let link = contact::question_link(facts, animal.id, &format!("{name} ({number})"));
     html! {
@@ -309,8 +336,8 @@ fn ask(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Mark
     }
 }
 
-/// Renders the public values that no other part of the page has, with their labels.
-fn values(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
+/// Renders the public values that no other part of the page shows, with their labels.
+fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     let category = if is_in_headline(animal, "species") {
         None
     } else {
@@ -339,7 +366,7 @@ fn values(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     }
 }
 
-/// Whether another part of the page has the value of a field.
+/// Whether another part of the page shows the value of a field.
 fn is_shown_elsewhere(animal: &Animal<'_>, field: &FieldDefinition) -> bool {
     field.kind == FieldKind::LongText
         || field.is_price()
@@ -347,7 +374,7 @@ fn is_shown_elsewhere(animal: &Animal<'_>, field: &FieldDefinition) -> bool {
         || is_in_headline(animal, field.name.as_str())
 }
 
-/// Whether the line below the name of an animal has the value of this field.
+/// Whether the headline below the name of an animal shows the value of this field.
 fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
     match field_name {
         "species" | "breed" => animal.word(field_name).is_some(),
@@ -356,7 +383,7 @@ fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
     }
 }
 
-/// Renders a value, a day so that programs can read it, too.
+/// Renders a value. A date becomes a `time` element, which is also machine-readable.
 fn value_markup(field: &FieldDefinition, value: &FieldValue) -> Markup {
     html! {
         @if field.kind == FieldKind::Date && let FieldValue::Text(date) = value {

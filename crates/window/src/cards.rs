@@ -1,4 +1,4 @@
-//! The cards of the animals in a list.
+//! The cards that represent animals in lists and suggestions.
 
 use jiff::civil::Date;
 use maud::{Markup, html};
@@ -10,26 +10,27 @@ use petstore_languages::{
 
 use super::{labels::Labels, list_page::ListPage, shop::Shop};
 
-/// The number of days for which an animal is new.
+/// How long an animal has the badge for new animals, in days after it was added.
 const NEW_DAYS: i32 = 7;
 
-/// The number of days after which a card says for how long an animal has waited.
+/// After how many days an animal gets the badge for a long wait.
 const LONG_WAIT_DAYS: i32 = 365;
 
-/// The number of cards in the first view, whose pictures browsers load at once.
+/// The number of cards that are visible without scrolling. Browsers load their pictures eagerly,
+/// and all others lazily.
 pub(super) const CARDS_IN_FIRST_VIEW: usize = 4;
 
-/// Makes the cards of a list.
-pub(super) struct CardMaker<'a> {
+/// Renders the cards of a list.
+pub(super) struct CardRenderer<'a> {
     facts: &'a StoreFacts,
     labels: &'a Labels,
     today: Date,
-    /// Whether the list is in a frame of another site.
-    is_in_frame: bool,
+    /// Whether the list is shown in a frame on another site.
+    is_embedded: bool,
 }
 
-impl<'a> CardMaker<'a> {
-    /// Returns a maker of cards for the pages of the window.
+impl<'a> CardRenderer<'a> {
+    /// Creates a renderer for pages of the window itself.
     pub(super) fn for_window(
         shop: &Shop,
         facts: &'a StoreFacts,
@@ -39,22 +40,23 @@ impl<'a> CardMaker<'a> {
             facts,
             labels: &list_page.labels,
             today: shop.today(facts),
-            is_in_frame: false,
+            is_embedded: false,
         }
     }
 
-    /// Returns a maker of cards for a frame of another site.
+    /// Creates a renderer for `/embed`, whose cards are smaller and open their links in the whole
+    /// tab.
     pub(super) fn for_frame(
         shop: &Shop,
         facts: &'a StoreFacts,
         list_page: &'a ListPage<'_>,
     ) -> Self {
-        let mut card_maker = Self::for_window(shop, facts, list_page);
-        card_maker.is_in_frame = true;
-        card_maker
+        let mut card_renderer = Self::for_window(shop, facts, list_page);
+        card_renderer.is_embedded = true;
+        card_renderer
     }
 
-    /// Renders the cards of these animals, in their order.
+    /// Renders the cards of these animals as a list, in the given order.
     pub(super) fn cards(&self, animals: &[Animal<'_>], drawings: &mut Drawings) -> Markup {
         html! {
             ul.cards {
@@ -65,7 +67,7 @@ impl<'a> CardMaker<'a> {
         }
     }
 
-    /// Renders the card of an animal at this position of the list, from 0.
+    /// Renders the card of an animal. `position` is its zero-based position in the list.
     pub(super) fn card(
         &self,
         animal: &Animal<'_>,
@@ -80,14 +82,14 @@ impl<'a> CardMaker<'a> {
         let card = Card {
             animal,
             path: &animal.path(),
-            target: self.is_in_frame.then_some("_top"),
+            target: self.is_embedded.then_some("_top"),
             category: self.labels.label(animal.category_id),
             badge: self.badge(animal),
             lines: &[self.kind_text(animal), sex_and_age.join(" · ")],
             price: animal.public_price(self.facts.currency().value),
         };
 
-        let room = if self.is_in_frame {
+        let room = if self.is_embedded {
             &EMBEDDED_CARD
         } else {
             &CARD
@@ -95,7 +97,8 @@ impl<'a> CardMaker<'a> {
         card.show(room, drawings, position, CARDS_IN_FIRST_VIEW)
     }
 
-    /// Returns the species and breed of an animal, or else its category. Empty if all of them are unknown.
+    /// Returns the species and breed of an animal or, if neither is known, its category. Returns an
+    /// empty string if the category has no label either.
     fn kind_text(&self, animal: &Animal<'_>) -> String {
         let words = animal.kind();
         if words.is_empty() {
@@ -107,7 +110,8 @@ impl<'a> CardMaker<'a> {
         }
     }
 
-    /// Renders the badge of an animal that is reserved, that is new, or that has waited for a year.
+    /// Renders the badge of an animal that is reserved, has waited for a year, or is new, in this
+    /// order of precedence.
     fn badge(&self, animal: &Animal<'_>) -> Option<Markup> {
         if animal.is_reserved() {
             return Some(html! { p.badge.pending { (texts().reserved) } });

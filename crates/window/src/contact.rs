@@ -1,11 +1,12 @@
-//! The links with which the public reaches the store.
+//! Links with which visitors contact the store.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use petstore_app::{Contact, StoreFacts};
 use petstore_domain::{PetId, store_area::ContactPage};
 use url::Url;
 
-/// The characters of a mail address that a link has as they are (RFC 6068, section 2).
+/// The characters to percent-encode in the address of a `mailto:` link (RFC 6068, section 2): all
+/// but letters, digits and these.
 const MAILBOX: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@')
     .remove(b'.')
@@ -13,13 +14,14 @@ const MAILBOX: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'+');
 
-/// Returns the link for a question about an animal. A mail gets the subject.
+/// Returns the link for a question about an animal. An email gets `subject` as its subject line.
+/// Returns `None` if the store names no way to contact it.
 pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Option<String> {
     let link = match facts.contact().value? {
         Contact::Page(page) => page_url(page, id),
         Contact::Email(email) => {
-            let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
-            format!("{}?subject={subject}", mail_url(email.as_str()))
+            let encoded_subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
+            format!("{}?subject={encoded_subject}", mail_url(email.as_str()))
         }
         Contact::Telephone(number) => telephone_url(number.as_str()),
         Contact::Url(url) => url.question_url(subject),
@@ -27,8 +29,9 @@ pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Opt
     Some(link)
 }
 
-/// Returns the link for a question that is not about an animal. It leads to a person, or else to the page of the store
-/// without the part of its address that names an animal.
+/// Returns the link for a general question, which is not about an animal: the email address or
+/// telephone number of the profile, or else the contact page without the part of its URL that
+/// identifies an animal.
 pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
     let profile = &facts.profile;
     if let Some(email) = &profile.email {
@@ -45,8 +48,9 @@ pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
     }
 }
 
-/// Returns the address for a question about an animal as a printed page has it. Returns `None` for a mail address or
-/// telephone number, which the page has as text.
+/// Returns the URL for a question about an animal, to be printed on paper, where links do not work.
+/// Returns `None` if the contact is an email address or telephone number, because the page shows
+/// those as text anyway.
 pub(super) fn printed_address(facts: &StoreFacts, id: PetId) -> Option<String> {
     match facts.contact().value? {
         Contact::Page(page) => Some(page_url(page, id)),
@@ -55,14 +59,17 @@ pub(super) fn printed_address(facts: &StoreFacts, id: PetId) -> Option<String> {
     }
 }
 
-/// Returns the URL of the contact page for an animal.
+/// Returns the URL of the contact page for an animal: the page with the animal's id in place of
+/// `{id}`.
 ///
-/// Example: for the animal 7, the page `https://shop.example/ask/{id}` is `https://shop.example/ask/7`.
+/// Example: for the animal 7, `https://shop.example/ask/{id}` becomes `https://shop.example/ask/7`.
 fn page_url(page: &ContactPage, id: PetId) -> String {
     ascii_url(&page.as_str().replace("{id}", &id.to_string()))
 }
 
-/// Returns the URL of the contact page up to the number of an animal, without a query and a fragment.
+/// Returns the URL of the contact page up to its `{id}` placeholder, without query and fragment.
+///
+/// Example: `https://shop.example/ask/{id}` becomes `https://shop.example/ask/`.
 fn general_page_url(page: &ContactPage) -> Option<String> {
     let before_id = page.as_str().split("{id}").next().unwrap_or_default();
     let mut url = Url::parse(before_id).ok()?;
@@ -71,23 +78,25 @@ fn general_page_url(page: &ContactPage) -> Option<String> {
     Some(url.into())
 }
 
-/// Returns a URL with nothing but ASCII, so that no character of it can reorder what people see.
+/// Returns a URL in its ASCII form, with Punycode and percent-encoding, so that no character in it
+/// can reorder the text around it.
 pub(super) fn ascii_url(url: &str) -> String {
-    // It was validated when somebody entered it.
+    // Parsing cannot fail: the URL was validated when it was entered.
     Url::parse(url).map(String::from).unwrap_or_default()
 }
 
-/// Returns the URL with which a browser writes a mail (RFC 6068).
+/// Returns the `mailto:` URL of an email address (RFC 6068).
 pub(super) fn mail_url(address: &str) -> String {
     format!("mailto:{}", utf8_percent_encode(address, MAILBOX))
 }
 
-/// Returns the URL with which a telephone dials a number (RFC 3966). A zero in brackets is not dialled from abroad.
+/// Returns the `tel:` URL of a telephone number (RFC 3966). In an international number, removes a
+/// trunk prefix `(0)`, which must not be dialled after the country code.
 ///
-/// Example: `+49 (0)30 123` is `tel:+4930123`.
+/// Example: `+49 (0)30 123` becomes `tel:+4930123`.
 pub(super) fn telephone_url(number: &str) -> String {
-    let is_global = number.trim_start().starts_with('+');
-    let dialled_number = if is_global {
+    let is_international = number.trim_start().starts_with('+');
+    let dialled_number = if is_international {
         number.replace("(0)", "")
     } else {
         number.to_owned()
@@ -96,5 +105,5 @@ pub(super) fn telephone_url(number: &str) -> String {
         .chars()
         .filter(char::is_ascii_digit)
         .collect();
-    format!("tel:{}{digits}", if is_global { "+" } else { "" })
+    format!("tel:{}{digits}", if is_international { "+" } else { "" })
 }

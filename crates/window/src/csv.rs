@@ -1,4 +1,6 @@
-//! `/animals.csv`: all animals, for sites that fetch one file.
+//! `/animals.csv`: every animal on offer that passes the filter, as one CSV file. It is meant for
+//! programs and websites that import the whole catalogue, so unlike `/animals.json`, it is not
+//! divided into pages.
 
 use std::sync::Arc;
 
@@ -23,26 +25,29 @@ use super::{
     walk::{self, FilePermit},
 };
 
-/// The number of photos that have a column.
+/// The number of photo columns, `photo_1` to `photo_20`. Further photos of an animal are left out.
 const PHOTO_COLUMNS: usize = 20;
 
-/// The names of the columns before the columns of the fields.
-const FIRST_COLUMNS: [&str; 4] = ["id", "name", "status", "category"];
+/// The names of the fixed columns. They come before the columns of the public fields.
+const FIXED_COLUMNS: [&str; 4] = ["id", "name", "status", "category"];
 
-/// A file that is made while its client reads it.
-struct CsvFile {
+/// The state of an export that is being streamed. Each piece of the file has the rows of one page
+/// of animals.
+struct CsvExport {
     shop: Arc<Shop>,
     visitor: Option<ClientAddress>,
+    /// The fields when the export started. Their public ones are the columns of the file.
     fields: FieldSet,
     labels: Labels,
     matcher: FilterMatcher,
-    /// The last animal that was read, the newest coming first.
-    position: Option<PetId>,
-    has_ended: bool,
+    /// The id of the last animal that was read. `None` before the first page.
+    cursor: Option<PetId>,
+    /// Whether the last page of animals has been read.
+    is_complete: bool,
     permit: FilePermit,
 }
 
-/// Responds to `GET /animals.csv` with the animals that pass a filter.
+/// Responds to `GET /animals.csv` with the animals on offer that pass a filter, newest first.
 pub(super) async fn respond(
     shop: &Arc<Shop>,
     visitor: Option<ClientAddress>,
@@ -51,37 +56,43 @@ pub(super) async fn respond(
 ) -> Result<Response, ApiError> {
     let fields = shop.store().fields().await?;
     let first_categories = read_first_categories(shop.store()).await?;
-    let heading = row(&headings(&fields))?;
-    let file = CsvFile {
+    let header_row = encode_row(&column_names(&fields))?;
+    let export = CsvExport {
         shop: Arc::clone(shop),
         visitor,
         matcher: FilterMatcher::new(filter, &fields),
         fields,
         labels: Labels::new(Arc::new(first_categories)),
-        position: None,
-        has_ended: false,
+        cursor: None,
+        is_complete: false,
         permit,
     };
 
-    let pieces = stream::try_unfold(file, async |mut file| {
-        let rows = file.next_rows().await?;
-        Ok(rows.map(|rows| (rows, file)))
+    let further_rows = stream::try_unfold(export, async |mut export| {
+        let rows = export.next_rows().await?;
+        Ok(rows.map(|rows| (rows, export)))
     });
     let media_type = "text/csv; charset=utf-8; header=present";
-    Ok(walk::file_response(media_type, heading.into(), pieces))
+    Ok(walk::file_response(
+        media_type,
+        header_row.into(),
+        further_rows,
+    ))
 }
 
-impl CsvFile {
-    /// Makes the next rows. Returns `None` after the last ones.
+impl CsvExport {
+    /// Reads the next page of animals, and returns the rows of those that pass the filter. There
+    /// can be none. Returns `None` when the file is complete.
     async fn next_rows(&mut self) -> Result<Option<Bytes>, StoreError> {
-        if self.has_ended {
+        if self.is_complete {
             return Ok(None);
         }
 
         let shop = &self.shop;
-        let (mut pets, next) = walk::next_animals(shop, self.visitor, self.position).await?;
+        let (mut pets, next) = walk::read_next_animals(shop, self.visitor, self.cursor).await?;
         pets.retain(|pet| self.matcher.matches(pet));
-        // Otherwise, the file could have a value that is not public any more.
+        // A field may have been made private since the export started. The file must not publish
+        // its values any more.
         if shop.store().fields().await?.version != self.fields.version {
             return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));
         }
@@ -91,52 +102,63 @@ impl CsvFile {
         let mut rows = Vec::new();
         for pet in &pets {
             let animal = Animal::public(pet, &self.fields);
-            rows.extend(row(&cells(shop, &animal, &self.fields, &self.labels))?);
+            let cells = animal_cells(shop, &animal, &self.fields, &self.labels);
+            rows.extend(encode_row(&cells)?);
         }
-        self.permit.make_room(rows.len())?;
-        self.position = next;
-        self.has_ended = next.is_none();
+        self.permit.reserve_piece(rows.len())?;
+        self.cursor = next;
+        self.is_complete = next.is_none();
         Ok(Some(Bytes::from(rows)))
     }
 }
 
-/// The reason for which a file breaks off.
+/// The error that aborts a download because the definition of a field changed while it was in
+/// progress.
 #[derive(Debug, thiserror::Error)]
 #[error("the fields changed while a file with their values was made")]
 struct FieldsChanged;
 
-/// Returns the names of the columns.
-fn headings(fields: &FieldSet) -> Vec<String> {
-    let mut headings: Vec<String> = FIRST_COLUMNS.map(str::to_owned).into();
-    headings.extend(public_fields(fields).map(field_heading));
-    headings.push("url".to_owned());
+/// Returns the column names: the fixed columns, the public fields, `url`, and the photos.
+///
+/// Example: `id,name,status,category,species,breed,url,photo_1,photo_2,…`.
+fn column_names(fields: &FieldSet) -> Vec<String> {
+    let mut names: Vec<String> = FIXED_COLUMNS.map(str::to_owned).into();
+    names.extend(public_fields(fields).map(field_column_name));
+    names.push("url".to_owned());
     for number in 1..=PHOTO_COLUMNS {
-        headings.push(format!("photo_{number}"));
+        names.push(format!("photo_{number}"));
     }
-    headings
+    names
 }
 
-/// Returns the fields that have a column.
+/// Returns the fields that have a column, in the order of their columns.
 fn public_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields.all().iter().filter(|field| field.is_public)
 }
 
-/// Returns the name of the column of a field: its own name, unless another column can have it.
+/// Returns the column name of a field: the name of the field, with the prefix `field.` if it
+/// collides with another column.
 ///
-/// Example: `breed` is the column of the field `breed`, and `field.url` the column of the field `url`.
-fn field_heading(field: &FieldDefinition) -> String {
+/// Example: the field `breed` has the column `breed`, and the field `url` has the column
+/// `field.url`.
+fn field_column_name(field: &FieldDefinition) -> String {
     let name = field.name.as_str();
-    let is_other_column =
-        FIRST_COLUMNS.contains(&name) || name == "url" || name.starts_with("photo_");
-    if is_other_column {
+    let collides = FIXED_COLUMNS.contains(&name) || name == "url" || name.starts_with("photo_");
+    if collides {
         format!("field.{name}")
     } else {
         name.to_owned()
     }
 }
 
-/// Returns the row of an animal, in the order of [`headings`].
-fn cells(shop: &Shop, animal: &Animal<'_>, fields: &FieldSet, labels: &Labels) -> Vec<String> {
+/// Returns the cells of an animal's row, in the order of [`column_names`]. Text that a spreadsheet
+/// would execute as a formula is escaped.
+fn animal_cells(
+    shop: &Shop,
+    animal: &Animal<'_>,
+    fields: &FieldSet,
+    labels: &Labels,
+) -> Vec<String> {
     let category = labels.label(animal.category_id).unwrap_or_default();
     let mut cells = vec![
         animal.id.to_string(),
@@ -156,7 +178,7 @@ fn cells(shop: &Shop, animal: &Animal<'_>, fields: &FieldSet, labels: &Labels) -
     cells
 }
 
-/// Returns the value of a field. Empty if the animal has none.
+/// Returns the cell with an animal's value of a field. It is empty if the animal has no value.
 fn field_cell(animal: &Animal<'_>, column: &FieldDefinition) -> String {
     let mut values = animal.values.iter();
     let value = values.find(|(field, _)| field.name == column.name);
@@ -169,8 +191,8 @@ fn field_cell(animal: &Animal<'_>, column: &FieldDefinition) -> String {
     }
 }
 
-/// Returns a row in the form of RFC 4180.
-fn row(cells: &[String]) -> Result<Vec<u8>, StoreError> {
+/// Encodes a row as CSV (RFC 4180), including the line break.
+fn encode_row(cells: &[String]) -> Result<Vec<u8>, StoreError> {
     let mut writer = WriterBuilder::new()
         .terminator(::csv::Terminator::CRLF)
         .from_writer(Vec::new());

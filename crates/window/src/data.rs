@@ -1,4 +1,4 @@
-//! `/animals.json`: the list for a store's own site.
+//! `/animals.json`: the list as JSON, for scripts on the store's own website.
 
 use hyper::header::HeaderValue;
 use petstore_app::StoreFacts;
@@ -14,46 +14,51 @@ use super::{
     labels::Labels,
     query::Query,
     rendered::RenderedPage,
-    shop::{Moment, Shop},
+    shop::{Shop, Snapshot},
 };
 
-/// Renders `GET /animals.json`.
+/// Renders `GET /animals.json`: one page of the list as a JSON array. The `Link` header has the URL
+/// of the next page.
 pub(super) async fn page(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let list_page = shop.list_page(query, moment).await?;
+    let list_page = shop.list_page(query, snapshot).await?;
     let elements = list_page
         .animals()
         .iter()
-        .map(|animal| element(shop, &moment.facts, animal, &list_page.labels))
+        .map(|animal| animal_element(shop, &snapshot.facts, animal, &list_page.labels))
         .collect();
     let body = Value::Array(elements).to_string().into_bytes();
 
     let mut page = RenderedPage::new("application/json", body);
-    page.link = list_page.next.and_then(|next| link(shop, query, next));
+    page.link = list_page
+        .next
+        .and_then(|next| next_page_link(shop, query, next));
     Ok(page)
 }
 
-/// Returns the `Link` to the page after the animal `next`.
-fn link(shop: &Shop, query: &Query, next: PetId) -> Option<HeaderValue> {
-    let parameters = query.with_cursor(Some(next));
+/// Returns the `Link` header with the URL of the next page, which begins after the animal `cursor`.
+///
+/// Example: `<https://shop.example/animals.json?cursor=81&limit=24>; rel="next"`.
+fn next_page_link(shop: &Shop, query: &Query, cursor: PetId) -> Option<HeaderValue> {
+    let parameters = query.with_cursor(Some(cursor));
     let limit = query.limit.get();
     let url = shop.url(&format!("/animals.json{parameters}&limit={limit}"));
     HeaderValue::try_from(format!("<{url}>; rel=\"next\"")).ok()
 }
 
-/// Returns an animal as an element of the list.
-fn element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels) -> Value {
+/// Returns an animal as an element of the JSON array.
+fn animal_element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels) -> Value {
     let mut values = Map::new();
     for (field, value) in &animal.values {
-        let value = match value {
+        let json_value = match value {
             FieldValue::Text(text) => json!(field.display_text(text)),
             FieldValue::Integer(number) => json!(number),
-            FieldValue::Boolean(value) => json!(value),
+            FieldValue::Boolean(is_true) => json!(is_true),
         };
-        values.insert(field.name.as_str().to_owned(), value);
+        values.insert(field.name.as_str().to_owned(), json_value);
     }
     let photos: Vec<_> = animal
         .photos
@@ -76,7 +81,7 @@ fn element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels
     })
 }
 
-/// Returns a photo, with the URLs of its files by their sizes.
+/// Returns a photo as JSON, with one URL per size.
 fn photo_element(shop: &Shop, photo: &Photo, alt: &str) -> Value {
     let mut element = json!({
         "alt": alt,

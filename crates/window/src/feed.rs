@@ -1,4 +1,4 @@
-//! `/animals.atom`: the newest animals, for feed readers (RFC 4287).
+//! `/animals.atom`: the newest animals as an Atom feed (RFC 4287).
 
 use std::{cmp::Reverse, io};
 
@@ -13,82 +13,86 @@ use petstore_web::edge::ApiError;
 use super::{
     query::Query,
     rendered::RenderedPage,
-    selection::{CameBack, FilterMatcher},
-    shop::{Moment, Shop},
+    selection::{FilterMatcher, ReturnedPet},
+    shop::{Shop, Snapshot},
     store,
     xml::{XmlWriter, internal_error, write_declaration, write_text},
 };
 
-/// An animal that is new, or that came back.
+/// An entry of the feed: an animal that is new, or that became available again.
 struct Entry<'p> {
-    /// The time at which the animal was added or came back.
+    /// When the animal was added, or when it became available again.
     published_at: Timestamp,
-    /// The part of the identifier that an animal has only when it came back.
+    /// A URL fragment that makes the id of the entry unique, such as `#back-42`, where 42 is the
+    /// number of the change that made the animal available again. Empty for a new animal. Feed
+    /// readers treat an entry with a new id as unread.
     fragment: String,
     pet: &'p StorePet,
 }
 
-/// A feed before it is written.
+/// The content of a feed, ready to be written as XML.
 struct Feed<'p> {
     shop: &'p Shop,
-    moment: &'p Moment,
+    snapshot: &'p Snapshot,
     query: &'p Query,
-    /// The newest entries first.
+    /// The entries, newest first.
     entries: Vec<Entry<'p>>,
 }
 
-/// Renders `GET /animals.atom`: the newest animals that pass the filter, and the animals that came back, as entries of
-/// their own.
+/// Renders `GET /animals.atom`: the newest animals that pass the filter. An animal that became
+/// available again, for example because its order was cancelled, gets an additional entry.
 pub(super) async fn page(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let came_back = shop.came_back(moment).await?;
-    // An animal of an earlier moment may have left the store or the website since.
-    let present_returns = if came_back.is_current {
-        &came_back.value[..]
+    let returned_pets = shop.returned_pets(snapshot).await?;
+    // In a reading of an earlier version, an animal may have been sold or taken off the website
+    // since.
+    let current_returned_pets = if returned_pets.is_current {
+        &returned_pets.value[..]
     } else {
         &[]
     };
-    let list_page = shop.list_page(query, moment).await?;
+    let list_page = shop.list_page(query, snapshot).await?;
     let feed = Feed {
         shop,
-        moment,
+        snapshot,
         query,
-        entries: newest_entries(&list_page.pets, present_returns, moment, query),
+        entries: newest_entries(&list_page.pets, current_returned_pets, snapshot, query),
     };
-    let body = feed.write().map_err(internal_error)?;
+    let body = feed.to_xml().map_err(internal_error)?;
 
     let mut page = RenderedPage::new("application/atom+xml; charset=utf-8", body);
-    page.is_current = came_back.is_current;
+    page.is_current = returned_pets.is_current;
     Ok(page)
 }
 
-/// Returns the newest entries of these animals, as many as the query asks for.
+/// Merges new and returned animals into entries, newest first, and keeps as many as the query's
+/// page length. The `pets` have passed the filter already; `returned_pets` are filtered here.
 fn newest_entries<'p>(
     pets: &'p [StorePet],
-    came_back: &'p [CameBack],
-    moment: &Moment,
+    returned_pets: &'p [ReturnedPet],
+    snapshot: &Snapshot,
     query: &Query,
 ) -> Vec<Entry<'p>> {
     let mut entries = Vec::new();
     for pet in pets {
         entries.push(Entry {
-            // An animal of an early release has no times.
+            // Animals that were created by an early release have no timestamps.
             published_at: pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH),
             fragment: String::new(),
             pet,
         });
     }
 
-    let matcher = FilterMatcher::new(&query.filter, &moment.fields);
-    for came_back in came_back {
-        if matcher.matches(&came_back.pet) {
+    let matcher = FilterMatcher::new(&query.filter, &snapshot.fields);
+    for returned_pet in returned_pets {
+        if matcher.matches(&returned_pet.pet) {
             entries.push(Entry {
-                published_at: came_back.changed_at,
-                fragment: format!("#back-{}", came_back.seq),
-                pet: &came_back.pet,
+                published_at: returned_pet.changed_at,
+                fragment: format!("#back-{}", returned_pet.seq),
+                pet: &returned_pet.pet,
             });
         }
     }
@@ -99,8 +103,8 @@ fn newest_entries<'p>(
 }
 
 impl Feed<'_> {
-    /// Returns the document, with each element on a line of its own.
-    fn write(&self) -> io::Result<Vec<u8>> {
+    /// Serializes the feed as an XML document, with each element on its own line.
+    fn to_xml(&self) -> io::Result<Vec<u8>> {
         let mut writer = XmlWriter::new_with_indent(Vec::new(), b' ', 0);
         let namespace = ("xmlns", "http://www.w3.org/2005/Atom");
         let language = ("xml:lang", texts().language);
@@ -110,26 +114,26 @@ impl Feed<'_> {
             .create_element("feed")
             .with_attributes([namespace, language])
             .write_inner_content(|feed| {
-                self.write_head(feed)?;
+                self.write_metadata(feed)?;
                 for entry in &self.entries {
                     feed.create_element("entry")
                         .write_inner_content(|element| self.write_entry(element, entry))?;
                 }
                 Ok(())
             })?;
-        // Ends the last line.
+        // Terminates the last line with a newline.
         writer.write_indent()?;
         Ok(writer.into_inner())
     }
 
-    /// Writes what the feed says about itself.
-    fn write_head(&self, feed: &mut XmlWriter) -> io::Result<()> {
+    /// Writes the metadata of the feed: its id, title, time, author and links.
+    fn write_metadata(&self, feed: &mut XmlWriter) -> io::Result<()> {
         let parameters = self.query.canonical();
         let feed_url = self.shop.url(&format!("/animals.atom{parameters}"));
         let list_url = self.shop.url(&format!("/{parameters}"));
-        let store_name = store::display_name(&self.moment.facts);
-        let newest = self.entries.first();
-        let updated_at = newest.map_or(Timestamp::UNIX_EPOCH, |entry| entry.published_at);
+        let store_name = store::display_name(&self.snapshot.facts);
+        let newest_entry = self.entries.first();
+        let updated_at = newest_entry.map_or(Timestamp::UNIX_EPOCH, |entry| entry.published_at);
 
         write_text(feed, "id", &feed_url)?;
         write_text(feed, "title", &store_name)?;
@@ -140,10 +144,10 @@ impl Feed<'_> {
         write_link(feed, "alternate", "text/html", &list_url)
     }
 
-    /// Writes what an entry contains.
+    /// Writes the content of an `entry` element.
     fn write_entry(&self, element: &mut XmlWriter, entry: &Entry) -> io::Result<()> {
-        let facts = &self.moment.facts;
-        let animal = Animal::public(entry.pet, &self.moment.fields);
+        let facts = &self.snapshot.facts;
+        let animal = Animal::public(entry.pet, &self.snapshot.fields);
         let name = animal.short_name();
         let url = self.shop.url(&animal.path());
         let published_at = entry.published_at.to_string();
@@ -154,7 +158,7 @@ impl Feed<'_> {
         write_text(element, "id", &[url.as_str(), &entry.fragment].concat())?;
         write_text(element, "title", &name)?;
         write_text(element, "published", &published_at)?;
-        // Later changes may be of values that are not public, so they are not told.
+        // Not the time of the last change: that could reveal changes of values that are not public.
         write_text(element, "updated", &published_at)?;
         write_link(element, "alternate", "text/html", &url)?;
         write_text(element, "summary", &summary)?;
@@ -166,7 +170,7 @@ impl Feed<'_> {
     }
 }
 
-/// Writes a link to what has this relation and media type.
+/// Writes a `link` element, such as `<link rel="self" type="application/atom+xml" href="…"/>`.
 fn write_link(
     element: &mut XmlWriter,
     relation: &str,

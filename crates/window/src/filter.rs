@@ -1,4 +1,4 @@
-//! The filter of the list: which animals a visitor wants to see.
+//! The filter of the list: the criteria by which a visitor narrows down the animals.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,19 @@ use petstore_domain::{
 };
 use petstore_languages::everyday::UnderstoodWord;
 
-/// The animals that a visitor wants to see. Without any part, it is all animals.
+/// The criteria for animals in a list. An animal must meet all of them. An empty filter matches
+/// every animal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
     pub(super) category_id: Option<i64>,
-    /// The values of public fields of a kind that the form offers, by the names of the fields.
+    /// The required values of filterable fields, by field name.
     pub(super) fields: BTreeMap<String, String>,
     pub(super) age: Option<AgeFilter>,
     pub(super) name: Option<NameFilter>,
-    /// A search, which finds only what is public.
+    /// The search text. It only searches public data.
     pub(super) phrase: Option<Phrase>,
-    /// The words of the search that mean properties.
+    /// The words of the search text that were recognized as properties, such as `puppy` for a young
+    /// dog.
     pub(super) understood_words: Vec<UnderstoodWord>,
 }
 
@@ -26,19 +28,19 @@ pub(super) struct Filter {
 #[derive(Debug, Clone)]
 pub(super) struct AgeFilter {
     pub(super) age: Age,
-    /// The days of birth of the animals that have this age today.
-    pub(super) births: DateRange,
+    /// The dates of birth that correspond to this age today.
+    pub(super) birth_range: DateRange,
 }
 
-/// A filter by the beginning of the name.
+/// A filter by the beginning of the animal's name.
 #[derive(Debug, Clone)]
 pub(super) struct NameFilter {
-    /// The text that a visitor typed.
+    /// The text as the visitor typed it.
     pub(super) text: String,
     pub(super) prefix: NamePrefix,
 }
 
-/// A parameter of a query.
+/// A query parameter of the list, such as `field.species=Dog`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Parameter {
     pub(super) name: String,
@@ -56,28 +58,31 @@ impl Parameter {
 }
 
 impl Filter {
-    /// Whether every animal passes.
+    /// Whether the filter has no criteria, so that every animal matches.
     pub(super) fn is_empty(&self) -> bool {
         self.parameters().is_empty()
     }
 
-    /// Returns a wider filter that keeps only the species, or else only the category. Returns `None` if the filter has
-    /// neither, or has nothing else.
+    /// Returns a wider filter for similar animals: it keeps only the species or, without a species,
+    /// only the category. Returns `None` if the filter has neither, or if it has nothing else, so
+    /// that the result would not be wider.
     pub(super) fn similar(&self) -> Option<Self> {
-        let mut similar = Self::default();
+        let mut wider_filter = Self::default();
         if let Some(species) = self.fields.get("species") {
-            similar.fields.insert("species".to_owned(), species.clone());
+            let fields = &mut wider_filter.fields;
+            fields.insert("species".to_owned(), species.clone());
         } else {
-            similar.category_id = self.category_id;
+            wider_filter.category_id = self.category_id;
         }
 
-        if similar.is_empty() || similar.parameters() == self.parameters() {
+        if wider_filter.is_empty() || wider_filter.parameters() == self.parameters() {
             return None;
         }
-        Some(similar)
+        Some(wider_filter)
     }
 
-    /// Returns the filter without the parameter of this name.
+    /// Returns the filter without the criterion of the query parameter `name`, such as `age` or
+    /// `field.species`.
     pub(super) fn without_parameter(&self, name: &str) -> Self {
         let mut filter = self.clone();
         match name {
@@ -92,7 +97,8 @@ impl Filter {
         filter
     }
 
-    /// Returns the filter with this text of a search; without a search if nothing of the text is visible.
+    /// Returns the filter with this search text instead of its own. Removes the search if the text
+    /// is empty, blank or not a valid phrase.
     pub(super) fn with_search(&self, text: &str) -> Self {
         Self {
             phrase: Phrase::new(text).map(Phrase::public),
@@ -101,7 +107,8 @@ impl Filter {
         }
     }
 
-    /// Returns the filter with this category or value of a field.
+    /// Returns the filter with the category or field value of this parameter. Other parameters are
+    /// not supported.
     pub(super) fn with_parameter(&self, parameter: &Parameter) -> Self {
         let mut filter = self.clone();
         match parameter.name.strip_prefix("field.") {
@@ -115,14 +122,16 @@ impl Filter {
         filter
     }
 
-    /// Whether a visitor has typed a part of it. The number of such filters has no limit.
-    pub(super) fn is_typed(&self) -> bool {
+    /// Whether the filter contains text that a visitor typed. The number of such filters is
+    /// unlimited, so they are cached separately, and search engines do not index them.
+    pub(super) fn has_free_text(&self) -> bool {
         self.name.is_some() || self.phrase.is_some()
     }
 
-    /// Returns the parameters of the filter, always in the same order.
+    /// Returns the query parameters of the filter in a fixed order, so that equal filters have
+    /// equal URLs and cache keys.
     ///
-    /// Example: a filter by a species and a name has the parameters `field.species` and `name`.
+    /// Example: a filter by species and name returns `field.species` and then `name`.
     pub(super) fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         if let Some(id) = self.category_id {
@@ -144,14 +153,15 @@ impl Filter {
     }
 }
 
-/// Whether a visitor can choose by a field.
-pub(super) fn is_offered(field: &FieldDefinition) -> bool {
-    let is_of_kind = matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
-    // Nobody looks for animals whose birth is estimated.
-    field.is_public && is_of_kind && !field.is_birth_estimate()
+/// Whether visitors can filter by a field: it is public, and has a fixed set of values.
+pub(super) fn is_filterable(field: &FieldDefinition) -> bool {
+    let has_fixed_values = matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
+    // Whether the date of birth is an estimate is not a useful criterion.
+    field.is_public && has_fixed_values && !field.is_birth_estimate()
 }
 
-/// Returns the field with the days of birth, if everybody may see them.
+/// Returns the field with the date of birth, if it is public. Visitors can only filter by age if
+/// there is one.
 pub(super) fn birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
     fields
         .all()
@@ -159,13 +169,18 @@ pub(super) fn birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
         .find(|field| field.is_public && field.is_birth())
 }
 
-/// Returns the field that a parameter chooses by, if a visitor can choose by it.
+/// Returns the field that a query parameter filters by. Returns `None` for other parameters,
+/// unknown fields, and fields that visitors cannot filter by.
 ///
-/// Example: the parameter `field.species` chooses by the field `species`.
-pub(super) fn offered_field<'f>(
+/// Example: the parameter `field.species` filters by the field `species`.
+pub(super) fn filterable_field<'f>(
     parameter_name: &str,
     fields: &'f FieldSet,
 ) -> Option<&'f FieldDefinition> {
     let field = fields.find(parameter_name.strip_prefix("field.")?)?;
-    if is_offered(field) { Some(field) } else { None }
+    if is_filterable(field) {
+        Some(field)
+    } else {
+        None
+    }
 }

@@ -1,4 +1,5 @@
-//! The form with which visitors choose animals: its search, and the choices of the values of fields.
+//! The filter form of the list: a search field, and dropdowns for fields, age and category. It
+//! works without scripts.
 
 use maud::{Markup, html};
 use petstore_domain::{
@@ -11,34 +12,35 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{birth_field, is_offered, offered_field},
+    filter::{birth_field, filterable_field, is_filterable},
     list_page::ListPage,
     query::Query,
 };
 
-/// The names of the fields that the form offers first.
-const FIRST_FIELDS: [&str; 3] = ["species", "sex", "size"];
+/// The names of the fields whose dropdowns come first. All others are in a collapsed section.
+const PRIMARY_FIELDS: [&str; 3] = ["species", "sex", "size"];
 
-/// The number of fields that the search names as examples for what it looks through.
+/// The maximum number of fields that the placeholder of the search field names.
 const MAX_SEARCH_EXAMPLES: usize = 2;
 
-/// The form of a page of the list, with the filter of the page as its values.
+/// The filter form of a list page, filled in with the current filter.
 pub(super) struct FilterForm<'a> {
     pub(super) query: &'a Query,
     pub(super) list_page: &'a ListPage<'a>,
 }
 
 impl FilterForm<'_> {
-    /// Renders the form. Only its search is open at first, also with a filter.
-    pub(super) fn show(&self) -> Markup {
+    /// Renders the form. Only the search field is expanded initially, even if a filter is set, so
+    /// that visitors see the animals first.
+    pub(super) fn render(&self) -> Markup {
         html! {
             form.find method="get" action="/" role="search" {
-                (self.search())
+                (self.search_field())
                 details.filter {
                     summary { (texts().filter) }
                     div.panel {
-                        div.fields { (self.first_inputs()) }
-                        (self.further_inputs())
+                        div.fields { (self.primary_inputs()) }
+                        (self.secondary_inputs())
                         @if self.query.longest_first {
                             input type="hidden" name="sort" value="longest";
                         }
@@ -52,17 +54,17 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Renders the search, which is a part of the form.
-    fn search(&self) -> Markup {
+    /// Renders the search field and the submit button.
+    fn search_field(&self) -> Markup {
         let filter = &self.query.filter;
         let phrase = filter.phrase.as_ref().map(Phrase::as_str);
-        let examples = self.search_examples();
+        let placeholder = self.search_placeholder();
 
         html! {
-            label.hidden for="q" { (texts().search) (texts().colon) (examples) }
-            input #q type="search" name="q" value=[phrase] placeholder=(examples)
+            label.hidden for="q" { (texts().search) (texts().colon) (placeholder) }
+            input #q type="search" name="q" value=[phrase] placeholder=(placeholder)
                 autocomplete="off" maxlength="64";
-            // A link of an earlier release can have it.
+            // Links from before the `q` parameter existed may still carry `name`.
             @if let Some(name) = &filter.name { input type="hidden" name="name" value=(name.text); }
             button.button {
                 span.hidden { (texts().search) }
@@ -73,10 +75,8 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Returns what the search looks through, as examples.
-    ///
-    /// Example: `Name, breed, colour`.
-    fn search_examples(&self) -> String {
+    /// Returns example field labels for the search placeholder, such as `Name, breed, colour`.
+    fn search_placeholder(&self) -> String {
         let mut labels = vec![texts().name.to_owned()];
         labels.extend(
             self.list_page
@@ -90,12 +90,12 @@ impl FilterForm<'_> {
         texts().words(&labels)
     }
 
-    /// Renders the inputs that the form shows first.
-    fn first_inputs(&self) -> Markup {
+    /// Renders the dropdowns that come first: the [`PRIMARY_FIELDS`] and the age.
+    fn primary_inputs(&self) -> Markup {
         let fields = self.list_page.fields;
         html! {
-            @for name in FIRST_FIELDS {
-                @if let Some(field) = offered_field(&format!("field.{name}"), fields) {
+            @for name in PRIMARY_FIELDS {
+                @if let Some(field) = filterable_field(&format!("field.{name}"), fields) {
                     (self.field_select(field))
                 }
             }
@@ -103,28 +103,29 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Renders the other inputs, in a part that is closed unless one of them has a value.
-    fn further_inputs(&self) -> Markup {
+    /// Renders the remaining dropdowns in a section that is collapsed unless one of them has a
+    /// value.
+    fn secondary_inputs(&self) -> Markup {
         let filter = &self.query.filter;
-        let further_fields: Vec<_> = self
+        let secondary_fields: Vec<_> = self
             .list_page
             .fields
             .all()
             .iter()
-            .filter(|field| is_offered(field) && !FIRST_FIELDS.contains(&field.name.as_str()))
+            .filter(|field| is_filterable(field) && !PRIMARY_FIELDS.contains(&field.name.as_str()))
             .collect();
         let has_value = filter.category_id.is_some()
-            || further_fields
+            || secondary_fields
                 .iter()
                 .any(|field| filter.fields.contains_key(field.name.as_str()));
         let has_categories = !self.list_page.labels.first_categories.is_empty();
 
         html! {
-            @if !further_fields.is_empty() || has_categories || has_value {
+            @if !secondary_fields.is_empty() || has_categories || has_value {
                 details open[has_value] {
                     summary { (texts().more) }
                     div.fields {
-                        @for field in further_fields { (self.field_select(field)) }
+                        @for field in secondary_fields { (self.field_select(field)) }
                         (self.category_select())
                     }
                 }
@@ -132,13 +133,13 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Renders the choice of a value of a field.
+    /// Renders the dropdown for the values of a field.
     fn field_select(&self, field: &FieldDefinition) -> Markup {
         let field_name = field.name.as_str();
-        let value = self.query.filter.fields.get(field_name).map(String::as_str);
-        let mut values = offered_values(field);
-        // The visitor can have chosen a value that the store does not offer any more.
-        if let Some(value) = value
+        let selected_value = self.query.filter.fields.get(field_name).map(String::as_str);
+        let mut values = selectable_values(field);
+        // The URL may contain a value that is no longer one of the choices.
+        if let Some(value) = selected_value
             && !values.contains(&value)
         {
             values.push(value);
@@ -155,13 +156,14 @@ impl FilterForm<'_> {
             &format!("field.{field_name}"),
             &label_of(field),
             options,
-            value,
+            selected_value,
         )
     }
 
-    /// Renders the choice of an age.
+    /// Renders the dropdown for ranges of ages.
     fn age_select(&self) -> Markup {
-        let value = self.query.filter.age.as_ref().map(|age| age.age.as_str());
+        let age_filter = self.query.filter.age.as_ref();
+        let selected_value = age_filter.map(|filter| filter.age.as_str());
         let options = Age::ALL
             .into_iter()
             .map(|age| SelectOption {
@@ -169,19 +171,20 @@ impl FilterForm<'_> {
                 text: texts().age_range(age).to_owned(),
             })
             .collect();
-        select("age", texts().age, options, value)
+        select("age", texts().age, options, selected_value)
     }
 
-    /// Renders the choice of a category, if there is one.
+    /// Renders the dropdown for categories, if there are any.
     fn category_select(&self) -> Markup {
         let labels = &self.list_page.labels;
-        let chosen_id = self.query.filter.category_id;
+        let selected_id = self.query.filter.category_id;
         let mut ids: Vec<_> = labels
             .first_categories
             .iter()
             .map(|category| category.id)
             .collect();
-        if let Some(id) = chosen_id
+        // The selected category may not be one of the first ones.
+        if let Some(id) = selected_id
             && !ids.contains(&id)
         {
             ids.push(id);
@@ -194,28 +197,29 @@ impl FilterForm<'_> {
                 text: labels.readable_label(id).unwrap_or_else(|| id.to_string()),
             })
             .collect();
-        let value = chosen_id.map(|id| id.to_string());
+        let selected_value = selected_id.map(|id| id.to_string());
         html! {
             @if !options.is_empty() {
-                (select("categoryId", texts().kind, options, value.as_deref()))
+                (select("categoryId", texts().kind, options, selected_value.as_deref()))
             }
         }
     }
 }
 
-/// A value that a visitor can choose.
+/// An option of a dropdown.
 struct SelectOption {
     value: String,
-    /// The value as people read it.
+    /// The text that visitors see for the value.
     text: String,
 }
 
-/// Renders the choice of the value of a parameter. `value` is the present value.
+/// Renders a labelled dropdown for the values of a query parameter. The first option stands for
+/// "any value".
 fn select(
     parameter_name: &str,
     label: &str,
     options: Vec<SelectOption>,
-    value: Option<&str>,
+    selected_value: Option<&str>,
 ) -> Markup {
     html! {
         div.field {
@@ -223,7 +227,7 @@ fn select(
             select id=(parameter_name) name=(parameter_name) {
                 option value="" { (texts().any) }
                 @for option in options {
-                    option value=(option.value) selected[value == Some(option.value.as_str())] {
+                    option value=(option.value) selected[selected_value == Some(option.value.as_str())] {
                         (option.text)
                     }
                 }
@@ -232,8 +236,8 @@ fn select(
     }
 }
 
-/// Returns the values of a field that the form offers.
-fn offered_values(field: &FieldDefinition) -> Vec<&str> {
+/// Returns the values of a filterable field, in the order of the dropdown.
+fn selectable_values(field: &FieldDefinition) -> Vec<&str> {
     if field.kind == FieldKind::Boolean {
         return vec!["true", "false"];
     }
@@ -245,7 +249,7 @@ fn offered_values(field: &FieldDefinition) -> Vec<&str> {
     choices.iter().map(String::as_str).collect()
 }
 
-/// Returns a value of a field that the form offers, as people read it.
+/// Returns the text that visitors see for a value of a filterable field.
 pub(super) fn choice_text(field: &FieldDefinition, value: &str) -> String {
     match field.kind {
         FieldKind::Boolean => value_text(field, &FieldValue::Boolean(value == "true")),

@@ -1,5 +1,6 @@
-//! The parts of a page with which visitors choose animals: the kinds above the list, and the chosen filter. The form is
-//! in [`filter_form`](super::filter_form).
+//! The filter controls above the list: shortcuts to the kinds of animals, the active criteria with
+//! links to remove them, the number of results, and the sort order. The form is in
+//! [`filter_form`](super::filter_form).
 
 use maud::{Markup, html};
 use petstore_domain::text::readable::{SHORT_LENGTH, readable};
@@ -10,14 +11,14 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{Filter, Parameter, offered_field},
+    filter::{Filter, Parameter, filterable_field},
     filter_form::choice_text,
     list_page::ListPage,
     query::Query,
     selection::{CountedKind, MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
 };
 
-/// The parts of a page with which a visitor chooses animals.
+/// The filter controls of a list page, apart from the form.
 pub(super) struct FilterPanel<'a> {
     pub(super) query: &'a Query,
     pub(super) list_page: &'a ListPage<'a>,
@@ -25,7 +26,8 @@ pub(super) struct FilterPanel<'a> {
 }
 
 impl FilterPanel<'_> {
-    /// Renders the kinds of animals, each with a link to its animals, or back from them.
+    /// Renders the kinds of animals as shortcuts. Each one links to the list of that kind or, if it
+    /// is active, to the list without it.
     pub(super) fn kinds(&self, drawings: &mut Drawings) -> Markup {
         html! {
             @if !self.kinds.is_empty() {
@@ -36,14 +38,15 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders the link of a kind of animals.
+    /// Renders the shortcut to one kind of animals.
     fn kind(&self, kind: &CountedKind, drawings: &mut Drawings) -> Markup {
         let CountedKind { parameter, count } = kind;
         let other_filter = self.query.filter.without_parameter(&parameter.name);
-        // The count is of all animals of the kind, so it is wrong together with another filter.
-        let has_count = other_filter.is_empty();
-        let is_chosen = self.query.filter.parameters().contains(parameter);
-        let linked_filter = if is_chosen {
+        // The count covers all animals of the kind, so it would be wrong in combination with other
+        // criteria.
+        let shows_count = other_filter.is_empty();
+        let is_active = self.query.filter.parameters().contains(parameter);
+        let linked_filter = if is_active {
             other_filter
         } else {
             other_filter.with_parameter(parameter)
@@ -51,13 +54,13 @@ impl FilterPanel<'_> {
         let label = self.value_text(parameter);
 
         html! {
-            a href=(self.query.path_with(linked_filter)) aria-current=[is_chosen.then_some("true")] {
+            a href=(self.query.path_with(linked_filter)) aria-current=[is_active.then_some("true")] {
                 (drawings.draw_named([parameter.value.as_str(), label.as_str()]))
-                @if is_chosen { span.hidden { (texts().take_off) } }
+                @if is_active { span.hidden { (texts().take_off) } }
                 bdi { (label) }
-                @if is_chosen {
+                @if is_active {
                     span aria-hidden="true" { "×" }
-                } @else if has_count {
+                } @else if shows_count {
                     span.muted {
                         (in_digits((*count).min(MAX_COUNT_OF_KIND)))
                         @if *count > MAX_COUNT_OF_KIND { "+" }
@@ -67,20 +70,21 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders the number of animals, the chosen parameters, and the order of the list.
+    /// Renders the number of results, the active criteria, and the sort order.
     pub(super) fn summary(&self, count: usize) -> Markup {
         html! {
             div.found {
                 @if count > 0 { p.muted { (texts().count(count, MAX_COUNT_OF_LIST)) } }
-                (self.chosen_parameters())
-                @if count > 1 { (self.order()) }
+                (self.active_criteria())
+                @if count > 1 { (self.sort_order()) }
             }
         }
     }
 
-    /// Renders the parameters of the filter, each with a link to the list without it, and what the words of the search
-    /// mean, with links to the search without them. Leaves out the kinds above the list, which have such links themselves.
-    fn chosen_parameters(&self) -> Markup {
+    /// Renders each active criterion, and each property that was recognized in the search text, as
+    /// a link that removes it. Leaves out the kinds of animals, because their shortcuts already
+    /// link to the list without them.
+    fn active_criteria(&self) -> Markup {
         let mut parameters = self.query.filter.parameters();
         parameters.retain(|parameter| self.kinds.iter().all(|kind| kind.parameter != *parameter));
 
@@ -90,19 +94,20 @@ impl FilterPanel<'_> {
                 ul.chosen aria-label=(texts().chosen) {
                     @for parameter in &parameters {
                         @let wider_filter = filter.without_parameter(&parameter.name);
-                        li { (self.chosen_part(wider_filter, &self.chip_text(parameter))) }
+                        li { (self.removal_link(wider_filter, &self.criterion_text(parameter))) }
                     }
                     @for word in &filter.understood_words {
                         @let wider_filter = filter.with_search(&word.other_words);
-                        li { (self.chosen_part(wider_filter, &word.text)) }
+                        li { (self.removal_link(wider_filter, &word.text)) }
                     }
                 }
             }
         }
     }
 
-    /// Returns the text of a chosen parameter. The text of a search is in quotation marks, because it has no label.
-    fn chip_text(&self, parameter: &Parameter) -> String {
+    /// Returns the text of an active criterion. Search text has no label, so it is in quotation
+    /// marks.
+    fn criterion_text(&self, parameter: &Parameter) -> String {
         let text = self.parameter_text(parameter);
         if parameter.name == "q" {
             quoted(&text)
@@ -111,8 +116,8 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders a part of the filter, with a link to the list without it.
-    fn chosen_part(&self, wider_filter: Filter, text: &str) -> Markup {
+    /// Renders an active criterion as a link to the list without it, which `wider_filter` selects.
+    fn removal_link(&self, wider_filter: Filter, text: &str) -> Markup {
         html! {
             a href=(self.query.path_with(wider_filter)) {
                 span.hidden { (texts().take_off) }
@@ -122,8 +127,8 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders the order of the list, with a link to the same list in the opposite order.
-    fn order(&self) -> Markup {
+    /// Renders the sort order, with a link to the same list in the opposite order.
+    fn sort_order(&self) -> Markup {
         let mut opposite_query = Query::for_filter(self.query.filter.clone());
         opposite_query.longest_first = !self.query.longest_first;
         let path = format!("/{}", opposite_query.canonical());
@@ -136,24 +141,24 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Returns a parameter of the filter in words. The text of a search has no label.
+    /// Returns a filter parameter as text, with its label. Search text has no label.
     ///
-    /// Example: `field.size=Small` is `Size: Small`.
+    /// Example: `field.size=Small` becomes `Size: Small`.
     pub(super) fn parameter_text(&self, parameter: &Parameter) -> String {
         if parameter.name == "q" {
             return self.value_text(parameter);
         }
-        let label = match offered_field(&parameter.name, self.list_page.fields) {
+        let label = match filterable_field(&parameter.name, self.list_page.fields) {
             Some(field) => label_of(field),
             None => parameter_label(&parameter.name).to_owned(),
         };
         [&*label, texts().colon, &*self.value_text(parameter)].concat()
     }
 
-    /// Returns the value of a parameter in words.
+    /// Returns the value of a filter parameter as visitors see it.
     fn value_text(&self, parameter: &Parameter) -> String {
         let value = &*parameter.value;
-        if let Some(field) = offered_field(&parameter.name, self.list_page.fields) {
+        if let Some(field) = filterable_field(&parameter.name, self.list_page.fields) {
             return choice_text(field, value);
         }
 
@@ -165,13 +170,13 @@ impl FilterPanel<'_> {
         text.unwrap_or_else(|| readable(value, SHORT_LENGTH))
     }
 
-    /// Returns the label of the category with the id in this text.
-    fn category_text(&self, value: &str) -> Option<String> {
-        self.list_page.labels.readable_label(value.parse().ok()?)
+    /// Returns the label of a category. `id` is its decimal id.
+    fn category_text(&self, id: &str) -> Option<String> {
+        self.list_page.labels.readable_label(id.parse().ok()?)
     }
 }
 
-/// Returns the text for an order of the list.
+/// Returns the name of a sort order.
 fn order_text(longest_first: bool) -> &'static str {
     if longest_first {
         texts().longest_first
@@ -180,13 +185,13 @@ fn order_text(longest_first: bool) -> &'static str {
     }
 }
 
-/// Returns a range of ages in words, if there is one with this value.
+/// Returns the text for a range of ages, such as `under3`. Returns `None` for an unknown value.
 fn age_text(value: &str) -> Option<String> {
     let age = value.parse().ok()?;
     Some(texts().age_range(age).to_owned())
 }
 
-/// Returns the label of a parameter that does not choose by a field.
+/// Returns the label of a parameter that is not a field: the age, the name or the category.
 fn parameter_label(name: &str) -> &'static str {
     match name {
         "age" => texts().age,

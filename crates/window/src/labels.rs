@@ -1,5 +1,5 @@
-//! The labels of categories. A store may have any number of categories, so only the first ones and those that
-//! a page needs are read.
+//! The labels of categories. A store can have any number of categories, so only the first ones are
+//! loaded in advance, and all others on demand.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,67 +10,71 @@ use petstore_domain::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// The number of labels of later categories above which all of them are forgotten.
-const MAX_LATER_LABELS: usize = 10_000;
+/// The number of labels loaded on demand above which they are discarded. A long CSV export would
+/// otherwise collect the labels of all categories in memory.
+const MAX_LOADED_LABELS: usize = 10_000;
 
-/// Labels that were read.
+/// The labels of categories that have been loaded.
 #[derive(Default)]
 pub(super) struct Labels {
-    /// The first categories, or those from which a visitor can choose.
+    /// The categories that were loaded in advance. For a list page, these are also the options of
+    /// the category dropdown.
     pub(super) first_categories: Arc<Vec<Category>>,
-    /// The labels of other categories, by their ids. `None` for a category that does not exist.
-    by_later_id: HashMap<i64, Option<String>>,
+    /// The labels that were loaded on demand, by category id. `None` for a category that does not
+    /// exist.
+    loaded_labels: HashMap<i64, Option<String>>,
 }
 
 impl Labels {
-    /// Returns the labels of these categories.
+    /// Returns the labels of these categories. All others can be loaded later.
     pub(super) fn new(first_categories: Arc<Vec<Category>>) -> Self {
         Self {
             first_categories,
-            by_later_id: HashMap::new(),
+            loaded_labels: HashMap::new(),
         }
     }
 
-    /// Reads the labels of the categories in `ids` that were not read yet.
+    /// Loads the labels of these categories, except those that are loaded already.
     pub(super) async fn load(
         &mut self,
         store: &StoreReader,
         ids: impl IntoIterator<Item = i64>,
     ) -> Result<(), StoreError> {
-        if self.by_later_id.len() > MAX_LATER_LABELS {
-            self.by_later_id.clear();
+        if self.loaded_labels.len() > MAX_LOADED_LABELS {
+            self.loaded_labels.clear();
         }
         for id in ids {
-            if self.first_category(id).is_none() && !self.by_later_id.contains_key(&id) {
+            if self.first_category(id).is_none() && !self.loaded_labels.contains_key(&id) {
                 let label = read_label(store, id).await?;
-                self.by_later_id.insert(id, label);
+                self.loaded_labels.insert(id, label);
             }
         }
         Ok(())
     }
 
-    /// Returns the label of a category, if it has one and was read.
+    /// Returns the label of a category. Returns `None` if the category does not exist, or if it has
+    /// not been loaded.
     pub(super) fn label(&self, id: i64) -> Option<&str> {
         match self.first_category(id) {
             Some(category) => Some(category.label.as_str()),
-            None => self.by_later_id.get(&id)?.as_deref(),
+            None => self.loaded_labels.get(&id)?.as_deref(),
         }
     }
 
-    /// Returns the category, if it is one of the first.
+    /// Returns a category, if it is one of those loaded in advance.
     fn first_category(&self, id: i64) -> Option<&Category> {
         self.first_categories
             .iter()
             .find(|category| category.id == id)
     }
 
-    /// Returns the label of a category in a form that people can read.
+    /// Returns the label of a category in a form that is safe to display: see [`readable`].
     pub(super) fn readable_label(&self, id: i64) -> Option<String> {
         self.label(id).map(|label| readable(label, SHORT_LENGTH))
     }
 }
 
-/// Reads the first categories.
+/// Reads the first page of categories, in the order of their ids.
 pub(super) async fn read_first_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
@@ -79,10 +83,11 @@ pub(super) async fn read_first_categories(
     Ok(categories)
 }
 
-/// Reads the label of a category, if it exists.
+/// Reads the label of a category. Returns `None` if the category does not exist.
 async fn read_label(store: &StoreReader, id: i64) -> Result<Option<String>, StoreError> {
     let limit = Limit::new(1).unwrap_or_default();
-    // The list begins after an id.
+    // The store lists the categories after an id, so the list after `id - 1` begins with this
+    // category.
     let (categories, _) = store.list_categories(id.checked_sub(1), limit).await?;
     let category = categories.into_iter().find(|category| category.id == id);
     Ok(category.map(|category| category.label.as_str().to_owned()))

@@ -1,4 +1,5 @@
-//! The frame of every page.
+//! The HTML document around the content of every page: its `head`, header and footer. Also the
+//! static assets, and the pages for errors.
 
 use bytes::Bytes;
 use hyper::{
@@ -24,54 +25,57 @@ use super::{
     accent, contact, rendered::RenderedPage, settings::WindowSettings, shop::Preview, store,
 };
 
-/// The media type of a page.
+/// The media type of HTML pages.
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// The media type of a style sheet.
+/// The media type of style sheets.
 const CSS: &str = "text/css; charset=utf-8";
 
-/// The parts of a page that are the same on every page.
+/// Renders pages around their content, and serves the static assets that all pages share.
 pub(super) struct Layout {
-    /// The icon, the style sheet, and the icons of browsers.
+    /// The SVG icon, the style sheet, `favicon.ico` and the touch icon, in this order.
     assets: [Asset; 4],
-    /// The style sheet of the operator, which comes last.
+    /// The operator's own style sheet. Pages link to it last, so its rules override the others.
     style: Option<Asset>,
-    /// The URL at which the public reaches the window, without a slash at its end.
+    /// The public base URL of the window, without a trailing slash.
     url: String,
 }
 
-/// The parts of a page that differ from page to page.
+/// The metadata of a page, for the `head` element of its document.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
-    /// The path by which search engines know the page. They do not show a page without one.
+    /// The path of the canonical URL. `None` for pages that search engines should not index.
     pub(super) canonical: Option<&'a str>,
-    /// Whether search engines may show the page in results, and not only follow its links.
+    /// Whether search engines may index the page. If not, they may still follow its links
+    /// (`noindex, follow`).
     pub(super) is_indexed: bool,
-    /// The query of the feed to which the page leads.
+    /// The query string of the Atom feed that the page links to, or an empty string.
     pub(super) feed: &'a str,
-    /// The path of the next page.
+    /// The path of the next page of the list, for `rel="next"`.
     pub(super) next: Option<&'a str>,
-    /// The picture of the page on other sites.
+    /// The picture for link previews on other sites. Without one, they show the logo of the store.
     pub(super) picture: Option<Preview>,
-    /// The content of the page as JSON, as schema.org describes it.
+    /// The structured data of the page for search engines: JSON-LD with the vocabulary of
+    /// schema.org.
     pub(super) schema: Option<Markup>,
-    /// The drawings that the page uses.
+    /// The SVG symbols of the drawings that the page refers to.
     pub(super) drawings: Markup,
 }
 
-/// A page that says that something does not exist, or is not possible.
+/// A page with a message instead of content, for example about an error, or about an animal that
+/// has been sold.
 pub(super) struct Message<'a> {
     pub(super) status: StatusCode,
     pub(super) title: &'a str,
     pub(super) content: &'a Markup,
-    /// The content below the link to the list.
+    /// The content below the message and its link to the list.
     pub(super) below: &'a Markup,
 }
 
 impl Layout {
-    /// Returns the layout of a window with these settings.
+    /// Creates the layout of a window with these settings.
     pub(super) fn new(settings: &WindowSettings) -> Self {
         let style_sheet = look::style() + include_str!("style.css");
         let icon = Bytes::from_static(look::ICON.as_bytes());
@@ -80,7 +84,7 @@ impl Layout {
         let assets = [
             Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
             Asset::new("/assets/window-%.css", CSS, style_sheet),
-            // Browsers and phones ask for these paths, also without a link.
+            // Browsers and phones request these two fixed paths even if no page links to them.
             Asset::new("/favicon.ico", "image/x-icon", favicon),
             Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
         ];
@@ -93,21 +97,22 @@ impl Layout {
         }
     }
 
-    /// Responds with the style sheet or icon at this path, also if the page that names it is older than this process.
-    /// Fails with 404 for another path.
+    /// Responds with the style sheet or icon at this path. Fails with 404 for an unknown path. A
+    /// cached page can link to an asset of an earlier release, which gets the current content, or
+    /// to the style sheet of an earlier accent colour, which is generated from its path.
     pub(super) fn respond_with_asset(&self, path: &str) -> Result<Response, ApiError> {
         let assets = self.assets.iter().chain(&self.style);
         if let Some(response) = assets::respond_at(assets, path) {
             return Ok(response);
         }
-        match accent::sheet_at(path) {
+        match accent::style_sheet_at(path) {
             Some(sheet) => Ok(assets::respond(path, CSS, sheet.into())),
             None => Err(ApiError::no_such_path()),
         }
     }
 
-    /// Responds with a page about an error, which no cache keeps. For programs, responds with the error as the
-    /// interface does. Also returns the cause of the error for the log.
+    /// Responds with an error page, or with a JSON error for `/animals.json`. Caches must not store
+    /// either. Also returns the cause of the error for the log.
     pub(super) fn respond_with_problem(
         &self,
         facts: &StoreFacts,
@@ -116,7 +121,7 @@ impl Layout {
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
         let (title, next_step) = texts().problem(error.problem());
-        // The rules say what is wrong in English.
+        // The detailed message only exists in English, so pages in other languages leave it out.
         let is_english = languages::language() == Language::English;
         let english_message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
@@ -148,7 +153,7 @@ impl Layout {
         (response, cause)
     }
 
-    /// Renders a page with a header and a footer.
+    /// Renders a complete page: the content between the header and footer of the store.
     pub(super) fn page(
         &self,
         facts: &StoreFacts,
@@ -160,7 +165,10 @@ impl Layout {
                 (head.drawings)
                 a.skip href="#main" { (texts().skip) }
                 header.top {
-                    a.brand href="/" { (self.icon(facts)) span { bdi { (store::display_name(facts)) } } }
+                    a.brand href="/" {
+                        (self.logo_or_icon(facts))
+                        span { bdi { (store::display_name(facts)) } }
+                    }
                     @if let Some(contact) = contact::general_link(facts) {
                         a.contact href=(contact) { (texts().contact) }
                     }
@@ -172,7 +180,7 @@ impl Layout {
         self.document(facts, head, &body)
     }
 
-    /// Renders a page for a frame of another site.
+    /// Renders a page for a frame on another site, without header and footer.
     pub(super) fn embedded_page(
         &self,
         facts: &StoreFacts,
@@ -188,7 +196,7 @@ impl Layout {
         self.document(facts, head, &body)
     }
 
-    /// Renders a page with a message, and below it a link to the list.
+    /// Renders a page with a message and a link to the list. Search engines do not index it.
     pub(super) fn message_page(&self, facts: &StoreFacts, message: &Message<'_>) -> RenderedPage {
         let head = Head {
             title: message.title,
@@ -208,8 +216,8 @@ impl Layout {
         page
     }
 
-    /// Renders the logo of the store, or else the icon.
-    fn icon(&self, facts: &StoreFacts) -> Markup {
+    /// Renders the logo of the store, or the default icon if it has none.
+    fn logo_or_icon(&self, facts: &StoreFacts) -> Markup {
         html! {
             @if let Some(logo) = facts.profile.logo {
                 img.logo src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
@@ -219,7 +227,8 @@ impl Layout {
         }
     }
 
-    /// Returns the logo of the store as the picture of a page that has no other one.
+    /// Returns the logo of the store as the picture for link previews of pages without a picture of
+    /// their own.
     fn logo_preview(&self, facts: &StoreFacts) -> Option<Preview> {
         let logo = facts.profile.logo?;
         Some(Preview {
@@ -230,7 +239,7 @@ impl Layout {
         })
     }
 
-    /// Renders a document with this body.
+    /// Renders an HTML document with this body.
     fn document(&self, facts: &StoreFacts, head: &Head<'_>, body: &Markup) -> RenderedPage {
         let document = html! {
             (DOCTYPE)
@@ -238,9 +247,9 @@ impl Layout {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    (self.description(facts, head))
-                    (self.preview(facts, head))
-                    (self.style_links(facts))
+                    (self.search_metadata(facts, head))
+                    (self.preview_metadata(facts, head))
+                    (self.asset_links(facts))
                     link rel="alternate" type="application/atom+xml" title=(texts().feed)
                         href={ "/animals.atom" (head.feed) };
                     @if let Some(schema) = &head.schema {
@@ -253,8 +262,8 @@ impl Layout {
         RenderedPage::new(HTML, document.into_string().into_bytes())
     }
 
-    /// Renders what browsers and search engines say about a page.
-    fn description(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
+    /// Renders the title of the document, and the metadata for search engines.
+    fn search_metadata(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
         let store_name = store::display_name(facts);
         let title = if head.title == store_name {
             store_name
@@ -274,13 +283,13 @@ impl Layout {
         }
     }
 
-    /// Returns the URL by which search engines know a page, if they may.
+    /// Returns the canonical URL of a page, if it has one.
     fn canonical_url(&self, head: &Head<'_>) -> Option<String> {
         head.canonical.map(|path| [&self.url, path].concat())
     }
 
-    /// Renders what other sites show with a link to a page (Open Graph).
-    fn preview(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
+    /// Renders the metadata for link previews on other sites (Open Graph and Twitter cards).
+    fn preview_metadata(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
         let picture = head.picture.clone().or_else(|| self.logo_preview(facts));
         let card = if head.picture.is_some() {
             "summary_large_image"
@@ -304,12 +313,13 @@ impl Layout {
         }
     }
 
-    /// Renders the links to icons and style sheets.
-    fn style_links(&self, facts: &StoreFacts) -> Markup {
+    /// Renders the links to the icons and style sheets. The order of the style sheets matters: the
+    /// accent colour overrides the shared one, and the operator's style sheet overrides both.
+    fn asset_links(&self, facts: &StoreFacts) -> Markup {
         html! {
             @for asset in &self.assets {
                 @match asset.media_type {
-                    // Every browser that shows a drawing prefers it.
+                    // The fallback for browsers without SVG icons; all others prefer the SVG.
                     "image/x-icon" => { link rel="icon" sizes="32x32" href=(text(&asset.path)); }
                     "image/svg+xml" => {
                         link rel="icon" type="image/svg+xml" href=(text(&asset.path));
@@ -319,7 +329,7 @@ impl Layout {
                 }
             }
             @if let Some(colour) = &facts.profile.colour {
-                link rel="stylesheet" href=(accent::path(colour));
+                link rel="stylesheet" href=(accent::style_sheet_path(colour));
             }
             @if let Some(style) = &self.style { link rel="stylesheet" href=(style.path); }
         }

@@ -1,5 +1,5 @@
-//! The window: the public pages of the animals, on a listener of their own. Nobody needs a key, and
-//! nothing here writes: the window is made of [`ReadingParts`].
+//! The window: the public website of the store, served on its own listener without authentication.
+//! It is read-only by construction: it only has access to [`ReadingParts`].
 
 mod accent;
 mod animal_page;
@@ -57,45 +57,53 @@ use self::{
     query::Query,
     rendered::EncodedPage,
     routes::{PAGES, Page},
-    shop::{Moment, Shop},
+    shop::{Shop, Snapshot},
 };
 
-/// The number of lists that are cached, and of pages of animals: at most 16 MiB each, and a fifth of that again for
-/// their compressed forms.
-const MAX_PAGES: usize = 256;
+/// The capacity of the cache of lists, and of the cache of animal pages. Each cache takes at most
+/// 16 MiB, plus about a fifth more for the gzip copies.
+const MAX_CACHED_PAGES: usize = 256;
 
-/// The number of cached lists for which visitors have typed something.
-const MAX_TYPED_LISTS: usize = 64;
+/// The capacity of the cache of lists whose filter contains text that a visitor typed.
+const MAX_CACHED_FREE_TEXT_LISTS: usize = 64;
 
-/// The number of locks for pages that are rendered. Two pages can have the same one, which only takes longer.
-const MAKING_LOCKS: usize = 64;
+/// The number of locks that prevent a page from being rendered twice at once. Pages are assigned to
+/// locks by hash: two pages that share a lock are rendered one after the other.
+const RENDER_LOCKS: usize = 64;
 
-/// The maximum number of files that are made at once, because a client can take long to read one. While others make half
-/// of them, an address gets one. The memory of files counts with the memory of all responses.
-const MAX_FILES: usize = 512;
+/// The maximum number of files that are streamed at once. A slow client can keep one open for a
+/// long time. Once half of the slots are taken, an address gets only one. The memory of files
+/// counts towards the limit for all responses.
+const MAX_CONCURRENT_FILES: usize = 512;
 
-/// The maximum number of files that are made at once for one address.
-const MAX_FILES_OF_ADDRESS: usize = 4;
+/// The maximum number of files that are streamed at once to one client address.
+const MAX_CONCURRENT_FILES_PER_ADDRESS: usize = 4;
 
-/// The public pages of a store.
+/// The public website of a store.
 pub struct Window {
     edge: Arc<Edge>,
     shop: Arc<Shop>,
     layout: Layout,
     etag_key: EtagKey,
-    /// The time at which this process started.
+    /// When this process started. Part of the `ETag` of files.
     started_at: String,
-    /// The pages of the list in each form.
+    /// Cached pages of the list: HTML, embedded, JSON, the feed and the sitemap index.
     lists: Cache<String, Arc<EncodedPage>>,
-    /// The lists for which visitors have typed something. Their number has no limit.
-    typed_lists: Cache<String, Arc<EncodedPage>>,
-    /// The pages of animals. Crawlers ask for all of them, so they have a cache of their own.
+    /// Cached lists whose filter contains typed text. They have a cache of their own because their
+    /// number is unlimited, and they must not evict the lists that everybody opens.
+    free_text_lists: Cache<String, Arc<EncodedPage>>,
+    /// Cached pages of single animals. They have a cache of their own because crawlers request
+    /// every one of them, which would evict the lists.
     animals: Cache<String, Arc<EncodedPage>>,
-    /// The locks by the keys of pages. Visitors who want a page while it is rendered wait for it.
-    making_locks: [AsyncMutex<()>; MAKING_LOCKS],
-    hashes: RandomState,
-    files: Arc<MemoryAccount>,
-    /// The `Content-Security-Policy` of `/embed`.
+    /// Striped locks, selected by the hash of a page's cache key. A request for a page that is
+    /// being rendered waits for the result instead of rendering it again.
+    render_locks: [AsyncMutex<()>; RENDER_LOCKS],
+    /// Hashes cache keys to select one of the `render_locks`.
+    hash_builder: RandomState,
+    /// The slots for files that are being streamed. The unit of this account is one file, not one
+    /// byte.
+    file_slots: Arc<MemoryAccount>,
+    /// The `Content-Security-Policy` of `/embed`, which lets the configured sites frame it.
     embedded_policy: HeaderValue,
 }
 
@@ -103,20 +111,20 @@ pub struct Window {
 #[derive(Clone, Copy)]
 struct Visit<'r> {
     page: Page,
-    /// The parameter in the path, not decoded. Empty if the page has none.
+    /// The path parameter, still percent-encoded. Empty if the route has none.
     parameter: &'r str,
     request: &'r Parts,
-    /// The address of the visitor, unless many visitors share it.
+    /// The address whose limits apply to the request. `None` if the client is exempt from them.
     visitor: Option<ClientAddress>,
 }
 
-/// Makes `edge` also count the requests for the pages of the window.
+/// Registers the routes of the window with `edge`, so that its metrics cover them.
 pub fn with_routes(edge: Edge) -> Edge {
     edge.with_routes(&PAGES)
 }
 
 impl Window {
-    /// Returns the window as a handler of requests, for the server.
+    /// Converts the window into a request handler for the server.
     #[inline(never)]
     pub fn into_handler(self) -> Arc<dyn Handler> {
         Arc::new(self)
@@ -131,12 +139,16 @@ impl Window {
             started_at: parts.clock.now().to_string(),
             layout: Layout::new(&settings),
             shop: Arc::new(Shop::new(parts, settings)),
-            lists: Cache::with_capacity(MAX_PAGES),
-            typed_lists: Cache::with_capacity(MAX_TYPED_LISTS),
-            animals: Cache::with_capacity(MAX_PAGES),
-            making_locks: std::array::from_fn(|_| AsyncMutex::default()),
-            hashes: RandomState::new(),
-            files: MemoryAccount::with_reserve(MAX_FILES, MAX_FILES_OF_ADDRESS, 1),
+            lists: Cache::with_capacity(MAX_CACHED_PAGES),
+            free_text_lists: Cache::with_capacity(MAX_CACHED_FREE_TEXT_LISTS),
+            animals: Cache::with_capacity(MAX_CACHED_PAGES),
+            render_locks: std::array::from_fn(|_| AsyncMutex::default()),
+            hash_builder: RandomState::new(),
+            file_slots: MemoryAccount::with_reserve(
+                MAX_CONCURRENT_FILES,
+                MAX_CONCURRENT_FILES_PER_ADDRESS,
+                1,
+            ),
             embedded_policy: policy,
         }
     }
@@ -150,7 +162,7 @@ impl Window {
         self.edge.handle(self, client, request)
     }
 
-    /// Responds with a page or file.
+    /// Dispatches a request to the function for its page or file.
     async fn respond(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let path = visit.request.uri.path();
         match visit.page {
@@ -167,9 +179,10 @@ impl Window {
         }
     }
 
-    /// Responds with the file of a photo, unless its animal is not on the website.
+    /// Responds with a photo file. Fails with 404 if the animal of the photo is not listed on the
+    /// website.
     async fn respond_with_photo(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
-        photos::refuse_private(self.shop.store(), visit.parameter).await?;
+        photos::reject_private(self.shop.store(), visit.parameter).await?;
         photos::respond(
             &self.shop.parts.photos,
             &self.edge.response_memory,
@@ -191,30 +204,31 @@ impl Window {
         photos::respond_with_logo(&self.shop.parts.logos, memory, reader, logo).await
     }
 
-    /// Responds with a file that is made while the client reads it.
+    /// Responds with a file that is generated while the client downloads it: the CSV export, or one
+    /// sitemap.
     async fn respond_with_file(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let shop = &self.shop;
-        let moment = shop.moment().await?;
-        let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
+        let snapshot = shop.snapshot().await?;
+        let permit = walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
         let file = if visit.page == Page::csv {
             let query = visit.request.uri.query();
-            let today = shop.today(&moment.facts);
-            let query = Query::parse(query, &moment.fields, false, today)?;
-            let query = shop.understand(query, &moment).await?;
+            let today = shop.today(&snapshot.facts);
+            let query = Query::parse(query, &snapshot.fields, false, today)?;
+            let query = shop.interpret_search(query, &snapshot).await?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
             let block = sitemap::parse_block(visit.parameter)?;
             sitemap::respond(shop, visit.visitor, block, permit)?
         };
-        let tag = self.file_tag(&moment);
-        Ok(walk::adapt_to_client(&visit.request.headers, file, tag))
+        let etag = self.file_etag(&snapshot);
+        Ok(walk::adapt_to_client(&visit.request.headers, file, etag))
     }
 
-    /// Responds with a page that is rendered once for each version of what the public sees.
+    /// Responds with a page, from the cache if it was rendered since the public data last changed.
     async fn respond_with_page(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let headers = &visit.request.headers;
-        let page_request = self.page_request(visit).await?;
-        if visit.page == Page::list && page_request.query.has_empty {
+        let page_request = self.resolve_page_request(visit).await?;
+        if visit.page == Page::list && page_request.query.has_empty_parameters {
             return redirect_to_canonical(&page_request.query);
         }
 
@@ -222,27 +236,30 @@ impl Window {
             Some(page) => page,
             None => self.render_in_turn(page_request.turns, visit).await?,
         };
+        // The sitemap index is empty if a single sitemap can hold all animals.
         if visit.page == Page::sitemap && page.is_empty() {
-            let permit = walk::reserve(&self.files, &self.edge.response_memory, visit.visitor)?;
+            let permit =
+                walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
             let block = sitemap::Block::WHOLE;
             let sitemap = sitemap::respond(&self.shop, visit.visitor, block, permit)?;
-            let tag = self.file_tag(&page_request.moment);
-            return Ok(walk::adapt_to_client(headers, sitemap, tag));
+            let etag = self.file_etag(&page_request.snapshot);
+            return Ok(walk::adapt_to_client(headers, sitemap, etag));
         }
 
-        // A page of the cache needs memory too, because it may leave the cache before the client reads it.
+        // A cached page reserves memory too: it may be evicted before the client has read it.
         let reader = Reader::Stranger(visit.visitor);
         let memory = &self.edge.response_memory;
         Ok(memory.hold_for(reader, page.respond(headers))?)
     }
 
-    /// Returns the tag of a file at this moment. It is weak, because a file is not read at one moment. It also depends
-    /// on the day, which decides what a filter by age finds, and on the start of this process, because settings change
-    /// when a process starts.
-    fn file_tag(&self, moment: &Moment) -> HeaderValue {
-        let today = self.shop.today(&moment.facts).to_string();
+    /// Returns the `ETag` of a file whose generation begins at this snapshot. It is weak, because
+    /// the data can change while the file is generated. Besides the version of the data, it depends
+    /// on the day, because ages do, and on the start of this process, because settings only change
+    /// with a restart.
+    fn file_etag(&self, snapshot: &Snapshot) -> HeaderValue {
+        let today = self.shop.today(&snapshot.facts).to_string();
         let parts = [
-            moment.version.as_bytes(),
+            snapshot.version.as_bytes(),
             self.started_at.as_bytes(),
             today.as_bytes(),
         ];
@@ -250,14 +267,16 @@ impl Window {
     }
 }
 
-/// Redirects to the list of the same query without empty parameters.
+/// Redirects to the list with the same query, but without its empty parameters. Browsers submit
+/// every input of the filter form, even an empty one.
 fn redirect_to_canonical(query: &Query) -> Result<Response, ApiError> {
     let path = HeaderValue::try_from(format!("/{}", query.canonical()))
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(redirect(StatusCode::SEE_OTHER, path))
 }
 
-/// Returns the `Content-Security-Policy` of `/embed`, which these sites may show in a frame.
+/// Returns the `Content-Security-Policy` of `/embed`: [`POLICY`], but with these sites allowed to
+/// show it in a frame.
 fn embedded_policy(sites: &[Origin]) -> HeaderValue {
     let origins: Vec<&str> = sites.iter().map(Origin::as_str).collect();
     let ancestors = if origins.is_empty() {
@@ -277,7 +296,9 @@ impl Interface for Window {
     );
     type RouteMatch = RouteMatch<Page>;
 
-    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+    fn with_request_scope<T: Send>(
+        handling: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = T> + Send {
         languages::with_language(handling)
     }
 
@@ -315,13 +336,14 @@ impl Interface for Window {
         if let Err(error) = &response
             && http_status(error.problem()).is_client_error()
         {
-            // The page about the error shows what the store says about itself now.
-            _ = self.shop.moment().await;
+            // The error page shows the profile of the store, which `error_response` takes from the
+            // last snapshot.
+            _ = self.shop.snapshot().await;
         }
         response
     }
 
-    fn respond_to(
+    fn error_response(
         &self,
         error: ApiError,
         request: &Parts,
@@ -331,7 +353,7 @@ impl Interface for Window {
             .respond_with_problem(&self.shop.last_facts(), error, request, request_id)
     }
 
-    fn announce(&self, route_match: RouteMatch<Page>, _: &Facts, response: &mut Response) {
+    fn add_headers(&self, route_match: RouteMatch<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
         for (name, value) in SECURITY_FIELDS {
             headers.insert(name, HeaderValue::from_static(value));
@@ -346,22 +368,22 @@ impl Interface for Window {
             );
         }
         if *page == Page::json {
-            let anybody = HeaderValue::from_static("*");
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
-            // Otherwise, a script of another site cannot read the link to the next page.
-            let link = HeaderValue::from_static("Link");
-            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, link);
+            let any_origin = HeaderValue::from_static("*");
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any_origin);
+            // Scripts of other sites cannot read the `Link` to the next page unless it is exposed.
+            let exposed_header = HeaderValue::from_static("Link");
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed_header);
         }
     }
 }
 
-/// The `Content-Security-Policy` with which a browser loads nothing from other hosts, runs no script, and shows a page
-/// in no frame.
+/// The `Content-Security-Policy` of all pages but `/embed`: no resources from other hosts, no
+/// scripts, and no framing.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// The header fields for the security of pages. `/embed` has another policy. Pages tell other sites only the address
-/// of the window.
+/// The security headers of every response. `/embed` overrides the policy. The referrer policy tells
+/// other sites only the origin of the window, not which page a visitor came from.
 const SECURITY_FIELDS: [(HeaderName, &str); 2] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),

@@ -1,4 +1,4 @@
-//! `/` and `/embed`: the animals as cards.
+//! `/` and `/embed`: the list of animals as HTML pages with cards.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use petstore_languages::{
 use petstore_web::edge::ApiError;
 
 use super::{
-    cards::CardMaker,
+    cards::CardRenderer,
     filter::Filter,
     filter_form::FilterForm,
     filter_panel::FilterPanel,
@@ -20,50 +20,32 @@ use super::{
     rendered::RenderedPage,
     schema,
     selection::{MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
-    shop::{Moment, Preview, Shop},
+    shop::{Preview, Shop, Snapshot},
     store, suggestions,
 };
 
-/// Renders `GET /`.
+/// Renders `GET /`: the filter controls, the cards of one page of the list, and links to other
+/// pages.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
-    moment: &Arc<Moment>,
+    snapshot: &Arc<Snapshot>,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let facts = &*moment.facts;
-    let list_page = shop.list_page_for_people(query, moment).await?;
+    let facts = &*snapshot.facts;
+    let list_page = shop.list_page_with_name_matches(query, snapshot).await?;
     let animals = list_page.animals();
-    let kinds = shop.kinds(moment).await?;
+    let kinds = shop.kinds(snapshot).await?;
 
     let panel = FilterPanel {
         query,
         list_page: &list_page,
         kinds: &kinds.value,
     };
-    let form = FilterForm {
-        query,
-        list_page: &list_page,
-    };
-    let count = count_all(shop, moment, query, &list_page).await?;
     let mut drawings = Drawings::default();
-    let list = if animals.is_empty() {
-        empty_list(shop, moment, &panel, &mut drawings).await?
-    } else {
-        CardMaker::for_window(shop, facts, &list_page).cards(&animals, &mut drawings)
-    };
-    let next_page_path = next_path(query, &list_page);
-    let content = html! {
-        h1 { (heading(query)) }
-        (panel.kinds(&mut drawings))
-        (form.show())
-        @if query.has_unknown { p.note role="status" { (texts().link_not_understood) } }
-        (panel.summary(count))
-        (list)
-        (page_links(query, next_page_path.as_deref()))
-        @if query.after.is_none() && query.filter.is_empty() { (store::about_section(facts)) }
-    };
+    let content = page_content(shop, snapshot, &panel, &animals, &mut drawings).await?;
 
+    let next_page_path = next_path(query, &list_page);
     let head = Head {
         title: &title(query, &panel),
         description: &texts().about_list(store::own_name(facts).as_deref()),
@@ -80,10 +62,41 @@ pub(super) async fn page(
     Ok(page)
 }
 
-/// Counts the animals of all pages of the list, at most [`MAX_COUNT_OF_LIST`] and one more.
-async fn count_all(
+/// Renders the content of a list page: everything between the header and footer of the store.
+async fn page_content(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
+    panel: &FilterPanel<'_>,
+    animals: &[Animal<'_>],
+    drawings: &mut Drawings,
+) -> Result<Markup, ApiError> {
+    let query = panel.query;
+    let list_page = panel.list_page;
+    let facts = &*snapshot.facts;
+    let count = count_results(shop, snapshot, query, list_page).await?;
+    let results = if animals.is_empty() {
+        empty_list(shop, snapshot, panel, drawings).await?
+    } else {
+        CardRenderer::for_window(shop, facts, list_page).cards(animals, drawings)
+    };
+    let form = FilterForm { query, list_page };
+
+    Ok(html! {
+        h1 { (heading(query)) }
+        (panel.kinds(drawings))
+        (form.render())
+        @if query.has_unknown_parameters { p.note role="status" { (texts().link_not_understood) } }
+        (panel.summary(count))
+        (results)
+        (page_links(query, next_path(query, list_page).as_deref()))
+        @if query.after.is_none() && query.filter.is_empty() { (store::about_section(facts)) }
+    })
+}
+
+/// Counts the animals on all pages of the list. Stops counting at `MAX_COUNT_OF_LIST + 1`.
+async fn count_results(
+    shop: &Shop,
+    snapshot: &Snapshot,
     query: &Query,
     list_page: &ListPage<'_>,
 ) -> Result<usize, ApiError> {
@@ -91,17 +104,19 @@ async fn count_all(
     if is_only_page {
         return Ok(list_page.pets.len());
     }
-    Ok(shop.count(moment, &query.filter, MAX_COUNT_OF_LIST).await?)
+    Ok(shop
+        .count(snapshot, &query.filter, MAX_COUNT_OF_LIST)
+        .await?)
 }
 
-/// Returns the first photo of the animals as the picture of their page on other sites.
+/// Returns the first photo on the page as the picture for link previews.
 fn first_preview(shop: &Shop, animals: &[Animal<'_>]) -> Option<Preview> {
     let animal = animals.iter().find(|animal| !animal.photos.is_empty())?;
     let photo = animal.photos.first()?;
     Some(shop.preview(photo, animal.alt(0, photo)))
 }
 
-/// Returns the heading of a page of the list.
+/// Returns the heading of a list page.
 fn heading(query: &Query) -> &'static str {
     if query.after.is_some() {
         texts().next
@@ -110,7 +125,9 @@ fn heading(query: &Query) -> &'static str {
     }
 }
 
-/// Returns the title of a page of the list: its heading, and the parameters of its filter.
+/// Returns the document title of a list page: its heading, and the active criteria.
+///
+/// Example: `Meet our animals – Species: Dog, Size: Small`.
 fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
     let heading_text = heading(query);
     if query.filter.is_empty() {
@@ -125,13 +142,14 @@ fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
     format!("{heading_text} – {}", parameter_texts.join(", "))
 }
 
-/// Returns the path of the next page, if more animals follow.
+/// Returns the path of the next page of the list, if more animals follow.
 fn next_path(query: &Query, list_page: &ListPage<'_>) -> Option<String> {
     let next = list_page.next?;
     Some(format!("/{}", query.with_cursor(Some(next))))
 }
 
-/// Renders the links to the first and to the next page.
+/// Renders the pagination links: to the first page, unless this is the first one, and to the next
+/// page, if there is one.
 fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     html! {
         nav.pages aria-label=(texts().pages) {
@@ -145,18 +163,19 @@ fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     }
 }
 
-/// Renders `GET /embed`.
+/// Renders `GET /embed`: only the cards of one page of the list, to be shown in a frame on another
+/// site. Its links open in the whole tab, not in the frame.
 pub(super) async fn embedded_page(
     shop: &Shop,
     layout: &Layout,
-    moment: &Moment,
+    snapshot: &Snapshot,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let facts = &*moment.facts;
-    let list_page = shop.list_page(query, moment).await?;
+    let facts = &*snapshot.facts;
+    let list_page = shop.list_page(query, snapshot).await?;
     let animals = list_page.animals();
     let mut drawings = Drawings::default();
-    let cards = CardMaker::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);
+    let cards = CardRenderer::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);
 
     let content = html! {
         h1.hidden { (texts().list) }
@@ -182,11 +201,11 @@ pub(super) async fn embedded_page(
     Ok(layout.embedded_page(facts, &head, &content))
 }
 
-/// Renders a page without animals. If no animal passes the filter, it has links to lists with fewer parameters, and
-/// animals of the same species or category.
+/// Renders the content of a list page without animals. If no animal matches the filter, it offers
+/// links to lists with one criterion less, and suggests animals of the same species or category.
 async fn empty_list(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     panel: &FilterPanel<'_>,
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
@@ -195,37 +214,37 @@ async fn empty_list(
         return Ok(text);
     }
 
-    let links = links_to_wider_lists(shop, moment, panel).await?;
+    let wider_list_links = wider_list_links(shop, snapshot, panel).await?;
     let suggestions = if let Some(filter) = panel.query.filter.similar() {
-        suggestions::section(shop, moment, filter, None, drawings).await?
+        suggestions::section(shop, snapshot, filter, None, drawings).await?
     } else {
         html! {}
     };
-    Ok(html! { (text) (links) (suggestions) })
+    Ok(html! { (text) (wider_list_links) (suggestions) })
 }
 
-/// A filter without one of its parameters, and the animals that it finds.
+/// The current filter without one of its criteria, and the number of animals that match it.
 struct WiderFilter {
-    removed_parameter_text: String,
+    removed_criterion: String,
     path: String,
     count: usize,
 }
 
-/// Renders links to the lists with one parameter less, if these lists have animals, or else a link to the whole
-/// list.
-async fn links_to_wider_lists(
+/// Renders links to the lists with one criterion less, for those that have animals. If none has,
+/// renders a link to the list without any filter.
+async fn wider_list_links(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     panel: &FilterPanel<'_>,
 ) -> Result<Markup, ApiError> {
     let query = panel.query;
     let mut wider_filters = Vec::new();
     for parameter in query.filter.parameters() {
         let filter = query.filter.without_parameter(&parameter.name);
-        let count = shop.count(moment, &filter, MAX_COUNT_OF_KIND).await?;
+        let count = shop.count(snapshot, &filter, MAX_COUNT_OF_KIND).await?;
         if count > 0 {
             wider_filters.push(WiderFilter {
-                removed_parameter_text: panel.parameter_text(&parameter),
+                removed_criterion: panel.parameter_text(&parameter),
                 path: query.path_with(filter),
                 count,
             });
@@ -240,7 +259,7 @@ async fn links_to_wider_lists(
                     li {
                         a href=(filter.path) {
                             (texts().without)
-                            (open_quote) bdi { (filter.removed_parameter_text) } (close_quote)
+                            (open_quote) bdi { (filter.removed_criterion) } (close_quote)
                         }
                         (texts().colon) (texts().count(filter.count, MAX_COUNT_OF_KIND))
                     }
@@ -252,7 +271,7 @@ async fn links_to_wider_lists(
     })
 }
 
-/// Returns the text of a page without animals.
+/// Returns the text that explains why a list page has no animals.
 fn empty_text(query: &Query, list_page: &ListPage<'_>) -> &'static str {
     if list_page.next.is_some() {
         texts().none_here_yet

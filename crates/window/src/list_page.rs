@@ -1,4 +1,4 @@
-//! Reads pages of the list, with the labels of categories that the public may learn.
+//! Reads pages of the list, together with the labels of the categories that the public may see.
 
 use petstore_domain::{
     PetId,
@@ -11,20 +11,20 @@ use super::{
     labels::Labels,
     query::Query,
     selection,
-    shop::{Moment, Shop},
+    shop::{Shop, Snapshot},
 };
 
-/// A page of the list, as it was read.
+/// One page of the list, as read from the store.
 pub(super) struct ListPage<'f> {
     pub(super) fields: &'f FieldSet,
     pub(super) pets: Vec<StorePet>,
     pub(super) labels: Labels,
-    /// The position after the animals, if more may follow.
+    /// The cursor of the next page, if more animals follow.
     pub(super) next: Option<PetId>,
 }
 
 impl ListPage<'_> {
-    /// Returns what everybody may see of the animals.
+    /// Returns the public view of the animals on the page.
     pub(super) fn animals(&self) -> Vec<Animal<'_>> {
         self.pets
             .iter()
@@ -34,47 +34,52 @@ impl ListPage<'_> {
 }
 
 impl Shop {
-    /// Reads a page of the list, and the labels of the categories in it and in the filter.
+    /// Reads a page of the list, with the labels of the categories of its animals and of the
+    /// filter.
     pub(super) async fn list_page<'f>(
         &self,
         query: &Query,
-        moment: &'f Moment,
+        snapshot: &'f Snapshot,
     ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) = selection::find(self.store(), query, &moment.fields).await?;
-        self.with_labels(query, moment, pets, next).await
+        let (pets, next) = selection::find_page(self.store(), query, &snapshot.fields).await?;
+        self.build_list_page(query, snapshot, pets, next).await
     }
 
-    /// Reads a page of the list like [`Self::list_page`], with the animals that [`selection::find_for_people`] finds.
-    pub(super) async fn list_page_for_people<'f>(
+    /// Reads a page of the list like [`Self::list_page`], with name matches first: see
+    /// [`selection::find_page_with_name_matches`].
+    pub(super) async fn list_page_with_name_matches<'f>(
         &self,
         query: &Query,
-        moment: &'f Moment,
+        snapshot: &'f Snapshot,
     ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) = selection::find_for_people(self.store(), query, &moment.fields).await?;
-        self.with_labels(query, moment, pets, next).await
+        let (pets, next) =
+            selection::find_page_with_name_matches(self.store(), query, &snapshot.fields).await?;
+        self.build_list_page(query, snapshot, pets, next).await
     }
 
-    /// Returns a page with these animals, and the labels of the categories in it and in the filter.
-    async fn with_labels<'f>(
+    /// Builds a list page from its animals: loads the labels of their categories and of the
+    /// filter's category.
+    async fn build_list_page<'f>(
         &self,
         query: &Query,
-        moment: &'f Moment,
+        snapshot: &'f Snapshot,
         pets: Vec<StorePet>,
         next: Option<PetId>,
     ) -> Result<ListPage<'f>, StoreError> {
-        let mut labels = Labels::new(self.public_categories(moment).await?);
+        let mut labels = Labels::new(self.public_categories(snapshot).await?);
         let mut category_ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-        // The public does not learn the label of a category that has no animal on offer.
+        // If no animal matches, the label of the filter's category is still needed to describe the
+        // filter. The public must not learn the label of a category that has no animal on offer.
         if let Some(id) = query.filter.category_id
             && pets.is_empty()
-            && selection::has_animal(self.store(), id).await?
+            && selection::category_has_animals(self.store(), id).await?
         {
             category_ids.push(id);
         }
         labels.load(self.store(), category_ids).await?;
 
         Ok(ListPage {
-            fields: &moment.fields,
+            fields: &snapshot.fields,
             pets,
             labels,
             next,

@@ -1,4 +1,6 @@
-//! Renders pages: each page once for each version of the store, and in a turn of its visitor.
+//! Renders pages on a cache miss. Each page is rendered once per version of the public data, even
+//! if many visitors request it at the same time, and visitors take turns so that nobody can keep
+//! the others waiting.
 
 use std::{hash::BuildHasher, sync::Arc};
 
@@ -8,35 +10,38 @@ use petstore_web::edge::{ApiError, cache::Cache};
 use tokio::sync::MutexGuard;
 
 use super::{
-    MAKING_LOCKS, Visit, Window, animal_page, data, feed, list,
+    RENDER_LOCKS, Visit, Window, animal_page, data, feed, list,
     query::Query,
     rendered::{EncodedPage, RenderedPage},
     routes::Page,
-    shop::Moment,
+    shop::Snapshot,
     sitemap,
 };
 
-/// A request for a page, compared with what the public sees now.
+/// A request for a page, resolved against the current snapshot: its parsed query, and where it is
+/// cached.
 pub(super) struct PageRequest<'w> {
-    pub(super) moment: Arc<Moment>,
+    pub(super) snapshot: Arc<Snapshot>,
     pub(super) query: Query,
-    /// The key of the page in its cache.
+    /// The cache key of the page.
     key: String,
     cache: &'w Cache<String, Arc<EncodedPage>>,
-    /// The turns in which the page is rendered.
+    /// The queue in which the request waits for its turn to render the page.
     pub(super) turns: &'w Arc<Turns>,
 }
 
 impl PageRequest<'_> {
-    /// Returns the page, if the cache has it at the present version.
+    /// Returns the cached page, if it was rendered at the version of the snapshot.
     pub(super) fn cached_page(&self) -> Option<Arc<EncodedPage>> {
         self.cache
-            .find(self.key.as_str(), Some(self.moment.version))
+            .find(self.key.as_str(), Some(self.snapshot.version))
     }
 }
 
 impl Window {
-    /// Renders a page when it is the visitor's turn, unless another request has rendered it until then.
+    /// Waits for the visitor's turn, then renders the page and caches it. Returns the cached page
+    /// instead if another request rendered it in the meantime. Fails with 503 if the queue is full
+    /// or the wait takes too long.
     pub(super) async fn render_in_turn(
         &self,
         turns: &Arc<Turns>,
@@ -45,8 +50,8 @@ impl Window {
         let turn = turns.take(visit.visitor.into()).await;
         let _turn = turn.map_err(|_| StoreError::Overloaded)?;
 
-        // The public may see something else after the wait, so this reads it again.
-        let page_request = self.page_request(visit).await?;
+        // The data may have changed during the wait, so the request is resolved again.
+        let page_request = self.resolve_page_request(visit).await?;
         let _lock = self.lock(&page_request.key).await;
         if let Some(page) = page_request.cached_page() {
             return Ok(page);
@@ -55,7 +60,7 @@ impl Window {
         let page = self.render(visit, &page_request).await?;
         let page = Arc::new(EncodedPage::new(page, self.etag_key));
         if page.may_be_cached() {
-            let version = page_request.moment.version;
+            let version = page_request.snapshot.version;
             page_request
                 .cache
                 .insert(page_request.key, Some(version), &page);
@@ -63,42 +68,45 @@ impl Window {
         Ok(page)
     }
 
-    /// Waits until no other request renders the page with this key.
+    /// Acquires the lock for rendering the page with this cache key.
     async fn lock(&self, key: &str) -> MutexGuard<'_, ()> {
-        let index = usize::try_from(self.hashes.hash_one(key) % MAKING_LOCKS as u64);
-        self.making_locks[index.unwrap_or_default()].lock().await
+        let index = usize::try_from(self.hash_builder.hash_one(key) % RENDER_LOCKS as u64);
+        self.render_locks[index.unwrap_or_default()].lock().await
     }
 
-    /// Reads what the public sees now, and the query of a request for a page.
-    pub(super) async fn page_request(&self, visit: Visit<'_>) -> Result<PageRequest<'_>, ApiError> {
+    /// Parses a request for a page, and resolves it against the current snapshot.
+    pub(super) async fn resolve_page_request(
+        &self,
+        visit: Visit<'_>,
+    ) -> Result<PageRequest<'_>, ApiError> {
         let shop = &self.shop;
-        let moment = shop.moment().await?;
-        let query = self.query(visit, &moment)?;
+        let snapshot = shop.snapshot().await?;
+        let query = self.parse_query(visit, &snapshot)?;
 
         let variant = match visit.page {
             Page::animal => visit.parameter.to_owned(),
             Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
-            Page::list if query.has_unknown => format!("unknown {}", query.canonical()),
+            Page::list if query.has_unknown_parameters => format!("unknown {}", query.canonical()),
             _ => query.canonical(),
         };
-        // Ages depend on the day.
-        let key = format!("{:?} {} {variant}", visit.page, shop.today(&moment.facts));
+        // The day is part of the key because pages show ages, which depend on it.
+        let key = format!("{:?} {} {variant}", visit.page, shop.today(&snapshot.facts));
 
         let cache = if visit.page == Page::animal {
             &self.animals
-        } else if query.filter.is_typed() {
-            &self.typed_lists
+        } else if query.filter.has_free_text() {
+            &self.free_text_lists
         } else {
             &self.lists
         };
         let turns = if query.filter.is_empty() {
-            &shop.pages
+            &shop.page_turns
         } else {
-            &shop.searches
+            &shop.search_turns
         };
 
         Ok(PageRequest {
-            moment,
+            snapshot,
             query,
             key,
             cache,
@@ -106,8 +114,9 @@ impl Window {
         })
     }
 
-    /// Parses the query of a request for a page.
-    fn query(&self, visit: Visit<'_>, moment: &Moment) -> Result<Query, ApiError> {
+    /// Parses the query of a request for a page. Pages that take no parameters get the default
+    /// query, and the feed always begins with the newest animals.
+    fn parse_query(&self, visit: Visit<'_>, snapshot: &Snapshot) -> Result<Query, ApiError> {
         if matches!(visit.page, Page::sitemap | Page::animal) {
             return Ok(Query::default());
         }
@@ -115,9 +124,9 @@ impl Window {
         let takes_limit = matches!(visit.page, Page::embed | Page::json);
         let query = Query::parse(
             visit.request.uri.query(),
-            &moment.fields,
+            &snapshot.fields,
             takes_limit,
-            self.shop.today(&moment.facts),
+            self.shop.today(&snapshot.facts),
         )?;
         if visit.page == Page::atom {
             return Ok(query.into_first_page());
@@ -125,7 +134,7 @@ impl Window {
         Ok(query)
     }
 
-    /// Renders a page. Fails with 404 for a file, which is not a page.
+    /// Renders a page. Fails with 404 for routes that are not rendered as pages, such as files.
     async fn render(
         &self,
         visit: Visit<'_>,
@@ -133,16 +142,18 @@ impl Window {
     ) -> Result<RenderedPage, ApiError> {
         let shop = &self.shop;
         let layout = &self.layout;
-        let moment = &page_request.moment;
-        let query = shop.understand(page_request.query.clone(), moment).await?;
+        let snapshot = &page_request.snapshot;
+        let query = shop
+            .interpret_search(page_request.query.clone(), snapshot)
+            .await?;
         let query = &query;
         match visit.page {
-            Page::list => list::page(shop, layout, moment, query).await,
-            Page::embed => list::embedded_page(shop, layout, moment, query).await,
-            Page::json => data::page(shop, moment, query).await,
-            Page::atom => feed::page(shop, moment, query).await,
+            Page::list => list::page(shop, layout, snapshot, query).await,
+            Page::embed => list::embedded_page(shop, layout, snapshot, query).await,
+            Page::json => data::page(shop, snapshot, query).await,
+            Page::atom => feed::page(shop, snapshot, query).await,
             Page::sitemap => sitemap::index(shop).await,
-            Page::animal => animal_page::page(shop, layout, moment, visit.parameter).await,
+            Page::animal => animal_page::page(shop, layout, snapshot, visit.parameter).await,
             _ => Err(ApiError::no_such_path()),
         }
     }

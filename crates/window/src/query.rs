@@ -1,4 +1,5 @@
-//! The query of the list: which animals, and where the page begins.
+//! The query string of the list: the filter, the sort order and the cursor. This module parses it,
+//! and writes it in a canonical form for links and cache keys.
 
 use std::{borrow::Cow, collections::HashSet, ops::RangeInclusive};
 
@@ -11,51 +12,55 @@ use petstore_domain::{
 };
 use petstore_web::edge::ApiError;
 
-use super::filter::{AgeFilter, Filter, NameFilter, Parameter, birth_field, offered_field};
+use super::filter::{AgeFilter, Filter, NameFilter, Parameter, birth_field, filterable_field};
 
-/// The maximum number of fields that filter at once, because a search reads the animals of each field.
-const MAX_CHOSEN_FIELDS: usize = 8;
+/// The maximum number of fields in a filter, including the age. Each one costs the search an
+/// additional read.
+const MAX_FILTER_FIELDS: usize = 8;
 
-/// The number of animals on a page.
+/// The default number of animals on a page.
 const PAGE_LENGTH: i64 = 24;
 
-/// The numbers of animals that a page on another site can show.
-const EMBEDDED_PAGE_LENGTHS: RangeInclusive<i64> = 1..=48;
+/// The page lengths that the `limit` of `/embed` and `/animals.json` may select.
+const ALLOWED_LIMITS: RangeInclusive<i64> = 1..=48;
 
-/// The maximum length of the value of a choice, in characters.
+/// The maximum length of a field value, in characters. No choice of a field is longer.
 const MAX_VALUE_LENGTH: usize = 64;
 
-/// A page of the list.
+/// A parsed query: selects one page of the list.
 #[derive(Debug, Clone)]
 pub(super) struct Query {
     pub(super) filter: Filter,
     pub(super) limit: Limit,
-    /// The last animal before the page, unless it is the first page.
+    /// The cursor: the id of the last animal on the previous page. `None` for the first page.
     pub(super) after: Option<PetId>,
-    /// Whether the animals that wait longest come first, instead of the newest.
+    /// Whether the animals that have waited longest come first, instead of the newest.
     pub(super) longest_first: bool,
-    /// Whether the request had empty parameters, as a form sends them.
-    pub(super) has_empty: bool,
-    /// Whether the request asked for a page or for animals in a way that the window does not know.
-    pub(super) has_unknown: bool,
+    /// Whether the request had empty parameters, which a browser sends for every empty input of the
+    /// form.
+    pub(super) has_empty_parameters: bool,
+    /// Whether the request had unknown parameters that were probably meant to select animals, such
+    /// as a field that no longer exists. The page then tells the visitor that it did not understand
+    /// the whole link.
+    pub(super) has_unknown_parameters: bool,
 }
 
 impl Default for Query {
-    /// Returns the first page of all animals, the newest first.
+    /// Returns the query for the first page of all animals, newest first.
     fn default() -> Self {
         Self {
             filter: Filter::default(),
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
             after: None,
             longest_first: false,
-            has_empty: false,
-            has_unknown: false,
+            has_empty_parameters: false,
+            has_unknown_parameters: false,
         }
     }
 }
 
 impl Query {
-    /// Returns the first page of the animals that pass a filter, the newest first.
+    /// Returns the query for the first page of the animals that match a filter, newest first.
     pub(super) fn for_filter(filter: Filter) -> Self {
         Self {
             filter,
@@ -63,13 +68,14 @@ impl Query {
         }
     }
 
-    /// Parses the query of a request. Parameters that the window does not know, and empty ones, count as absent. Fails
-    /// with 400.
+    /// Parses the query string of a request. Ignores unknown and empty parameters. Fails with 400
+    /// if a known parameter is invalid or is given twice.
     ///
-    /// `takes_limit` says whether the length of the page is one of the parameters. Animals have the ages that they
-    /// have on the day `today`.
+    /// `takes_limit` is whether the route has a `limit` parameter. A filter by age refers to the
+    /// ages on the day `today`.
     ///
-    /// Example: `field.species=Dog&cursor=81` is the page of dogs after the animal 81.
+    /// Example: `field.species=Dog&cursor=81` selects the page of dogs after the animal with the id
+    /// 81.
     pub(super) fn parse(
         query: Option<&str>,
         fields: &FieldSet,
@@ -81,32 +87,35 @@ impl Query {
             takes_limit,
             today,
             query: Self::default(),
-            names: HashSet::new(),
+            seen_names: HashSet::new(),
         };
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            parser.add(&name, &value)?;
+            parser.add_parameter(&name, &value)?;
         }
         parser.finish()
     }
 
-    /// Whether a search engine may show the page: it stays, and no visitor has typed a part of it.
+    /// Whether search engines may index the page: only a first page in the default order, whose URL
+    /// is permanent, and only without text that a visitor typed.
     pub(super) fn is_indexed(&self) -> bool {
-        self.after.is_none() && !self.longest_first && !self.filter.is_typed()
+        self.after.is_none() && !self.longest_first && !self.filter.has_free_text()
     }
 
-    /// Returns the first page with the same filter, the newest animals first.
+    /// Returns the query for the first page with the same filter, newest first.
     pub(super) fn into_first_page(self) -> Self {
         Self::for_filter(self.filter)
     }
 
-    /// Returns the parameters of the query after a question mark, always in the same order. Empty without parameters.
+    /// Returns the canonical query string, with its question mark: the known parameters in a fixed
+    /// order. It is empty if there are none, and never has `limit`.
     ///
     /// Example: `?sort=longest&field.species=Dog&cursor=81`.
     pub(super) fn canonical(&self) -> String {
         self.with_cursor(self.after)
     }
 
-    /// Returns the parameters like [`Self::canonical`], for the page after the animal `after`.
+    /// Returns the query string like [`Self::canonical`], but for the page after the animal
+    /// `after`, or for the first page.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();
         if self.longest_first {
@@ -119,11 +128,12 @@ impl Query {
             return String::new();
         }
 
-        let encoded_parameters: Vec<String> = parameters.iter().map(encode).collect();
+        let encoded_parameters: Vec<String> = parameters.iter().map(encode_parameter).collect();
         format!("?{}", encoded_parameters.join("&"))
     }
 
-    /// Returns the path of the first page of the list with this filter, in the order of this query.
+    /// Returns the path of the first page of the list with this filter, in the sort order of this
+    /// query.
     pub(super) fn path_with(&self, filter: Filter) -> String {
         let mut query = Self::for_filter(filter);
         query.longest_first = self.longest_first;
@@ -131,42 +141,48 @@ impl Query {
     }
 }
 
-/// Returns a parameter as an address has it.
-fn encode(parameter: &Parameter) -> String {
+/// Percent-encodes the value of a parameter. Parameter names contain no characters that need
+/// encoding.
+///
+/// Example: the name `Zoë` becomes `name=Zo%C3%AB`.
+fn encode_parameter(parameter: &Parameter) -> String {
     let value = utf8_percent_encode(&parameter.value, NON_ALPHANUMERIC);
     format!("{}={value}", parameter.name)
 }
 
-/// A query, parameter by parameter.
+/// Collects the parameters of a query string into a [`Query`], one by one.
 struct QueryParser<'f> {
     fields: &'f FieldSet,
     takes_limit: bool,
     today: Date,
-    /// The query of the parameters so far.
+    /// The result so far.
     query: Query,
-    /// The names of the parameters so far.
-    names: HashSet<String>,
+    /// The names of the known, non-empty parameters so far, to reject duplicates.
+    seen_names: HashSet<String>,
 }
 
 impl QueryParser<'_> {
-    /// Adds a parameter. Ignores one that is unknown or empty.
-    fn add(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
-        if !self.knows(name) {
-            self.query.has_unknown |= asks_for_animals(name, value);
+    /// Adds a parameter. Ignores it if it is unknown or empty, but notes that in the query. Fails
+    /// if it is invalid or a duplicate.
+    fn add_parameter(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
+        if !self.is_known(name) {
+            self.query.has_unknown_parameters |= may_select_animals(name, value);
             return Ok(());
         }
         if value.is_empty() || name == "q" && value.trim().is_empty() {
-            self.query.has_empty = true;
+            self.query.has_empty_parameters = true;
             return Ok(());
         }
-        // The decoder puts this character in place of bytes that are not UTF-8.
+        // The percent-decoder substitutes U+FFFD for bytes that are not valid UTF-8.
         if value.contains('\u{FFFD}') {
-            return Err(invalid(
+            return Err(invalid_parameter(
                 "The address must be UTF-8, with its bytes percent-encoded.",
             ));
         }
-        if !self.names.insert(name.to_owned()) {
-            return Err(invalid(format!("The address has {name} more than once.")));
+        if !self.seen_names.insert(name.to_owned()) {
+            return Err(invalid_parameter(format!(
+                "The address has {name} more than once."
+            )));
         }
 
         match name {
@@ -182,39 +198,43 @@ impl QueryParser<'_> {
         Ok(())
     }
 
-    /// Whether the window knows a parameter.
-    fn knows(&self, name: &str) -> bool {
+    /// Whether a parameter is known. Fields that are not public are not, so that a filter cannot
+    /// reveal that they exist.
+    fn is_known(&self, name: &str) -> bool {
         match name {
             "categoryId" | "name" | "q" | "cursor" | "sort" => true,
             "age" => birth_field(self.fields).is_some(),
             "limit" => self.takes_limit,
-            _ => offered_field(name, self.fields).is_some(),
+            _ => filterable_field(name, self.fields).is_some(),
         }
     }
 
-    /// Parses a filter by age. Returns `None` if nobody may see the days of birth.
+    /// Parses the `age` parameter. Returns `None` if the date of birth is not public.
     fn parse_age(&self, value: &str) -> Result<Option<AgeFilter>, ApiError> {
         let Some(field) = birth_field(self.fields) else {
             return Ok(None);
         };
         let age: Age = value
             .parse()
-            .map_err(|_| invalid("age must be 0, under3, 1, 3 or 8."))?;
-        let births = age.birth_range(&field.name, self.today);
-        Ok(Some(AgeFilter { age, births }))
+            .map_err(|_| invalid_parameter("age must be 0, under3, 1, 3 or 8."))?;
+        let birth_range = age.birth_range(&field.name, self.today);
+        Ok(Some(AgeFilter { age, birth_range }))
     }
 
-    /// Adds the value of a field, in the case in which the store writes it.
+    /// Adds a filter by a field, with the value in the spelling of the store. Unknown choices are
+    /// accepted, because links can be older than the current choices.
     fn add_field(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
-        let field = offered_field(name, self.fields);
+        let field = filterable_field(name, self.fields);
         let is_boolean = field.is_some_and(|field| field.kind == FieldKind::Boolean);
         if is_boolean && !["true", "false"].contains(&value) {
-            return Err(invalid(format!("{name} must be true or false.")));
+            return Err(invalid_parameter(format!("{name} must be true or false.")));
         }
 
-        let value = field.map_or(value, |field| store_spelling(field, value));
+        let value = field.map_or(value, |field| canonical_choice(field, value));
         if value.chars().nth(MAX_VALUE_LENGTH).is_some() || value.contains('\0') {
-            return Err(invalid(format!("{name} must be one of the choices.")));
+            return Err(invalid_parameter(format!(
+                "{name} must be one of the choices."
+            )));
         }
 
         let field_name = name.trim_start_matches("field.");
@@ -223,13 +243,13 @@ impl QueryParser<'_> {
         Ok(())
     }
 
-    /// Returns the query of all parameters. Fails if it filters by too many fields.
+    /// Returns the complete query. Fails if it filters by too many fields.
     fn finish(self) -> Result<Query, ApiError> {
         let filter = &self.query.filter;
         let count = filter.fields.len() + usize::from(filter.age.is_some());
-        if count > MAX_CHOSEN_FIELDS {
-            return Err(invalid(format!(
-                "At most {MAX_CHOSEN_FIELDS} properties can be chosen at once, but these are {count}. Go back, and take \
+        if count > MAX_FILTER_FIELDS {
+            return Err(invalid_parameter(format!(
+                "At most {MAX_FILTER_FIELDS} properties can be chosen at once, but these are {count}. Go back, and take \
                  some off."
             )));
         }
@@ -237,35 +257,42 @@ impl QueryParser<'_> {
     }
 }
 
-/// Whether a parameter that the window does not know asks for a page or for animals. Others were added on the way, as by
-/// sites that count their visitors.
-fn asks_for_animals(name: &str, value: &str) -> bool {
-    let is_first_page = name == "page" && value == "1";
-    let asks = name == "page" || name.starts_with("field.");
-    asks && !value.is_empty() && !is_first_page
+/// Whether an unknown parameter was probably meant to select a page or animals, such as `page=2` or
+/// an old field. Other unknown parameters, such as the tracking parameters that other sites add to
+/// links, have no meaning for the list.
+fn may_select_animals(name: &str, value: &str) -> bool {
+    if value.is_empty() {
+        return false;
+    }
+    let selects_later_page = name == "page" && value != "1";
+    selects_later_page || name.starts_with("field.")
 }
 
-/// Returns the choice of a field that a value names, as the store writes it. Returns the value itself if no choice
-/// fits.
+/// Returns the choice of a field that equals the value regardless of case, in the spelling of the
+/// store. Returns the value itself if there is no such choice.
 ///
 /// Example: `dog` becomes `Dog`.
-fn store_spelling<'v>(field: &'v FieldDefinition, value: &'v str) -> &'v str {
+fn canonical_choice<'v>(field: &'v FieldDefinition, value: &'v str) -> &'v str {
     let choices = field.choices.as_ref();
     choices
         .and_then(|choices| choices.find(value))
         .map_or(value, |choice| choice)
 }
 
+/// Parses the `categoryId` parameter.
 fn parse_category_id(value: &str) -> Result<i64, ApiError> {
     parse_integer(value).ok_or_else(|| {
-        invalid("This link is incomplete: categoryId must be the number of a category.")
+        invalid_parameter("This link is incomplete: categoryId must be the number of a category.")
     })
 }
 
-/// Parses the beginning of a name. Returns `None` if it has no letter that a search compares.
+/// Parses the `name` parameter, the beginning of an animal's name. Returns `None` if it has no
+/// characters that the search compares, so that it would match every name.
 fn parse_name(value: &str) -> Result<Option<NameFilter>, ApiError> {
     let Some(prefix) = NamePrefix::new(value) else {
-        return Err(invalid("The name must not be longer than 64 characters."));
+        return Err(invalid_parameter(
+            "The name must not be longer than 64 characters.",
+        ));
     };
     if prefix.is_empty() {
         return Ok(None);
@@ -276,15 +303,17 @@ fn parse_name(value: &str) -> Result<Option<NameFilter>, ApiError> {
     }))
 }
 
+/// Parses the `q` parameter, the search text.
 fn parse_phrase(value: &str) -> Result<Phrase, ApiError> {
     match Phrase::new(value) {
         Some(phrase) => Ok(phrase.public()),
-        None => Err(invalid(
+        None => Err(invalid_parameter(
             "A search must not be longer than 64 characters and 16 words.",
         )),
     }
 }
 
+/// Parses the `cursor` parameter, the id of the last animal on the previous page.
 fn parse_cursor(value: &str) -> Result<PetId, ApiError> {
     parse_integer(value).and_then(PetId::new).ok_or_else(|| {
         ApiError::new(
@@ -294,24 +323,25 @@ fn parse_cursor(value: &str) -> Result<PetId, ApiError> {
     })
 }
 
-/// Parses the order of the list. Returns whether the animals that wait longest come first.
+/// Parses the `sort` parameter. Returns whether the animals that have waited longest come first.
 fn parse_sort(value: &str) -> Result<bool, ApiError> {
     match value {
         "longest" => Ok(true),
         "newest" => Ok(false),
-        _ => Err(invalid("sort must be longest or newest.")),
+        _ => Err(invalid_parameter("sort must be longest or newest.")),
     }
 }
 
+/// Parses the `limit` parameter, the number of animals on a page.
 fn parse_limit(value: &str) -> Result<Limit, ApiError> {
-    let length = parse_integer(value).filter(|length| EMBEDDED_PAGE_LENGTHS.contains(length));
+    let length = parse_integer(value).filter(|length| ALLOWED_LIMITS.contains(length));
     let Some(length) = length else {
-        return Err(invalid("limit must be from 1 to 48."));
+        return Err(invalid_parameter("limit must be from 1 to 48."));
     };
     Ok(Limit::new(length).unwrap_or_default())
 }
 
 /// Returns the error for an invalid parameter.
-fn invalid(message: impl Into<Cow<'static, str>>) -> ApiError {
+fn invalid_parameter(message: impl Into<Cow<'static, str>>) -> ApiError {
     ApiError::new(Problem::InvalidParameter, message)
 }

@@ -1,5 +1,6 @@
-//! Values that all visitors need and that take long to make: made once for each version of what the public sees, by
-//! one task at a time. While a new one is made, the one before is used.
+//! A stale-while-revalidate cache for a single value that all visitors need and that is slow to
+//! compute. The value is computed once per version of the public data, by one background task at a
+//! time. Meanwhile, requests use the previous value.
 
 use std::{panic::AssertUnwindSafe, pin::pin, time::Duration};
 
@@ -8,38 +9,39 @@ use parking_lot::Mutex;
 use petstore_store::{StoreError, Version, cause};
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
-/// How long a page waits for a new value while there is an earlier one.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a request waits for the new value before it falls back to the previous one.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// The newest value of a kind, and the task that makes the next one.
+/// A cached value that is recomputed in the background when the version of the public data changes.
 pub(super) struct Refreshed<T> {
     state: watch::Sender<State<T>>,
-    /// The task that makes a value. It ends with this.
+    /// The task that computes a value, if any. Dropping the set aborts the task.
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// A value, and whether it is of the version that a page needs.
+/// A value, and whether it is of the requested version or an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading<T> {
     pub(super) value: T,
     pub(super) is_current: bool,
 }
 
+/// The state that requests watch.
 struct State<T> {
     newest: Option<VersionedValue<T>>,
-    /// The error of the last run, if it failed.
+    /// The error of the last run, if it failed. Cleared when the next run starts.
     error: Option<StoreError>,
     is_running: bool,
 }
 
-/// A value, and the version for which it was made.
+/// A value, and the version for which it was computed.
 struct VersionedValue<T> {
     version: Version,
     value: T,
 }
 
 impl<T: Clone> State<T> {
-    /// Returns the newest value, if there is one, for a page at this version.
+    /// Returns the newest value, if there is one, and whether it is of this version.
     fn reading(&self, version: Version) -> Option<Reading<T>> {
         let newest = self.newest.as_ref()?;
         Some(Reading {
@@ -64,69 +66,75 @@ impl<T> Default for Refreshed<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
-    /// Returns the value of this version, which `make` makes unless it was made before. Returns an earlier value if
-    /// that takes longer than [`PATIENCE`] or fails. Fails if there is no value at all.
-    pub(super) async fn read<F>(
+    /// Returns the value of this version, and computes it with `compute` if necessary. Falls back
+    /// to the previous value if the computation fails or takes longer than [`MAX_WAIT`]. Fails only
+    /// if the computation fails and there is no previous value.
+    pub(super) async fn get<F>(
         &self,
         version: Version,
-        make: impl Fn() -> F,
+        compute: impl Fn() -> F,
     ) -> Result<Reading<T>, StoreError>
     where
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
         let mut changes = self.state.subscribe();
-        let mut patience = pin!(sleep(PATIENCE));
-        let mut is_too_late = false;
+        let mut wait_limit = pin!(sleep(MAX_WAIT));
+        let mut has_timed_out = false;
         loop {
             let reading = changes.borrow_and_update().reading(version);
-            let has_earlier_value = reading.is_some();
+            let has_previous_value = reading.is_some();
             if let Some(reading) = reading
                 && reading.is_current
             {
                 return Ok(reading);
             }
 
-            self.begin(version, &make);
+            self.start_run(version, &compute);
             tokio::select! {
                 _ = changes.changed() => {}
-                () = &mut patience, if has_earlier_value => is_too_late = true,
+                () = &mut wait_limit, if has_previous_value => has_timed_out = true,
             }
 
             let state = self.state.borrow();
             match (state.reading(version), &state.error) {
                 (None, Some(error)) => return Err(error.clone()),
-                (Some(reading), error) if is_too_late || error.is_some() => return Ok(reading),
-                // A run has ended, perhaps one for an earlier version.
+                (Some(reading), error) if has_timed_out || error.is_some() => return Ok(reading),
+                // Either the value is ready now, or a run for an earlier version has ended: check
+                // again.
                 _ => {}
             }
         }
     }
 
-    /// Begins a run, unless one goes on.
-    fn begin<F>(&self, version: Version, make: impl Fn() -> F)
+    /// Starts computing the value of this version in a background task, unless a task is already
+    /// running.
+    fn start_run<F>(&self, version: Version, compute: impl Fn() -> F)
     where
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        if !self.mark_running() {
+        if !self.try_mark_running() {
             return;
         }
 
         let state = self.state.clone();
-        let run = AssertUnwindSafe(make()).catch_unwind();
+        let run = AssertUnwindSafe(compute()).catch_unwind();
         let mut tasks = self.tasks.lock();
+        // Removes finished tasks, so that the set does not grow.
         while tasks.try_join_next().is_some() {}
-        // A task, because a run must not end with the request that began it.
+        // The computation runs in a task of its own so that it is not cancelled with the request
+        // that started it.
         tasks.spawn(async move {
             let result = run.await.unwrap_or_else(|_| {
                 let panic_cause = cause("making a part of a page panicked");
                 Err(StoreError::Internal(panic_cause))
             });
-            state.send_modify(|state| state.end_run(version, result));
+            state.send_modify(|state| state.finish_run(version, result));
         });
     }
 
-    /// Notes that a run goes on. Returns `false` if one went on before. Pages that wait do not notice the change.
-    fn mark_running(&self) -> bool {
+    /// Marks a run as started, and clears the error of the last one. Returns `false` if a run was
+    /// already in progress. Does not wake the requests that wait for a change of the state.
+    fn try_mark_running(&self) -> bool {
         let mut was_running = false;
         self.state.send_if_modified(|state| {
             was_running = state.is_running;
@@ -141,8 +149,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
 }
 
 impl<T> State<T> {
-    /// Notes the result of a run for this version.
-    fn end_run(&mut self, version: Version, result: Result<T, StoreError>) {
+    /// Records the result of a run for this version.
+    fn finish_run(&mut self, version: Version, result: Result<T, StoreError>) {
         self.is_running = false;
         match result {
             Ok(value) => {
@@ -178,7 +186,7 @@ mod tests {
             let runs = Arc::clone(&runs);
             async move { Ok(runs.fetch_add(1, Relaxed)) }
         };
-        let readings = join_all((0..9).map(|_| value.read(version(1), make))).await;
+        let readings = join_all((0..9).map(|_| value.get(version(1), make))).await;
         for reading in readings {
             assert_eq!(
                 reading.unwrap(),
@@ -188,14 +196,14 @@ mod tests {
                 }
             );
         }
-        assert_eq!(value.read(version(2), make).await.unwrap().value, 1);
+        assert_eq!(value.get(version(2), make).await.unwrap().value, 1);
         assert_eq!(runs.load(Relaxed), 2);
     }
 
     #[tokio::test]
     async fn while_a_value_is_made_the_former_one_is_used_and_afterwards_the_new_one() {
         let value = Refreshed::default();
-        let first = value.read(version(1), async || Ok("first")).await.unwrap();
+        let first = value.get(version(1), async || Ok("first")).await.unwrap();
         assert!(first.is_current);
         let gate = Arc::new(Semaphore::new(0));
         let make = || {
@@ -205,7 +213,7 @@ mod tests {
                 Ok("second")
             }
         };
-        let waiting = value.read(version(2), make).await.unwrap();
+        let waiting = value.get(version(2), make).await.unwrap();
         assert_eq!(
             waiting,
             Reading {
@@ -214,7 +222,7 @@ mod tests {
             }
         );
         gate.add_permits(1);
-        let second = value.read(version(2), make).await.unwrap();
+        let second = value.get(version(2), make).await.unwrap();
         assert_eq!(
             second,
             Reading {
@@ -229,18 +237,18 @@ mod tests {
         let value = Refreshed::default();
         assert!(
             value
-                .read(version(1), async || Err(StoreError::Overloaded))
+                .get(version(1), async || Err(StoreError::Overloaded))
                 .await
                 .is_err()
         );
         let panics = || async { panic!("on purpose") };
-        assert!(value.read(version(1), panics).await.is_err());
+        assert!(value.get(version(1), panics).await.is_err());
         assert_eq!(
-            value.read(version(1), async || Ok(1)).await.unwrap().value,
+            value.get(version(1), async || Ok(1)).await.unwrap().value,
             1
         );
         let failed = value
-            .read(version(2), async || Err(StoreError::Overloaded))
+            .get(version(2), async || Err(StoreError::Overloaded))
             .await
             .unwrap();
         assert_eq!(

@@ -1,4 +1,5 @@
-//! Pages that are ready to send.
+//! Rendered pages, and their encoded form with ETags and an optional gzip copy, which is what the
+//! caches hold.
 
 use std::sync::OnceLock;
 
@@ -16,22 +17,24 @@ use petstore_web::edge::{
     response,
 };
 
-/// The smallest page that is compressed, in bytes.
+/// The minimum length of a page that is compressed, in bytes. Below it, compression saves too
+/// little.
 const MIN_COMPRESSED_LENGTH: usize = 2 << 10;
 
-/// A page before it is encoded.
+/// A page as it was rendered, before it is encoded.
 pub(super) struct RenderedPage {
     pub(super) status: StatusCode,
     pub(super) media_type: &'static str,
     pub(super) body: Vec<u8>,
-    /// The link to the next page, for programs.
+    /// The `Link` header with the URL of the next page, for client programs.
     pub(super) link: Option<HeaderValue>,
-    /// Whether all of the page is of the version of the request.
+    /// Whether all data on the page is of the version of the request. A page with older parts is
+    /// not cached.
     pub(super) is_current: bool,
 }
 
 impl RenderedPage {
-    /// Returns a page with the status 200 and without a link.
+    /// Returns a page with the status 200, without a `Link` header.
     pub(super) fn new(media_type: &'static str, body: Vec<u8>) -> Self {
         Self {
             status: StatusCode::OK,
@@ -43,36 +46,38 @@ impl RenderedPage {
     }
 }
 
-/// A page that is ready to send, and that is compressed at most once.
+/// A page that is ready to send. It is compressed on the first request that accepts gzip, and only
+/// once.
 pub(super) struct EncodedPage {
     status: StatusCode,
     media_type: &'static str,
     link: Option<HeaderValue>,
     plain: Bytes,
-    /// The compressed page, once a client has asked for it. `None` if it is not worthwhile.
+    /// The gzip copy, set on first use. Holds `None` if the page is too short or too long to
+    /// compress.
     gzip: OnceLock<Option<Bytes>>,
     is_current: bool,
-    /// The strong tag of the plain bytes. It identifies exactly these bytes.
-    tag: HeaderValue,
-    /// The strong tag of the compressed bytes.
-    gzip_tag: HeaderValue,
+    /// The strong `ETag` of the uncompressed body.
+    etag: HeaderValue,
+    /// The strong `ETag` of the compressed body. Strong tags must differ between encodings.
+    gzip_etag: HeaderValue,
 }
 
 impl EncodedPage {
-    /// Computes the tags of a page.
+    /// Encodes a page: computes its ETags from the body and the `Link` header.
     pub(super) fn new(page: RenderedPage, etag_key: EtagKey) -> Self {
-        let weak_tag = match &page.link {
+        let weak_etag = match &page.link {
             Some(link) => etag_key.etag(&[&page.body, link.as_bytes()].concat()),
             None => etag_key.etag(&page.body),
         };
-        let digits = weak_tag
+        let digits = weak_etag
             .to_str()
             .unwrap_or_default()
             .trim_start_matches("W/")
             .trim_matches('"');
         Self {
-            tag: strong_tag(digits, ""),
-            gzip_tag: strong_tag(digits, "-gzip"),
+            etag: strong_etag(digits, ""),
+            gzip_etag: strong_etag(digits, "-gzip"),
             status: page.status,
             media_type: page.media_type,
             link: page.link,
@@ -82,18 +87,19 @@ impl EncodedPage {
         }
     }
 
-    /// Whether the page has no bytes.
+    /// Whether the body is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
 
-    /// Whether a cache may have the page.
+    /// Whether the page may be cached: all of it is current, and it is not too large.
     pub(super) fn may_be_cached(&self) -> bool {
         self.is_current && self.plain.len() <= MAX_CACHED
     }
 
-    /// Returns the compressed page. Returns `None` if compression is not worthwhile.
-    fn compressed(&self) -> Option<Bytes> {
+    /// Returns the gzip copy of the body, and compresses it on first use. Returns `None` if the
+    /// page is too short or too long to compress.
+    fn compressed_body(&self) -> Option<Bytes> {
         let compressed_body = self.gzip.get_or_init(|| {
             if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
@@ -104,10 +110,11 @@ impl EncodedPage {
         compressed_body.clone()
     }
 
-    /// Responds to a request with these header fields: with the page, or with 304 if the client has it already.
-    pub(super) fn respond(&self, request: &HeaderMap) -> Response {
-        let compressed_body = if compression::prefers_gzip(request) {
-            self.compressed()
+    /// Responds with the page, compressed if the client accepts it, or with 304 if the client
+    /// already has this version.
+    pub(super) fn respond(&self, request_headers: &HeaderMap) -> Response {
+        let compressed_body = if compression::prefers_gzip(request_headers) {
+            self.compressed_body()
         } else {
             None
         };
@@ -125,16 +132,17 @@ impl EncodedPage {
         }
 
         if self.status == StatusCode::OK {
-            let tag = if is_compressed {
-                &self.gzip_tag
+            let etag = if is_compressed {
+                &self.gzip_etag
             } else {
-                &self.tag
+                &self.etag
             };
-            response = etag::respond(request, response, tag.clone());
+            response = etag::respond(request_headers, response, etag.clone());
         } else {
-            // The page is a 404 or 410 of an animal that can come back, so caches must ask again soon.
-            let control = HeaderValue::from_static("public, max-age=60, no-transform");
-            headers.insert(header::CACHE_CONTROL, control);
+            // The animal of a 404 or 410 page can come back, so caches must revalidate the page
+            // soon.
+            let cache_control = HeaderValue::from_static("public, max-age=60, no-transform");
+            headers.insert(header::CACHE_CONTROL, cache_control);
         }
 
         let is_not_modified = response.status() == StatusCode::NOT_MODIFIED;
@@ -146,10 +154,10 @@ impl EncodedPage {
     }
 }
 
-/// Returns a strong tag.
+/// Returns a strong `ETag`.
 ///
-/// Example: the digits `0123abcd` and the suffix `-gzip` give the tag `"0123abcd-gzip"`.
-fn strong_tag(digits: &str, suffix: &str) -> HeaderValue {
+/// Example: the digits `0123abcd` and the suffix `-gzip` give `"0123abcd-gzip"`.
+fn strong_etag(digits: &str, suffix: &str) -> HeaderValue {
     HeaderValue::try_from(format!("\"{digits}{suffix}\""))
         .unwrap_or(HeaderValue::from_static("\"\""))
 }

@@ -1,14 +1,15 @@
-//! The route table of the window: every page and file, one line each.
+//! The route table of the window: one line for each page and file.
 
 use petstore_web::edge::routes;
 
-/// Declares the table, and the enum `Page` with a variant for each line, so that no page can lack a variant.
+/// Declares the enum `Page` and the route table `PAGES` from the same list, so that they cannot
+/// diverge.
 ///
-/// Example: `robots "/robots.txt";` becomes the variant `Page::robots`, and the line
-/// `robots GET "/robots.txt" Page::robots;` of the table.
+/// Example: `robots "/robots.txt";` expands to the variant `Page::robots` and to the table entry
+/// `robots GET "/robots.txt" Page::robots;`.
 macro_rules! pages {
     ($($page:ident $path:literal;)*) => {
-        /// A page or file. `Window::respond` calls the function of each.
+        /// A page or file of the window. `Window::respond` dispatches on it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
         pub enum Page {
@@ -16,7 +17,7 @@ macro_rules! pages {
         }
 
         routes! {
-            /// All pages and files.
+            /// The routes of all pages and files.
             pub(super) static PAGES: Page = Window "window.";
             $($page GET $path Page::$page;)*
         }

@@ -1,4 +1,4 @@
-//! The content of the pages, as schema.org describes it, for search engines.
+//! The structured data of pages for search engines: JSON-LD with the vocabulary of schema.org.
 
 use maud::{Markup, PreEscaped};
 use petstore_app::StoreFacts;
@@ -15,7 +15,7 @@ use super::{
     store::{Organization, organization},
 };
 
-/// A page, with the thing that it is about.
+/// A schema.org `WebPage` or one of its subtypes. `content` adds the properties of the subtype.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<T> {
@@ -30,13 +30,14 @@ struct Page<T> {
     content: T,
 }
 
-/// The content of a page about one thing.
+/// The content of a page that is about one main thing.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MainEntity<T> {
     main_entity: T,
 }
 
+/// The list of the animals on a page.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemList {
@@ -47,6 +48,7 @@ struct ItemList {
     items: Vec<ListItem>,
 }
 
+/// An animal in a list.
 #[derive(Serialize)]
 struct ListItem {
     #[serde(rename = "@type")]
@@ -56,6 +58,7 @@ struct ListItem {
     url: String,
 }
 
+/// An animal with an offer, as the product that the store sells.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Product<'a> {
@@ -79,7 +82,8 @@ struct Product<'a> {
     offers: Offer<'a>,
 }
 
-/// An animal without an offer. It is not a product, because search engines reject a product without an offer.
+/// The properties of a page about an animal without an offer. The animal is not described as a
+/// `Product`, because search engines reject products without offers.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AnimalWithoutOffer {
@@ -91,6 +95,7 @@ struct AnimalWithoutOffer {
     primary_image_of_page: Option<ImageObject>,
 }
 
+/// A photo of an animal.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ImageObject {
@@ -99,6 +104,7 @@ struct ImageObject {
     content_url: String,
 }
 
+/// A value of an animal's field that has no property of its own in schema.org.
 #[derive(Serialize)]
 struct PropertyValue<'a> {
     #[serde(rename = "@type")]
@@ -109,6 +115,7 @@ struct PropertyValue<'a> {
     value: String,
 }
 
+/// The price of an animal, and whether it is reserved.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Offer<'a> {
@@ -122,7 +129,7 @@ struct Offer<'a> {
     seller: Option<Organization>,
 }
 
-/// Describes a page of the list.
+/// Renders the structured data of a list page.
 pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> Markup {
     let items = animals
         .iter()
@@ -139,14 +146,14 @@ pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> M
         number_of_items: animals.len(),
         items,
     };
-    page(
+    json_ld(
         "CollectionPage",
         organization(shop, facts),
         MainEntity { main_entity },
     )
 }
 
-/// Describes the page of an animal: as a product if it has an offer.
+/// Renders the structured data of an animal's page. The animal is a product if it has an offer.
 pub(super) fn animal(
     shop: &Shop,
     facts: &StoreFacts,
@@ -177,9 +184,9 @@ pub(super) fn animal(
         additional_property: Vec::new(),
     };
     for (field, value) in &animal.values {
-        product.add(field, value);
+        product.add_field_value(field, value);
     }
-    page(
+    json_ld(
         "ItemPage",
         None,
         MainEntity {
@@ -188,7 +195,7 @@ pub(super) fn animal(
     )
 }
 
-/// Describes the page of an animal without an offer.
+/// Renders the structured data of the page of an animal without an offer.
 fn animal_without_offer(
     shop: &Shop,
     facts: &StoreFacts,
@@ -200,7 +207,7 @@ fn animal_without_offer(
         schema: "ImageObject",
         content_url: shop.url(&photo.path(PhotoSize::Large)),
     });
-    page(
+    json_ld(
         "WebPage",
         organization(shop, facts),
         AnimalWithoutOffer {
@@ -213,9 +220,9 @@ fn animal_without_offer(
 }
 
 impl<'a> Product<'a> {
-    /// Adds the value of a field, unless another property has it: the price is in the offer, and a long text in the
-    /// description.
-    fn add(&mut self, field: &'a FieldDefinition, value: &FieldValue) {
+    /// Adds the value of a field. Skips the price, which is part of the offer, as well as the
+    /// description and other long texts, which belong in the description.
+    fn add_field_value(&mut self, field: &'a FieldDefinition, value: &FieldValue) {
         let name = field.name.as_str();
         let is_description = name == "description" && field.kind == FieldKind::Text;
         if field.is_price() || is_description || field.kind == FieldKind::LongText {
@@ -223,7 +230,7 @@ impl<'a> Product<'a> {
         }
 
         let text = match (field.kind, value) {
-            // Programs read a date in the form in which the store has it.
+            // Search engines expect ISO 8601 dates, which is how the store keeps them.
             (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
             _ => value_text(field, value),
         };
@@ -240,7 +247,8 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Describes the offer of an animal, if there are a price and a currency.
+/// Describes the offer of an animal. Returns `None` if its price or the currency of the store is
+/// unknown, or if the price is negative.
 fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
     let price = animal.price()?;
     if Decimal::new(price)?.ten_thousandths() < 0 {
@@ -262,8 +270,13 @@ fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Opti
     })
 }
 
-/// Returns the description of a page as JSON for a `script` element, which no text in it can close.
-fn page(schema: &'static str, publisher: Option<Organization>, content: impl Serialize) -> Markup {
+/// Serializes the structured data of a page as JSON for a `script` element. Markup characters are
+/// escaped, so that no text can close the element.
+fn json_ld(
+    schema: &'static str,
+    publisher: Option<Organization>,
+    content: impl Serialize,
+) -> Markup {
     let page = Page {
         context: "https://schema.org",
         schema,
@@ -271,12 +284,13 @@ fn page(schema: &'static str, publisher: Option<Organization>, content: impl Ser
         publisher,
         content,
     };
-    // Texts and numbers always have a form in JSON.
+    // Serializing cannot fail: the page consists of strings and integers only.
     let json = serde_json::to_string(&page).unwrap_or_default();
     PreEscaped(escape_markup(json))
 }
 
-/// Replaces the characters of JSON that mean something in HTML by their escapes in JSON.
+/// Replaces the characters that are special in HTML with their JSON escapes, so that the JSON keeps
+/// its meaning.
 ///
 /// Example: `{"name":"<b>"}` becomes `{"name":"\u003cb\u003e"}`.
 fn escape_markup(mut json: String) -> String {

@@ -1,4 +1,5 @@
-//! Finds the animals of a page: those that are available or reserved, newest first.
+//! Reads the animals on offer from the store: those that are available or reserved, and listed on
+//! the website. Also counts them, and matches them against filters.
 
 use std::{collections::HashSet, slice};
 
@@ -13,81 +14,85 @@ use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
-    filter::{Filter, Parameter, offered_field},
+    filter::{Filter, Parameter, filterable_field},
     labels::read_first_categories,
     query::Query,
 };
 
-/// The largest number of animals of the list that is counted exactly.
+/// The highest number of results of a list that is counted exactly.
 pub(super) const MAX_COUNT_OF_LIST: usize = 10_000;
 
-/// The largest number of animals that is counted exactly for a kind, and for a list that is offered instead of an
-/// empty one.
+/// The highest number of animals that is counted exactly for a kind of animals, and for a list that
+/// is suggested in place of an empty one.
 pub(super) const MAX_COUNT_OF_KIND: usize = 1_000;
 
-/// The maximum number of animals that come first because of their name.
-const MAX_NAMED: i64 = 6;
+/// The maximum number of name matches that are moved to the top of the first page.
+const MAX_NAME_MATCHES: i64 = 6;
 
-/// The number of the newest changes that are searched for animals that came back.
+/// How many of the newest changes are searched for animals that became available again.
 const SEARCHED_CHANGES: i64 = 1_000;
 
-/// The maximum number of animals that came back, the newest first.
-const MAX_CAME_BACK: usize = 24;
+/// The maximum number of animals in the feed that became available again.
+const MAX_RETURNED_PETS: usize = 24;
 
-/// An animal that became available again.
-pub(super) struct CameBack {
-    /// The number of the change that made it available.
+/// An animal that became available again, for example because its order was cancelled.
+pub(super) struct ReturnedPet {
+    /// The number of the change that made it available, in the log of changes.
     pub(super) seq: i64,
-    /// The time of this change.
+    /// When that change was made.
     pub(super) changed_at: Timestamp,
     pub(super) pet: StorePet,
 }
 
-/// The largest number of animals that are sorted by the day on which they came.
-const MAX_SORTED: usize = 500;
+/// The maximum number of animals that are sorted (in memory) by the date of their arrival. Longer
+/// lists are sorted by id, which is the order in which the animals were added.
+const MAX_SORTED_BY_ARRIVAL: usize = 500;
 
-/// The name of the parameter of the species.
+/// The query parameter that filters by species.
 const SPECIES: &str = "field.species";
 
-/// The number of species or categories whose animals are counted.
+/// The maximum number of species or categories whose animals are counted.
 const MAX_KINDS: usize = 24;
 
-/// Reads the animals of a page of the list, and the position after them if more animals follow.
-pub(super) async fn find(
+/// Reads the animals on one page of the list. Also returns the cursor of the next page, if more
+/// animals follow.
+pub(super) async fn find_page(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    let Some(mut offers) = offers(&query.filter, fields) else {
+    let Some(mut pet_query) = offers_query(&query.filter, fields) else {
         return Ok((Vec::new(), None));
     };
+    // By id, animals are in the order in which they were added, but they may have arrived in a
+    // different one.
     if query.longest_first
         && fields.find(INTAKE).is_some_and(|field| field.is_public)
-        && let Some(pets) = find_sorted_by_arrival(store, &offers, fields).await?
+        && let Some(pets) = find_sorted_by_arrival(store, &pet_query, fields).await?
     {
-        return Ok(page_of(pets, query));
+        return Ok(page_after_cursor(pets, query));
     }
-    offers.newest_first = !query.longest_first;
-    offers.limit = query.limit;
-    offers.after = query.after;
-    store.list_offers(&offers).await
+    pet_query.newest_first = !query.longest_first;
+    pet_query.limit = query.limit;
+    pet_query.after = query.after;
+    store.list_offers(&pet_query).await
 }
 
-/// Reads all animals of a query, and sorts them by the day on which they came. Returns `None` if there are more than
-/// [`MAX_SORTED`].
+/// Reads all animals that match a query, and sorts them by the date of their arrival, earliest
+/// first. Returns `None` if there are more than [`MAX_SORTED_BY_ARRIVAL`].
 async fn find_sorted_by_arrival(
     store: &StoreReader,
-    offers: &PetQuery,
+    pet_query: &PetQuery,
     fields: &FieldSet,
 ) -> Result<Option<Vec<StorePet>>, StoreError> {
     let mut page_query = PetQuery {
         limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
-        ..offers.clone()
+        ..pet_query.clone()
     };
     let counts = store
-        .count_offers(vec![page_query.clone()], MAX_SORTED + 1)
+        .count_offers(vec![page_query.clone()], MAX_SORTED_BY_ARRIVAL + 1)
         .await?;
-    if counts.iter().any(|count| *count > MAX_SORTED) {
+    if counts.iter().any(|count| *count > MAX_SORTED_BY_ARRIVAL) {
         return Ok(None);
     }
 
@@ -96,7 +101,7 @@ async fn find_sorted_by_arrival(
         let (page, next) = store.list_offers(&page_query).await?;
         pets.extend(page);
         page_query.after = next;
-        if next.is_none() || pets.len() > MAX_SORTED {
+        if next.is_none() || pets.len() > MAX_SORTED_BY_ARRIVAL {
             break;
         }
     }
@@ -104,28 +109,34 @@ async fn find_sorted_by_arrival(
     Ok(Some(pets))
 }
 
-/// Returns the page of sorted animals that a query asks for, and the position after the page if more follow.
-fn page_of(mut pets: Vec<StorePet>, query: &Query) -> (Vec<StorePet>, Option<PetId>) {
-    let last_shown = pets.iter().position(|pet| Some(pet.id) == query.after);
-    let pets = pets.split_off(last_shown.map_or(0, |index| index + 1));
+/// Cuts the page that a query selects out of all animals in their order. Also returns the cursor of
+/// the next page, if more animals follow. If the animal of the query's cursor is gone, returns the
+/// first page.
+fn page_after_cursor(mut pets: Vec<StorePet>, query: &Query) -> (Vec<StorePet>, Option<PetId>) {
+    let cursor_index = pets.iter().position(|pet| Some(pet.id) == query.after);
+    let pets = pets.split_off(cursor_index.map_or(0, |index| index + 1));
     query.limit.page(pets, |pet| pet.id)
 }
 
-/// Returns the day of a time in UTC.
+/// Returns the date of a time in UTC.
 fn utc_day(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
 
-/// Reads the animals of a page of the list like [`find`]. The first page of a search by everyday words begins with the
-/// animals that have the text in their name, which may be on a later page, too.
-pub(super) async fn find_for_people(
+/// Reads the animals on one page of the list like [`find_page`], with name matches at the top of
+/// the first page.
+///
+/// This matters for search text that was recognized as everyday words: a visitor who searches for
+/// `kitten` may mean young cats, but also an animal with the name Kitten. A name match can appear
+/// again on a later page.
+pub(super) async fn find_page_with_name_matches(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    let (mut pets, next) = find(store, query, fields).await?;
+    let (mut pets, next) = find_page(store, query, fields).await?;
     if query.after.is_none() {
-        for pet in find_named(store, query, fields).await? {
+        for pet in find_name_matches(store, query, fields).await? {
             pets.retain(|listed_pet| listed_pet.id != pet.id);
             pets.insert(0, pet);
         }
@@ -133,8 +144,9 @@ pub(super) async fn find_for_people(
     Ok((pets, next))
 }
 
-/// Finds the animals that have the text of a search by everyday words in their name, the first one last.
-async fn find_named(
+/// Finds animals whose name begins with the search text, if the text was recognized as everyday
+/// words. Returns them in reverse order, ready to be inserted at the top of the page one by one.
+async fn find_name_matches(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
@@ -147,18 +159,18 @@ async fn find_named(
     if filter.understood_words.is_empty() || name.is_none() {
         return Ok(Vec::new());
     }
-    let Some(mut offers) = offers(&filter.with_search(""), fields) else {
+    let Some(mut pet_query) = offers_query(&filter.with_search(""), fields) else {
         return Ok(Vec::new());
     };
-    offers.name = name;
-    offers.newest_first = !query.longest_first;
-    offers.limit = Limit::new(MAX_NAMED).unwrap_or_default();
-    let (mut pets, _) = store.list_offers(&offers).await?;
+    pet_query.name = name;
+    pet_query.newest_first = !query.longest_first;
+    pet_query.limit = Limit::new(MAX_NAME_MATCHES).unwrap_or_default();
+    let (mut pets, _) = store.list_offers(&pet_query).await?;
     pets.reverse();
     Ok(pets)
 }
 
-/// Counts the animals that a filter finds. Stops counting at `max_count + 1`.
+/// Counts the animals on offer that match a filter. Stops counting at `max_count + 1`.
 pub(super) async fn count(
     store: &StoreReader,
     filter: &Filter,
@@ -169,7 +181,8 @@ pub(super) async fn count(
     Ok(counts.first().copied().unwrap_or_default())
 }
 
-/// Counts the animals that each filter finds, at one moment. Stops counting at `max_count + 1`.
+/// Counts the animals on offer that match each filter, all in the same database snapshot. Stops
+/// counting at `max_count + 1`. Returns one count per filter, in their order.
 async fn count_each(
     store: &StoreReader,
     filters: &[Filter],
@@ -178,16 +191,17 @@ async fn count_each(
 ) -> Result<Vec<usize>, StoreError> {
     let queries: Vec<_> = filters
         .iter()
-        .map(|filter| offers(filter, fields))
+        .map(|filter| offers_query(filter, fields))
         .collect();
-    let possible_queries = queries.iter().flatten().cloned().collect();
-    let possible_counts = store.count_offers(possible_queries, max_count + 1).await?;
+    // A filter that no animal can match has no query. Its count is 0.
+    let existing_queries = queries.iter().flatten().cloned().collect();
+    let existing_counts = store.count_offers(existing_queries, max_count + 1).await?;
 
-    let mut possible_counts = possible_counts.into_iter();
+    let mut existing_counts = existing_counts.into_iter();
     let mut counts = Vec::with_capacity(filters.len());
     for query in queries {
         let count = if query.is_some() {
-            possible_counts.next()
+            existing_counts.next()
         } else {
             None
         };
@@ -196,37 +210,38 @@ async fn count_each(
     Ok(counts)
 }
 
-/// A species or a category.
+/// A species or category, with the number of its animals.
 pub(super) struct CountedKind {
-    /// The parameter that chooses it.
+    /// The query parameter that filters by it.
     pub(super) parameter: Parameter,
-    /// The number of its animals, at most [`MAX_COUNT_OF_KIND`] and one more.
+    /// The number of its animals on offer. `MAX_COUNT_OF_KIND + 1` means more than
+    /// [`MAX_COUNT_OF_KIND`].
     pub(super) count: usize,
 }
 
-/// Counts the animals of each species, or of each category if they do not have two species. Returns nothing if they
-/// do not have two categories, either.
+/// Counts the animals on offer by species or, if they are not of at least two species, by category.
+/// Returns an empty list if they are not of at least two categories either, because then there is
+/// nothing to choose from.
 pub(super) async fn count_kinds(
     store: &StoreReader,
     fields: &FieldSet,
 ) -> Result<Vec<CountedKind>, StoreError> {
-    let species = species_parameters(fields);
-    let species = kinds_with_animals(store, fields, species).await?;
+    let species = kinds_with_animals(store, fields, species_parameters(fields)).await?;
     if species.len() > 1 {
         return Ok(species);
     }
 
-    let categories = category_parameters(store).await?;
-    let categories = kinds_with_animals(store, fields, categories).await?;
+    let category_parameters = category_parameters(store).await?;
+    let categories = kinds_with_animals(store, fields, category_parameters).await?;
     if categories.len() > 1 {
         return Ok(categories);
     }
     Ok(Vec::new())
 }
 
-/// Returns the parameters of the first species that animals can have.
+/// Returns the query parameters for the first species that animals can have.
 fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
-    let field = offered_field(SPECIES, fields);
+    let field = filterable_field(SPECIES, fields);
     let choices = field.and_then(|field| field.choices.as_ref());
     choices
         .map(Choices::values)
@@ -237,7 +252,7 @@ fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
         .collect()
 }
 
-/// Returns the parameters of the first categories.
+/// Returns the query parameters for the first categories.
 async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
     let categories = read_first_categories(store).await?;
     Ok(categories
@@ -247,12 +262,15 @@ async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, Stor
         .collect())
 }
 
-/// Returns the first categories that have an animal on offer. The public learns of no others.
+/// Reads the first categories, and leaves out those without an animal on offer, which the public
+/// must not learn about.
 pub(super) async fn read_public_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
     let mut categories = read_first_categories(store).await?;
-    let queries = categories.iter().map(|category| of_category(category.id));
+    let queries = categories
+        .iter()
+        .map(|category| category_query(category.id));
     let counts = store.count_offers(queries.collect(), 1).await?;
     let mut counts = counts.into_iter();
     categories.retain(|_| counts.next().is_some_and(|count| count > 0));
@@ -260,15 +278,18 @@ pub(super) async fn read_public_categories(
 }
 
 /// Whether a category has an animal on offer.
-pub(super) async fn has_animal(store: &StoreReader, category_id: i64) -> Result<bool, StoreError> {
+pub(super) async fn category_has_animals(
+    store: &StoreReader,
+    category_id: i64,
+) -> Result<bool, StoreError> {
     let counts = store
-        .count_offers(vec![of_category(category_id)], 1)
+        .count_offers(vec![category_query(category_id)], 1)
         .await?;
     Ok(counts.iter().any(|count| *count > 0))
 }
 
-/// Returns the query for the animals of a category that are on offer.
-fn of_category(id: i64) -> PetQuery {
+/// Returns the store query for the animals on offer in a category.
+fn category_query(id: i64) -> PetQuery {
     PetQuery {
         category_id: Some(id),
         is_on_offer: true,
@@ -276,7 +297,7 @@ fn of_category(id: i64) -> PetQuery {
     }
 }
 
-/// Counts the animals of the kind that each parameter chooses. Leaves out the kinds without animals.
+/// Counts the animals on offer that match each parameter. Leaves out parameters without matches.
 async fn kinds_with_animals(
     store: &StoreReader,
     fields: &FieldSet,
@@ -297,32 +318,35 @@ async fn kinds_with_animals(
     Ok(kinds)
 }
 
-/// Reads the animals on the website that became available again and still are, each with the last change that did it.
-pub(super) async fn read_came_back(store: &StoreReader) -> Result<Vec<CameBack>, StoreError> {
-    let mut ids = HashSet::new();
+/// Reads the animals that recently became available again and are still on offer, newest first.
+/// Each animal appears once, with the latest change that made it available.
+pub(super) async fn read_returned_pets(
+    store: &StoreReader,
+) -> Result<Vec<ReturnedPet>, StoreError> {
+    let mut seen_ids = HashSet::new();
     let mut newest_returns = store.returns(SEARCHED_CHANGES).await?;
-    newest_returns.retain(|change| ids.insert(change.pet));
-    newest_returns.truncate(MAX_CAME_BACK);
+    newest_returns.retain(|change| seen_ids.insert(change.pet));
+    newest_returns.truncate(MAX_RETURNED_PETS);
 
-    let mut came_back = Vec::new();
+    let mut returned_pets = Vec::new();
     for change in newest_returns {
         let Some(pet) = store.get_listed_pet(change.pet).await? else {
             continue;
         };
         if pet.withdrawal.is_none() && pet.status != PetStatus::Sold {
-            came_back.push(CameBack {
+            returned_pets.push(ReturnedPet {
                 seq: change.seq,
                 changed_at: change.at,
                 pet,
             });
         }
     }
-    Ok(came_back)
+    Ok(returned_pets)
 }
 
-/// Returns the query for the animals on offer that pass a filter. Returns `None` if no animal can have the values of
-/// the filter.
-fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
+/// Converts a filter into a store query for the animals on offer. Returns `None` if no animal can
+/// match, because a value is not valid for its field.
+fn offers_query(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
     let values = filter
         .fields
         .iter()
@@ -333,35 +357,37 @@ fn offers(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
         name: filter.name.as_ref().map(|name| name.prefix.clone()),
         phrase: filter.phrase.clone(),
         values,
-        dates: filter.age.as_ref().map(|age| age.births.clone()),
+        dates: filter.age.as_ref().map(|age| age.birth_range.clone()),
         is_on_offer: true,
         ..PetQuery::default()
     })
 }
 
-/// A filter, ready to be compared with animals that do not come from a search.
+/// A filter that is evaluated in memory, for animals that were not selected by a store query for
+/// the filter.
 pub(super) struct FilterMatcher {
-    /// `None` if no animal can have the values of the filter.
-    offers: Option<PetQuery>,
+    /// The criteria without the search text. `None` if no animal can match.
+    pet_query: Option<PetQuery>,
+    /// The interpreted search text, if the filter has one.
     phrase: Option<PhraseMeaning>,
 }
 
 impl FilterMatcher {
-    /// Prepares a filter to be compared with animals that have these fields.
+    /// Prepares a filter for animals with these fields.
     pub(super) fn new(filter: &Filter, fields: &FieldSet) -> Self {
         let phrase = filter.phrase.as_ref().map(|phrase| phrase.meaning(fields));
         Self {
-            offers: offers(filter, fields),
+            pet_query: offers_query(filter, fields),
             phrase,
         }
     }
 
-    /// Whether an animal is on offer and passes the filter.
+    /// Whether an animal is on offer and matches the filter.
     pub(super) fn matches(&self, pet: &StorePet) -> bool {
-        let Some(offers) = &self.offers else {
+        let Some(pet_query) = &self.pet_query else {
             return false;
         };
-        if !offers.matches(pet.status, pet.category_id, &pet.name, &pet.fields) {
+        if !pet_query.matches(pet.status, pet.category_id, &pet.name, &pet.fields) {
             return false;
         }
         match &self.phrase {

@@ -4,20 +4,20 @@ use bytes::Bytes;
 use petstore_app::StoreOptions;
 use petstore_web::edge::Origin;
 
-/// The settings of the window that an operator can choose.
+/// The settings of the window, as the operator configured them.
 #[derive(Debug, Clone, Default)]
 pub struct WindowSettings {
-    /// The URL at which the public reaches the window, without a slash at its end.
+    /// The public base URL of the window, without a trailing slash.
     pub url: String,
-    /// The facts about the store that its profile does not name.
+    /// Fallbacks for facts about the store that its profile does not state.
     pub store: StoreOptions,
-    /// The style sheet that the pages use after their own.
+    /// The operator's own style sheet. Pages link to it last, so its rules override theirs.
     pub style: Option<Style>,
-    /// The sites that may show `/embed` in a frame.
+    /// The origins that may show `/embed` in a frame.
     pub embed: Vec<Origin>,
 }
 
-/// A style sheet of the store.
+/// A validated style sheet from the operator.
 #[derive(Debug, Clone)]
 pub struct Style(Bytes);
 
@@ -25,7 +25,9 @@ impl Style {
     /// The maximum length, in bytes.
     const MAX_LENGTH: usize = 256 << 10;
 
-    /// Checks a style sheet. Fails if it is too long, or not UTF-8 text.
+    /// Validates a style sheet. Fails if it is longer than 256 KiB, is not UTF-8, or contains a NUL
+    /// byte. The error is the end of a message that begins with the name of the file, for example
+    /// `the style sheet a.css is not UTF-8 text`.
     pub fn new(sheet: Vec<u8>) -> Result<Self, &'static str> {
         if sheet.len() > Self::MAX_LENGTH {
             return Err("is larger than 256 KiB");
@@ -36,7 +38,7 @@ impl Style {
         Ok(Self(sheet.into()))
     }
 
-    /// Returns the text of the style sheet.
+    /// Returns the UTF-8 text of the style sheet.
     pub(super) fn sheet(&self) -> &Bytes {
         &self.0
     }

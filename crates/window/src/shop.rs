@@ -1,4 +1,5 @@
-//! The data that all pages and files read.
+//! The state that all pages and files share: access to the store, the settings, the queues for
+//! visitors, and caches.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +7,7 @@ use jiff::civil::Date;
 use maud::Markup;
 use parking_lot::Mutex;
 use petstore_app::turns::{TurnLimits, Turns};
-use petstore_app::{ReadingParts, Seen, StoreFacts};
+use petstore_app::{ReadingParts, StoreFacts, WriteStamp};
 use petstore_domain::{
     PetId,
     store_area::{Category, FieldSet, Photo, PhotoSize, Profile},
@@ -24,11 +25,12 @@ use super::{
     filter::{Filter, Parameter},
     query::Query,
     refreshed::{Reading, Refreshed},
-    selection::{self, CameBack, CountedKind},
+    selection::{self, CountedKind, ReturnedPet},
     settings::WindowSettings,
 };
 
-/// The turns of visitors' searches, and of their other pages. A visitor can have all turns while nobody waits.
+/// The limits on how many pages are rendered at once. They apply separately to searches and to all
+/// other pages. One visitor can take every turn as long as nobody else is waiting.
 const PAGE_TURNS: TurnLimits = TurnLimits {
     turns: 2,
     turns_of_known: 0,
@@ -40,50 +42,53 @@ const PAGE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The turns of pieces of files. A file needs many turns, and its earlier turns must not count against its later ones:
-/// otherwise, a file would break off as soon as visitors came who have had fewer turns.
+/// The limits on how many pieces of files are read at once. Past turns are not remembered here: a
+/// file needs many turns, and if they counted against it, the queue would drop its next request,
+/// and abort the download, as soon as visitors with fewer turns arrived.
 const PIECE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::ZERO,
     ..PAGE_TURNS
 };
 
-/// The number of filters whose suggestions and counts are cached.
+/// The number of entries in the cache of suggestions, and in the cache of counts.
 const MAX_FILTERS: usize = 64;
 
-/// A store, and its settings and caches for the window.
+/// Everything that pages need to read and present the data of one store.
 pub(super) struct Shop {
     pub(super) parts: ReadingParts,
     pub(super) settings: WindowSettings,
-    /// The turns of searches, because they take longer than other pages.
-    pub(super) searches: Arc<Turns>,
-    /// The turns of other pages.
-    pub(super) pages: Arc<Turns>,
-    /// The turns of pieces of files.
-    pub(super) pieces: Arc<Turns>,
-    /// The moment that was read last.
-    last_moment: AsyncMutex<Option<SeenMoment>>,
-    /// The facts about the store in the moment that was read last.
+    /// The queue for lists with a filter. It is separate because searches take longer than other
+    /// pages.
+    pub(super) search_turns: Arc<Turns>,
+    /// The queue for all other pages.
+    pub(super) page_turns: Arc<Turns>,
+    /// The queue for pieces of files.
+    pub(super) piece_turns: Arc<Turns>,
+    /// The most recently read snapshot.
+    cached_snapshot: AsyncMutex<Option<CachedSnapshot>>,
+    /// The facts from the most recently read snapshot, for error pages when the store cannot be
+    /// read.
     last_facts: Mutex<Arc<StoreFacts>>,
-    /// The kinds of animals among which a visitor chooses first.
+    /// The kinds of animals that the list offers as shortcuts above the results.
     kinds: Refreshed<Arc<Vec<CountedKind>>>,
-    /// The first categories that have an animal on offer.
+    /// The first categories, without those that have no animal on offer.
     public_categories: Refreshed<Arc<Vec<Category>>>,
-    /// The animals that became available again.
-    came_back: Refreshed<Arc<Vec<CameBack>>>,
-    /// The suggestions at the ends of pages.
+    /// The animals that recently became available again.
+    returned_pets: Refreshed<Arc<Vec<ReturnedPet>>>,
+    /// The rendered suggestions at the end of pages.
     suggestion_cache: Cache<SuggestionsKey, Suggestions>,
-    /// The numbers of animals that filters find.
+    /// The number of animals that match a filter.
     counts: Cache<CountKey, usize>,
 }
 
-/// The key of suggestions in their cache. Their cards have ages, which depend on the day.
+/// The cache key of suggestions. It includes the day, because the cards show ages.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct SuggestionsKey {
     today: Date,
     parameters: Vec<Parameter>,
 }
 
-/// The key of a count in its cache. A filter by age depends on the day.
+/// The cache key of a count. It includes the day, because filters by age depend on it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct CountKey {
     today: Date,
@@ -91,135 +96,148 @@ struct CountKey {
     max_count: usize,
 }
 
-/// A state of the store as the public sees it, apart from the animals.
-pub(super) struct Moment {
+/// What pages need to know about the store, apart from its animals. The fields and the facts are at
+/// least as new as `version`, so data that is cached under this version is never older than the
+/// version says.
+pub(super) struct Snapshot {
+    /// The version of the public data. It is the version of every cached page that is rendered from
+    /// this snapshot.
     pub(super) version: Version,
-    /// All fields, also those fields that are not public.
+    /// All fields, including those that are not public.
     pub(super) fields: FieldSet,
-    /// What the store says about itself.
+    /// What the store says about itself, such as its name, language and currency.
     pub(super) facts: Arc<StoreFacts>,
 }
 
-/// A moment, and what the store was like when it was read.
-struct SeenMoment {
-    moment: Arc<Moment>,
-    seen: Seen,
+/// A snapshot, with the stamp that tells whether anything was written since it was read.
+struct CachedSnapshot {
+    snapshot: Arc<Snapshot>,
+    write_stamp: WriteStamp,
 }
 
-/// An animal at the end of a page, as its card.
+/// A suggested animal at the end of a page, already rendered as a card.
 pub(super) struct Suggestion {
     pub(super) id: PetId,
     pub(super) card: Markup,
-    /// The drawings that the card uses.
+    /// The drawings that the card refers to. The page that shows the card must define them.
     pub(super) drawings: Drawings,
 }
 
 type Suggestions = Arc<Vec<Suggestion>>;
 
-/// A picture that other sites show with a link to a page.
+/// The picture that other sites show when somebody shares a link to a page (Open Graph).
 #[derive(Clone)]
 pub(super) struct Preview {
     pub(super) url: String,
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Its alternative text.
+    /// The alternative text.
     pub(super) alt: String,
 }
 
 impl Shop {
-    /// Returns the store of these parts, before anything was read.
+    /// Creates a shop with empty caches. Until the first snapshot is read, its facts are the
+    /// operator's settings only.
     pub(super) fn new(parts: ReadingParts, settings: WindowSettings) -> Self {
         let facts = StoreFacts::new(Profile::default(), &settings.store);
         let clock = &parts.clock;
         Self {
-            searches: Turns::new(PAGE_TURNS, Arc::clone(clock)),
-            pages: Turns::new(PAGE_TURNS, Arc::clone(clock)),
-            pieces: Turns::new(PIECE_TURNS, Arc::clone(clock)),
+            search_turns: Turns::new(PAGE_TURNS, Arc::clone(clock)),
+            page_turns: Turns::new(PAGE_TURNS, Arc::clone(clock)),
+            piece_turns: Turns::new(PIECE_TURNS, Arc::clone(clock)),
             parts,
             settings,
-            last_moment: AsyncMutex::default(),
+            cached_snapshot: AsyncMutex::default(),
             last_facts: Mutex::new(Arc::new(facts)),
             kinds: Refreshed::default(),
             public_categories: Refreshed::default(),
-            came_back: Refreshed::default(),
+            returned_pets: Refreshed::default(),
             suggestion_cache: Cache::with_capacity(MAX_FILTERS),
             counts: Cache::with_capacity(MAX_FILTERS),
         }
     }
 
-    /// Returns what the public sees now. It has every write of this process, and the writes of other processes up to
-    /// a second ago. Sets the language of the request to the language of the store.
-    pub(super) async fn moment(&self) -> Result<Arc<Moment>, StoreError> {
-        let moment = self.current_moment().await?;
-        let facts = &moment.facts;
+    /// Returns the current snapshot. It reflects every write of this process; writes of other
+    /// processes can be missing for up to a second. As a side effect, switches the request to the
+    /// language of the store.
+    pub(super) async fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
+        let snapshot = self.current_snapshot().await?;
+        let facts = &snapshot.facts;
         languages::set_language_and_kind(facts.language().value, facts.kind());
-        Ok(moment)
+        Ok(snapshot)
     }
 
-    /// Returns the last moment if nobody can have written since it was read, or else reads the moment again.
-    async fn current_moment(&self) -> Result<Arc<Moment>, StoreError> {
-        // The lock is held while this reads, so requests that come together read once.
-        let mut last_moment = self.last_moment.lock().await;
-        let now = Seen::now(self.store(), &*self.parts.clock).await?;
-        if let Some(last) = &*last_moment
-            && last.seen.is_as(&now)
+    /// Returns the cached snapshot if nothing can have been written since it was read, and reads a
+    /// new one otherwise.
+    async fn current_snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
+        // The lock is held across the reads, so concurrent requests share one read instead of each
+        // doing their own.
+        let mut cached_snapshot = self.cached_snapshot.lock().await;
+        let now = WriteStamp::now(self.store(), &*self.parts.clock).await?;
+        if let Some(cached) = &*cached_snapshot
+            && cached.write_stamp.is_unchanged_at(&now)
         {
-            return Ok(Arc::clone(&last.moment));
+            return Ok(Arc::clone(&cached.snapshot));
         }
 
-        let former = last_moment.take().map(|last| last.moment);
-        let moment = self.read_moment(former).await?;
-        *last_moment = Some(SeenMoment {
-            moment: Arc::clone(&moment),
-            seen: now,
+        let previous = cached_snapshot.take().map(|cached| cached.snapshot);
+        let snapshot = self.read_snapshot(previous).await?;
+        *cached_snapshot = Some(CachedSnapshot {
+            snapshot: Arc::clone(&snapshot),
+            write_stamp: now,
         });
-        Ok(moment)
+        Ok(snapshot)
     }
 
-    /// Reads the moment of the present version. Returns `former` if it has this version.
-    async fn read_moment(&self, former: Option<Arc<Moment>>) -> Result<Arc<Moment>, StoreError> {
+    /// Reads the current snapshot. Returns `previous` if the version of the public data is still
+    /// the same.
+    async fn read_snapshot(
+        &self,
+        previous: Option<Arc<Snapshot>>,
+    ) -> Result<Arc<Snapshot>, StoreError> {
+        // The version is read first, so that the rest is at least as new.
         let version = self.store().public_version().await?;
-        if let Some(former) = former
-            && former.version == version
+        if let Some(previous) = previous
+            && previous.version == version
         {
-            return Ok(former);
+            return Ok(previous);
         }
 
         let fields = self.store().fields().await?;
         let facts = StoreFacts::read(self.store(), &self.settings.store).await?;
         let facts = Arc::new(facts);
         *self.last_facts.lock() = Arc::clone(&facts);
-        Ok(Arc::new(Moment {
+        Ok(Arc::new(Snapshot {
             version,
             fields,
             facts,
         }))
     }
 
-    /// Returns the facts that were read last, for a page about a store that cannot be read. Sets the language of the
-    /// request to the language in these facts.
+    /// Returns the most recently read facts, for error pages, which must work even if the store
+    /// cannot be read. As a side effect, switches the request to the language in these facts.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
         let facts = Arc::clone(&self.last_facts.lock());
         languages::set_language_and_kind(facts.language().value, facts.kind());
         facts
     }
 
-    /// Returns the reading half of the store.
+    /// Returns the read-only handle to the store.
     pub(super) fn store(&self) -> &StoreReader {
         &self.parts.store
     }
 
-    /// Returns the present day of a store with these facts.
+    /// Returns the current day in the time zone of the store.
     pub(super) fn today(&self, facts: &StoreFacts) -> Date {
         facts.day_of(self.parts.clock.now())
     }
 
-    /// Returns the URL at which the public reaches a path of the window.
+    /// Returns the absolute public URL of a path of the window.
     pub(super) fn url(&self, path: &str) -> String {
         [&self.settings.url, path].concat()
     }
 
-    /// Returns the picture that other sites show with a link to the page of a photo's animal.
+    /// Returns the link preview that shows this photo.
     pub(super) fn preview(&self, photo: &Photo, alt: String) -> Preview {
         let (width, height) = photo.dimensions(PhotoSize::Medium);
         Preview {
@@ -230,55 +248,58 @@ impl Shop {
         }
     }
 
-    /// Counts the animals that a filter finds. Stops counting at `max_count + 1`, which means more than `max_count`.
+    /// Counts the animals on offer that match a filter, or returns the cached count. Stops counting
+    /// at `max_count + 1`, which means "more than `max_count`".
     pub(super) async fn count(
         &self,
-        moment: &Moment,
+        snapshot: &Snapshot,
         filter: &Filter,
         max_count: usize,
     ) -> Result<usize, StoreError> {
         let key = CountKey {
-            today: self.today(&moment.facts),
+            today: self.today(&snapshot.facts),
             parameters: filter.parameters(),
             max_count,
         };
-        if let Some(count) = self.counts.find(&key, Some(moment.version)) {
+        if let Some(count) = self.counts.find(&key, Some(snapshot.version)) {
             return Ok(count);
         }
 
-        let count = selection::count(self.store(), filter, &moment.fields, max_count).await?;
-        self.counts.insert(key, Some(moment.version), &count);
+        let count = selection::count(self.store(), filter, &snapshot.fields, max_count).await?;
+        self.counts.insert(key, Some(snapshot.version), &count);
         Ok(count)
     }
 
-    /// Returns the kinds of animals among which a visitor chooses first. They are counted once for each version,
-    /// because every list shows them.
+    /// Returns the kinds of animals that the list offers as shortcuts, with their counts. Every
+    /// list shows them, so they are computed once per version, and may be from an earlier version
+    /// while new ones are computed.
     pub(super) async fn kinds(
         &self,
-        moment: &Arc<Moment>,
+        snapshot: &Arc<Snapshot>,
     ) -> Result<Reading<Arc<Vec<CountedKind>>>, StoreError> {
         self.kinds
-            .read(moment.version, || {
+            .get(snapshot.version, || {
                 let store = self.parts.store.clone();
-                let moment = Arc::clone(moment);
+                let snapshot = Arc::clone(snapshot);
                 async move {
-                    let kinds = selection::count_kinds(&store, &moment.fields).await?;
+                    let kinds = selection::count_kinds(&store, &snapshot.fields).await?;
                     Ok(Arc::new(kinds))
                 }
             })
             .await
     }
 
-    /// Returns the first categories that have an animal on offer. They are read once for each version, because every
-    /// list has them. They are never of an earlier version, in which a category could have had an animal that went off
-    /// the website since.
+    /// Returns the first categories, without those that have no animal on offer. Every list needs
+    /// them, so they are read once per version. Unlike [`Self::kinds`], they are never from an
+    /// earlier version: that could reveal a category whose last animal was taken off the website
+    /// since.
     pub(super) async fn public_categories(
         &self,
-        moment: &Moment,
+        snapshot: &Snapshot,
     ) -> Result<Arc<Vec<Category>>, StoreError> {
         let reading = self
             .public_categories
-            .read(moment.version, || {
+            .get(snapshot.version, || {
                 let store = self.parts.store.clone();
                 async move { Ok(Arc::new(selection::read_public_categories(&store).await?)) }
             })
@@ -290,61 +311,63 @@ impl Shop {
         Ok(Arc::new(categories))
     }
 
-    /// Returns the animals that became available again. They are read once for each version, because every feed has
-    /// them.
-    pub(super) async fn came_back(
+    /// Returns the animals that recently became available again. Every feed includes them, so they
+    /// are read once per version, and may be from an earlier version while new ones are read.
+    pub(super) async fn returned_pets(
         &self,
-        moment: &Moment,
-    ) -> Result<Reading<Arc<Vec<CameBack>>>, StoreError> {
-        self.came_back
-            .read(moment.version, || {
+        snapshot: &Snapshot,
+    ) -> Result<Reading<Arc<Vec<ReturnedPet>>>, StoreError> {
+        self.returned_pets
+            .get(snapshot.version, || {
                 let store = self.parts.store.clone();
-                async move { Ok(Arc::new(selection::read_came_back(&store).await?)) }
+                async move { Ok(Arc::new(selection::read_returned_pets(&store).await?)) }
             })
             .await
     }
 
-    /// Returns the animals that a page suggests to visitors who filtered with these parameters. `read` reads
-    /// and renders them, once for each version of the database, because the page of every animal of a kind
-    /// ends with the same suggestions.
+    /// Returns the suggestions for the filter with these parameters. They are cached, because the
+    /// pages of all animals of the same kind end with the same suggestions; `render_suggestions`
+    /// reads and renders them on a cache miss.
     pub(super) async fn suggestions(
         &self,
-        moment: &Moment,
+        snapshot: &Snapshot,
         parameters: Vec<Parameter>,
-        read: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
+        render_suggestions: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
     ) -> Result<Suggestions, StoreError> {
         let key = SuggestionsKey {
-            today: self.today(&moment.facts),
+            today: self.today(&snapshot.facts),
             parameters,
         };
-        if let Some(suggestions) = self.suggestion_cache.find(&key, Some(moment.version)) {
+        if let Some(suggestions) = self.suggestion_cache.find(&key, Some(snapshot.version)) {
             return Ok(suggestions);
         }
 
-        let suggestions = Arc::new(read().await?);
+        let suggestions = Arc::new(render_suggestions().await?);
         self.suggestion_cache
-            .insert(key, Some(moment.version), &suggestions);
+            .insert(key, Some(snapshot.version), &suggestions);
         Ok(suggestions)
     }
 
-    /// Gives the words of a search their everyday meaning.
-    pub(super) async fn understand(
+    /// Interprets everyday words in the search text of a query, such as `puppy`, as properties of
+    /// animals. Does nothing for a query without search text.
+    pub(super) async fn interpret_search(
         &self,
         mut query: Query,
-        moment: &Moment,
+        snapshot: &Snapshot,
     ) -> Result<Query, StoreError> {
         let Some(phrase) = query.filter.phrase.take() else {
             return Ok(query);
         };
-        let mut categories = Arc::default();
-        if has_general_words(&phrase) {
-            categories = self.public_categories(moment).await?;
-        }
+        let categories = if has_general_words(&phrase) {
+            self.public_categories(snapshot).await?
+        } else {
+            Arc::default()
+        };
         let vocabulary = Vocabulary {
-            fields: &moment.fields,
+            fields: &snapshot.fields,
             categories: &categories,
             language: languages::language(),
-            today: self.today(&moment.facts),
+            today: self.today(&snapshot.facts),
         };
         let understood = understand(phrase, &vocabulary);
         query.filter.phrase = Some(understood.phrase);

@@ -1,4 +1,7 @@
-//! `/sitemap.xml` and `/robots.txt`, for search engines.
+//! `/sitemap.xml` and `/robots.txt`, for search engines (sitemaps.org).
+//!
+//! As long as one sitemap can hold all animals, `/sitemap.xml` is this sitemap. Beyond that, it is
+//! an index of sitemaps such as `/sitemap-1.xml`, each with the animals of a fixed block of ids.
 
 use std::{io, sync::Arc};
 
@@ -22,29 +25,31 @@ use super::{
     xml::{XmlWriter, internal_error, write_declaration, write_text},
 };
 
-/// The number of successive ids whose animals are in one sitemap. A sitemap may have 50,000 addresses (sitemaps.org), and
-/// the first one also has the list. So the sitemap of an animal stays the same, and no animal is in two.
+/// The number of consecutive ids per sitemap. The protocol allows 50,000 URLs in a sitemap, and the
+/// first one also contains the URL of the list. Because blocks are ranges of ids, an animal always
+/// stays in the same sitemap.
 const BLOCK_LENGTH: i64 = 49_999;
 
-/// The animals of a sitemap.
+/// The range of ids that one sitemap covers.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
-    /// The lowest id in the block.
+    /// The lowest id of the block.
     lowest: i64,
-    /// The id after the highest one. `None` if the highest id has no limit.
+    /// The end of the range, exclusive. `None` if it is unbounded.
     end: Option<PetId>,
 }
 
 impl Block {
-    /// The block that has all animals.
+    /// The block of all ids.
     pub(super) const WHOLE: Self = Self {
         lowest: 0,
         end: None,
     };
 
-    /// Returns the ids in the block with this number, if they are valid ids.
+    /// Returns the block with this number. Returns `None` if its ids would exceed the range of
+    /// valid ids.
     ///
-    /// Example: block 1 has the ids from 49,999 to 99,997.
+    /// Example: block 1 contains the ids from 49,999 to 99,997.
     fn with_number(number: i64) -> Option<Self> {
         let lowest = number.checked_mul(BLOCK_LENGTH)?;
         let end = PetId::new(lowest.checked_add(BLOCK_LENGTH)?)?;
@@ -55,13 +60,16 @@ impl Block {
     }
 }
 
+/// The media type of sitemaps.
 const XML: &str = "application/xml; charset=utf-8";
+
+/// The XML namespace of sitemaps.
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 
-/// Renders the index of the sitemaps, for which it reads one animal of each. The page is empty if one sitemap has all
-/// animals.
+/// Renders the index of the sitemaps. The page is empty if a single sitemap can hold all animals:
+/// the caller then responds with that sitemap instead.
 pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
-    let newest_animal = PetQuery {
+    let newest_query = PetQuery {
         is_on_offer: true,
         newest_first: true,
         limit: Limit::new(1).unwrap_or_default(),
@@ -70,40 +78,40 @@ pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
     let max_count = usize::try_from(BLOCK_LENGTH).unwrap_or(usize::MAX);
     let counts = shop
         .store()
-        .count_offers(vec![newest_animal.clone()], max_count + 1)
+        .count_offers(vec![newest_query.clone()], max_count + 1)
         .await?;
     if counts.iter().all(|count| *count <= max_count) {
         return Ok(RenderedPage::new(XML, Vec::new()));
     }
 
-    let numbers = block_numbers(shop, newest_animal).await?;
+    let numbers = block_numbers(shop, newest_query).await?;
     let document = write_index(shop, &numbers).map_err(internal_error)?;
     Ok(RenderedPage::new(XML, document))
 }
 
-/// Returns the numbers of the blocks that have animals, and of the first block, whose sitemap has the list. The highest
-/// number comes first.
-async fn block_numbers(shop: &Shop, mut query: PetQuery) -> Result<Vec<i64>, StoreError> {
+/// Returns the numbers of the blocks with animals, highest first, and always block 0, because its
+/// sitemap also contains the URL of the list. Reads only one animal per block: the newest one, from
+/// which it skips to the next lower block.
+async fn block_numbers(shop: &Shop, mut newest_query: PetQuery) -> Result<Vec<i64>, StoreError> {
     let mut numbers = Vec::new();
     loop {
-        let (pets, _) = shop.store().list_offers(&query).await?;
+        let (pets, _) = shop.store().list_offers(&newest_query).await?;
         let Some(pet) = pets.first() else { break };
         let number = pet.id.get() / BLOCK_LENGTH;
         if number > 0 {
             numbers.push(number);
         }
-        // The newest animals come first, so the next one has a lower id than the block.
+        // Continues below the lowest id of this block.
         let Some(lowest) = PetId::new(number * BLOCK_LENGTH) else {
             break;
         };
-        query.after = Some(lowest);
+        newest_query.after = Some(lowest);
     }
-    // The sitemap of the first block has the list, and so something at any time.
     numbers.push(0);
     Ok(numbers)
 }
 
-/// Writes the index of these sitemaps.
+/// Writes the index of the sitemaps of these blocks.
 fn write_index(shop: &Shop, block_numbers: &[i64]) -> io::Result<Vec<u8>> {
     let mut writer = XmlWriter::new(Vec::new());
     write_start(&mut writer, "sitemapindex")?;
@@ -118,7 +126,8 @@ fn write_index(shop: &Shop, block_numbers: &[i64]) -> io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-/// Parses the number of a block, as in `/sitemap-{block}.xml`. Fails with 404 if there is no such block.
+/// Parses the block number in the path `/sitemap-{number}.xml`. Fails with 404 if it is not a valid
+/// block number.
 pub(super) fn parse_block(text: &str) -> Result<Block, ApiError> {
     parse_integer(text)
         .filter(|number| *number >= 0)
@@ -126,33 +135,35 @@ pub(super) fn parse_block(text: &str) -> Result<Block, ApiError> {
         .ok_or_else(ApiError::no_such_path)
 }
 
-/// The next piece of a sitemap.
+/// The piece of a sitemap that is generated next.
 enum NextPiece {
-    /// The animals before this one, or the newest ones.
+    /// The URLs of the next page of animals, those with ids below `before`, or the newest ones.
     Animals { before: Option<PetId> },
-    /// The end of the document.
-    Last,
-    /// Nothing, because the last piece was made.
-    None,
+    /// The closing tag of the document.
+    ClosingTag,
+    /// Nothing: the sitemap is complete.
+    Done,
 }
 
-/// A sitemap that is made while its client reads it.
+/// The state of a sitemap that is being streamed.
 struct SitemapFile {
     shop: Arc<Shop>,
     visitor: Option<ClientAddress>,
+    /// The lowest id of the block. The sitemap ends before the first animal below it.
     lowest: i64,
     next: NextPiece,
     _permit: FilePermit,
 }
 
-/// Responds with a sitemap: the animals of a block, and in the first block the list. It is written in pieces.
+/// Responds with the sitemap of a block: the URLs of its animals and, in the first block, of the
+/// list. The sitemap is generated while the client downloads it.
 pub(super) fn respond(
     shop: &Arc<Shop>,
     visitor: Option<ClientAddress>,
     block: Block,
     permit: FilePermit,
 ) -> Result<Response, ApiError> {
-    let first = first_piece(shop, block.lowest).map_err(internal_error)?;
+    let first_piece = opening_piece(shop, block.lowest).map_err(internal_error)?;
     let file = SitemapFile {
         shop: Arc::clone(shop),
         visitor,
@@ -160,40 +171,41 @@ pub(super) fn respond(
         next: NextPiece::Animals { before: block.end },
         _permit: permit,
     };
-    let pieces = stream::try_unfold(file, async |mut file| {
+    let further_pieces = stream::try_unfold(file, async |mut file| {
         let piece = file.next_piece().await?;
         Ok(piece.map(|piece| (piece, file)))
     });
-    Ok(walk::file_response(XML, first, pieces))
+    Ok(walk::file_response(XML, first_piece, further_pieces))
 }
 
 impl SitemapFile {
-    /// Returns the next piece. Returns `None` after the last one.
+    /// Generates the next piece. Returns `None` when the sitemap is complete.
     async fn next_piece(&mut self) -> Result<Option<Bytes>, StoreError> {
         match self.next {
             NextPiece::Animals { before } => {
-                let (pets, next) = walk::next_animals(&self.shop, self.visitor, before).await?;
+                let (pets, next) =
+                    walk::read_next_animals(&self.shop, self.visitor, before).await?;
                 self.next = match next {
                     Some(next) if next.get() > self.lowest => {
                         NextPiece::Animals { before: Some(next) }
                     }
-                    _ => NextPiece::Last,
+                    _ => NextPiece::ClosingTag,
                 };
-                let urls = piece(&self.shop, &pets, self.lowest).map_err(internal_error)?;
+                let urls = animals_piece(&self.shop, &pets, self.lowest).map_err(internal_error)?;
                 Ok(Some(urls))
             }
-            NextPiece::Last => {
-                self.next = NextPiece::None;
-                let piece = last_piece().map_err(internal_error)?;
-                Ok(Some(piece))
+            NextPiece::ClosingTag => {
+                self.next = NextPiece::Done;
+                let closing_tag = closing_piece().map_err(internal_error)?;
+                Ok(Some(closing_tag))
             }
-            NextPiece::None => Ok(None),
+            NextPiece::Done => Ok(None),
         }
     }
 }
 
-/// Returns the beginning of a sitemap. The first sitemap has the address of the list.
-fn first_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
+/// Returns the beginning of a sitemap. In the first block, this includes the URL of the list.
+fn opening_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     write_start(&mut writer, "urlset")?;
     if lowest == 0 {
@@ -202,8 +214,9 @@ fn first_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
     Ok(writer.into_inner().into())
 }
 
-/// Returns the addresses of the animals whose ids are not below `lowest`.
-fn piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
+/// Returns the URLs of animals, which are in descending order of their ids. Stops before the first
+/// id below `lowest`.
+fn animals_piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     for pet in pets.iter().take_while(|pet| pet.id.get() >= lowest) {
         let url = shop.url(&format!("/animals/{}", pet.id));
@@ -212,14 +225,14 @@ fn piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
     Ok(writer.into_inner().into())
 }
 
-/// Returns the end of a sitemap.
-fn last_piece() -> io::Result<Bytes> {
+/// Returns the closing tag of a sitemap.
+fn closing_piece() -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     write_end(&mut writer, "urlset")?;
     Ok(writer.into_inner().into())
 }
 
-/// Writes the start of a document with this root.
+/// Writes the XML declaration and the opening tag of the root element.
 fn write_start(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
     write_declaration(writer)?;
     end_line(writer);
@@ -229,19 +242,20 @@ fn write_start(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the end of a document with this root.
+/// Writes the closing tag of the root element.
 fn write_end(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
     writer.write_event(Event::End(BytesEnd::new(root)))?;
     end_line(writer);
     Ok(())
 }
 
-/// Ends a line, because an address has a line of its own.
+/// Ends a line: every URL has its own line.
 fn end_line(writer: &mut XmlWriter) {
     writer.get_mut().push(b'\n');
 }
 
-/// Writes the address of a page, and the day on which its animal changed.
+/// Writes the `url` element of a page and, for an animal's page, the day of the animal's last
+/// change.
 fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::Result<()> {
     let changed_at = pet.and_then(|pet| pet.updated_at.or(pet.created_at));
     writer
@@ -249,7 +263,8 @@ fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::R
         .write_inner_content(|element| {
             write_text(element, "loc", url)?;
             if let Some(changed_at) = changed_at {
-                // To the day, because values that are not public change it, too.
+                // Only the day: changes of private values count too, and an exact time would reveal
+                // them.
                 write_text(element, "lastmod", &changed_at.strftime("%F").to_string())?;
             }
             Ok(())
@@ -258,7 +273,7 @@ fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::R
     Ok(())
 }
 
-/// Responds to `GET /robots.txt`.
+/// Responds to `GET /robots.txt`. Crawlers skip `/embed`, which has the same content as the list.
 pub(super) fn robots(shop: &Shop) -> Response {
     let sitemap = shop.url("/sitemap.xml");
     let text = format!("User-agent: *\nDisallow: /embed\nSitemap: {sitemap}\n");

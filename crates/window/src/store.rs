@@ -1,4 +1,5 @@
-//! The parts of pages that are about the store.
+//! The parts of pages that present the store itself: its name, contact details, text about itself,
+//! and footer.
 
 use std::borrow::Cow;
 
@@ -13,23 +14,26 @@ use serde::Serialize;
 
 use super::{contact, shop::Shop};
 
-/// Returns the name of the store in a form that people can read, if the store has a name.
+/// Returns the name of the store in a form that is safe to display. Returns `None` if the store has
+/// no name.
 pub(super) fn own_name(facts: &StoreFacts) -> Option<String> {
-    facts.name().value.map(readable_whole)
+    facts.name().value.map(readable_untruncated)
 }
 
-/// Returns the name of the store, or a text in its place.
+/// Returns the name of the store, or a generic text if it has none.
 pub(super) fn display_name(facts: &StoreFacts) -> String {
     own_name(facts).unwrap_or_else(|| texts().no_store.to_owned())
 }
 
-/// Returns a text of any length in a form that people can read.
-fn readable_whole(text: &str) -> String {
+/// Returns a text of any length in a form that is safe to display: like [`readable`], but without
+/// truncating it.
+fn readable_untruncated(text: &str) -> String {
     readable(text, usize::MAX)
 }
 
-/// Renders the ways to a person, as links with the address as their text: not every computer has a program for such
-/// links.
+/// Renders the telephone number and email address of the store as links. The link texts are the
+/// number and address themselves, because not every device has an application for `tel:` and
+/// `mailto:` links.
 pub(super) fn contact_links(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(number) = &facts.profile.telephone {
@@ -37,13 +41,13 @@ pub(super) fn contact_links(facts: &StoreFacts) -> Markup {
         }
         @if let Some(email) = &facts.profile.email {
             a href=(contact::mail_url(email.as_str())) {
-                bdi { (readable_whole(email.as_str())) }
+                bdi { (readable_untruncated(email.as_str())) }
             }
         }
     }
 }
 
-/// Renders the text of the store about itself, if it has one.
+/// Renders the section with the store's text about itself, if it has one.
 pub(super) fn about_section(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(about) = &facts.profile.about {
@@ -55,8 +59,9 @@ pub(super) fn about_section(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the end of a page. `feed` is the query of its feed.
-pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
+/// Renders the footer of a page. `feed_query` is the query string of the Atom feed that it links
+/// to.
+pub(super) fn footer(facts: &StoreFacts, feed_query: &str) -> Markup {
     let profile = &facts.profile;
     let has_contact_links = profile.email.is_some() || profile.telephone.is_some();
     html! {
@@ -74,17 +79,20 @@ pub(super) fn footer(facts: &StoreFacts, feed: &str) -> Markup {
             @if has_contact_links { div.ways { (contact_links(facts)) } }
             div.ways {
                 @for Link { label, url } in profile.links.iter().flat_map(Links::all) {
-                    a href=(contact::ascii_url(url.as_str())) { bdi { (readable_whole(label.as_str())) } }
+                    a href=(contact::ascii_url(url.as_str())) {
+                        bdi { (readable_untruncated(label.as_str())) }
+                    }
                 }
-                a href={ "/animals.atom" (feed) } type="application/atom+xml" { (texts().feed) }
+                a href={ "/animals.atom" (feed_query) } type="application/atom+xml" { (texts().feed) }
             }
         }
     }
 }
 
-/// Renders a long text with the lines and paragraphs of its author.
+/// Renders a long text with its author's line breaks and paragraphs. An empty line separates
+/// paragraphs.
 ///
-/// Example: `a`, a line end and `b` are one paragraph of two lines; with two line ends, they are two paragraphs.
+/// Example: `a\nb` becomes one paragraph of two lines, and `a\n\nb` becomes two paragraphs.
 pub(super) fn paragraphs(text: &str) -> Markup {
     let mut text = Cow::Borrowed(text);
     if text.contains('\r') {
@@ -99,17 +107,17 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     }
 }
 
-/// Renders the lines of a text.
+/// Renders a paragraph with its line breaks.
 fn lines(paragraph: &str) -> Markup {
     html! {
         @for (index, line) in paragraph.trim().lines().enumerate() {
             @if index > 0 { br; }
-            (text(&readable_whole(line)))
+            (text(&readable_untruncated(line)))
         }
     }
 }
 
-/// The store, as schema.org describes it.
+/// The structured data about the store: an `Organization` of schema.org.
 #[derive(Serialize)]
 pub(super) struct Organization {
     #[serde(rename = "@type")]
@@ -127,7 +135,8 @@ pub(super) struct Organization {
     logo: Option<String>,
 }
 
-/// Describes the store. Returns `None` if it says nothing about itself.
+/// Returns the structured data about the store. Returns `None` if its profile has none of the
+/// properties.
 pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
     let profile = &facts.profile;
     let address = profile.address.as_ref();
@@ -137,9 +146,9 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
         schema: "Organization",
         name: own_name(facts),
         url: shop.url("/"),
-        address: address.map(|address| in_one_line(address.as_str())),
+        address: address.map(|address| on_one_line(address.as_str())),
         telephone: telephone.map(|number| number.as_str().to_owned()),
-        email: email.map(|email| readable_whole(email.as_str())),
+        email: email.map(|email| readable_untruncated(email.as_str())),
         logo: profile.logo.map(|logo| shop.url(&logo.path())),
     };
 
@@ -155,12 +164,14 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
     }
 }
 
-/// Returns the lines of a text with commas between them.
-fn in_one_line(text: &str) -> String {
+/// Joins the non-empty lines of a text with commas.
+///
+/// Example: `1 High Street\nOxford` becomes `1 High Street, Oxford`.
+fn on_one_line(text: &str) -> String {
     let lines: Vec<_> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    readable_whole(&lines.join(", "))
+    readable_untruncated(&lines.join(", "))
 }

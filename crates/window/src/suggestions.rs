@@ -1,4 +1,4 @@
-//! Suggestions of animals for the end of a page.
+//! Suggestions of other animals at the end of a page.
 
 use maud::{Markup, html};
 use petstore_domain::{Limit, PetId};
@@ -7,39 +7,33 @@ use petstore_store::StoreError;
 use petstore_web::edge::ApiError;
 
 use super::{
-    cards::{CARDS_IN_FIRST_VIEW, CardMaker},
+    cards::{CARDS_IN_FIRST_VIEW, CardRenderer},
     filter::Filter,
     query::Query,
-    shop::{Moment, Shop, Suggestion},
+    shop::{Shop, Snapshot, Suggestion},
 };
 
-/// The number of suggestions at the end of a page.
+/// The maximum number of suggestions at the end of a page.
 const MAX_SUGGESTIONS: u8 = 4;
 
-/// Renders suggestions for the end of a page: animals that pass the filter, or the newest animals if the filter is
-/// empty. Leaves out the animal `excluded_id`.
+/// Renders the section with suggestions: the newest animals that match the filter, except the
+/// animal `excluded_id`, which is the one that the page is about. Renders nothing if there are
+/// none.
 pub(super) async fn section(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     filter: Filter,
     excluded_id: Option<PetId>,
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let title = if filter.is_empty() {
-        texts().newest
-    } else if excluded_id.is_some() {
-        texts().similar
-    } else {
-        texts().perhaps
-    };
-
+    let title = section_title(&filter, excluded_id);
     let cache_key = filter.parameters();
-    let suggestions = shop
-        .suggestions(moment, cache_key, async || {
-            read_suggestions(shop, moment, filter).await
+    let cached_suggestions = shop
+        .suggestions(snapshot, cache_key, async || {
+            read_suggestions(shop, snapshot, filter).await
         })
         .await?;
-    let suggestions: Vec<_> = suggestions
+    let suggestions: Vec<_> = cached_suggestions
         .iter()
         .filter(|suggestion| excluded_id != Some(suggestion.id))
         .take(MAX_SUGGESTIONS.into())
@@ -60,24 +54,36 @@ pub(super) async fn section(
     })
 }
 
-/// Reads the first animals that pass the filter, and makes their cards.
+/// Returns the title of the section, which says whether its animals are the newest ones, similar to
+/// the animal of the page, or an alternative to an empty list.
+fn section_title(filter: &Filter, excluded_id: Option<PetId>) -> &'static str {
+    if filter.is_empty() {
+        texts().newest
+    } else if excluded_id.is_some() {
+        texts().similar
+    } else {
+        texts().perhaps
+    }
+}
+
+/// Reads the newest animals that match the filter, and renders their cards.
 async fn read_suggestions(
     shop: &Shop,
-    moment: &Moment,
+    snapshot: &Snapshot,
     filter: Filter,
 ) -> Result<Vec<Suggestion>, StoreError> {
-    // One more than the page shows, because the animal of the page itself may be among them.
+    // One more than is shown, because the animal that the page is about may be among them.
     let limit = Limit::new(i64::from(MAX_SUGGESTIONS) + 1).unwrap_or_default();
     let mut query = Query::for_filter(filter);
     query.limit = limit;
-    let list_page = shop.list_page(&query, moment).await?;
+    let list_page = shop.list_page(&query, snapshot).await?;
 
-    let card_maker = CardMaker::for_window(shop, &moment.facts, &list_page);
+    let card_renderer = CardRenderer::for_window(shop, &snapshot.facts, &list_page);
     let mut suggestions = Vec::new();
     for animal in list_page.animals() {
         let mut drawings = Drawings::default();
-        // Its picture is not in the first view, so browsers load it when it is near.
-        let card = card_maker.card(&animal, CARDS_IN_FIRST_VIEW, &mut drawings);
+        // The position is beyond the first view, so that browsers load the picture lazily.
+        let card = card_renderer.card(&animal, CARDS_IN_FIRST_VIEW, &mut drawings);
         suggestions.push(Suggestion {
             id: animal.id,
             card,

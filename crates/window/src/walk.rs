@@ -1,5 +1,6 @@
-//! Files of all animals. They are made while the client reads them, page by page, so they need the
-//! memory of a page and hold up nobody.
+//! Files with all animals: the CSV export and the sitemaps. A file is generated while the client
+//! downloads it: each piece is made of one page of animals from the store. So a file needs only the
+//! memory of one page, and other visitors get their turn between the pieces.
 
 use std::sync::Arc;
 
@@ -24,49 +25,55 @@ use tokio::task;
 
 use super::shop::Shop;
 
-/// The memory of a file that is made, in bytes: a page of usual animals, and another one that the connection buffers.
-const FILE_ROOM: usize = 128 << 10;
+/// The memory that is reserved for a file that is being streamed, in bytes: one typical piece, plus
+/// one that the connection is buffering.
+const MIN_FILE_MEMORY: usize = 128 << 10;
 
-/// The place of a file that is made, and its memory, which counts like the memory of any response.
+/// The slot and the memory of a file that is being streamed. Both are released when it is dropped.
+/// The memory counts towards the limit for all responses.
 pub(super) struct FilePermit {
-    room: Reservation,
-    _place: Reservation,
+    memory: Reservation,
+    _slot: Reservation,
 }
 
 impl FilePermit {
-    /// Counts the memory of a longer piece. Fails if there is not enough.
-    pub(super) fn make_room(&mut self, length: usize) -> Result<(), StoreError> {
-        self.room
-            .grow(length.max(FILE_ROOM))
+    /// Adjusts the reserved memory to a piece of this length, in bytes. Fails if there is not
+    /// enough memory.
+    pub(super) fn reserve_piece(&mut self, length: usize) -> Result<(), StoreError> {
+        self.memory
+            .grow(length.max(MIN_FILE_MEMORY))
             .map_err(|_| StoreError::Overloaded)
     }
 }
 
-/// Reserves the place and the memory of a file. Fails with 503 if too many files are made, in total or for this address,
-/// or if there is no memory.
+/// Reserves a slot and memory for a file. Fails with 503 if too many files are being streamed, in
+/// total or to this address, or if there is not enough memory.
 pub(super) fn reserve(
-    files: &Arc<MemoryAccount>,
-    memory: &ResponseMemory,
+    file_slots: &Arc<MemoryAccount>,
+    response_memory: &ResponseMemory,
     visitor: Option<ClientAddress>,
 ) -> Result<FilePermit, ApiError> {
-    let place = files.reserve(visitor, 1).ok_or(StoreError::Overloaded)?;
-    let room = memory.reserve_for(Reader::Stranger(visitor), FILE_ROOM)?;
+    let slot = file_slots
+        .reserve(visitor, 1)
+        .ok_or(StoreError::Overloaded)?;
+    let memory = response_memory.reserve_for(Reader::Stranger(visitor), MIN_FILE_MEMORY)?;
     Ok(FilePermit {
-        room,
-        _place: place,
+        memory,
+        _slot: slot,
     })
 }
 
-/// Reads the animals before `before`, or the newest ones, when it is the visitor's turn. Returns them, newest first, and
-/// the position after them if more animals follow.
-pub(super) async fn next_animals(
+/// Waits for the visitor's turn, then reads the next page of animals on offer, newest first: those
+/// with ids below `before`, or the newest ones if it is `None`. Also returns the cursor of the next
+/// page, if more animals follow.
+pub(super) async fn read_next_animals(
     shop: &Shop,
     visitor: Option<ClientAddress>,
     before: Option<PetId>,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    // Otherwise, a client that reads fast would keep a thread.
+    // Without this, a client that downloads fast would monopolize a worker thread of the runtime.
     task::yield_now().await;
-    let turn = shop.pieces.take(visitor.into()).await;
+    let turn = shop.piece_turns.take(visitor.into()).await;
     let _turn = turn.map_err(|_| StoreError::Overloaded)?;
 
     let query = PetQuery {
@@ -79,14 +86,16 @@ pub(super) async fn next_animals(
     shop.store().list_offers(&query).await
 }
 
-/// Returns the response with a file that begins with the piece `first`. `pieces` makes the other ones.
+/// Returns a response that streams a file: first `first_piece`, then `further_pieces`, which are
+/// generated on demand. If one of them fails, the download is aborted, so that the client does not
+/// mistake a part for the whole file.
 pub(super) fn file_response(
     media_type: &'static str,
-    first: Bytes,
-    pieces: impl Stream<Item = Result<Bytes, StoreError>> + Send + 'static,
+    first_piece: Bytes,
+    further_pieces: impl Stream<Item = Result<Bytes, StoreError>> + Send + 'static,
 ) -> Response {
-    let pieces = pieces.map_err(|error| Arc::new(error) as Cause);
-    let file = stream::iter([Ok(first)]).chain(pieces);
+    let further_pieces = further_pieces.map_err(|error| Arc::new(error) as Cause);
+    let file = stream::iter([Ok(first_piece)]).chain(further_pieces);
     let mut response = Response::new(Body::File(Box::pin(file)));
     response
         .headers_mut()
@@ -94,16 +103,18 @@ pub(super) fn file_response(
     response
 }
 
-/// Turns a file into the response to a client that may have it already, or accepts gzip. The tag is of the moment before
-/// the file is made, so a client that has a newer part of it gets the file again.
+/// Completes the response with a file: adds the `ETag`, responds with 304 if the client already has
+/// the file, and compresses it if the client accepts gzip. The tag is computed before the file is
+/// generated. If the data changes meanwhile, the tag is outdated and the client downloads the file
+/// again, so it never keeps an old file as current.
 pub(super) fn adapt_to_client(
-    request: &HeaderMap,
+    request_headers: &HeaderMap,
     mut file: Response,
-    tag: HeaderValue,
+    etag: HeaderValue,
 ) -> Response {
     file.headers_mut().insert(header::VARY, compression::VARY);
-    let mut response = etag::respond(request, file, tag);
-    if response.status() != StatusCode::OK || !compression::prefers_gzip(request) {
+    let mut response = etag::respond(request_headers, file, etag);
+    if response.status() != StatusCode::OK || !compression::prefers_gzip(request_headers) {
         return response;
     }
 
@@ -123,8 +134,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_cannot_be_made_to_its_end_breaks_off() {
-        let rest = stream::iter([Ok(Bytes::from_static(b"b")), Err(StoreError::Overloaded)]);
-        let mut body = file_response("text/csv", Bytes::from_static(b"a"), rest).into_body();
+        let further_pieces =
+            stream::iter([Ok(Bytes::from_static(b"b")), Err(StoreError::Overloaded)]);
+        let first_piece = Bytes::from_static(b"a");
+        let mut body = file_response("text/csv", first_piece, further_pieces).into_body();
         for expected in ["a", "b"] {
             let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert_eq!(piece, expected);

@@ -1,4 +1,4 @@
-//! The functions that the documents in XML share.
+//! Helpers for writing XML, shared by the feed and the sitemaps.
 
 use std::{io, sync::Arc};
 
@@ -8,17 +8,17 @@ use quick_xml::{
     events::{BytesDecl, BytesText, Event},
 };
 
-/// A document, or a part of one, that is written into memory.
+/// A writer for an XML document, or a part of one, in memory.
 pub(super) type XmlWriter = Writer<Vec<u8>>;
 
-/// Writes the declaration that begins a document.
+/// Writes the XML declaration, `<?xml version="1.0" encoding="utf-8"?>`.
 pub(super) fn write_declaration(writer: &mut XmlWriter) -> io::Result<()> {
     let declaration = BytesDecl::new("1.0", Some("utf-8"), None);
     writer.write_event(Event::Decl(declaration))
 }
 
-/// Writes an element that contains only a text. Characters that XML 1.0 does not allow become
-/// U+FFFD, because the library would write them as they are.
+/// Writes an element that contains only text. Escapes markup, and replaces characters that XML 1.0
+/// does not allow with U+FFFD, because `quick-xml` would write them unchanged.
 ///
 /// Example: `a<\u{1}` in the element `title` becomes `<title>a&lt;\u{fffd}</title>`.
 pub(super) fn write_text(writer: &mut XmlWriter, element: &str, text: &str) -> io::Result<()> {
@@ -38,7 +38,7 @@ fn is_forbidden(character: char) -> bool {
     }
 }
 
-/// Returns the error of the service for a document that could not be written.
+/// Converts an error of the XML writer into an internal error of the service.
 pub(super) fn internal_error(error: io::Error) -> StoreError {
     StoreError::Internal(Arc::new(error))
 }

@@ -179,7 +179,7 @@ impl Server {
             let following = async {
                 loop {
                     shared.app().journal.due().await;
-                    let _ = shared.app().journal.read().await;
+                    let _ = shared.app().journal.poll().await;
                 }
             };
             let handler = shared.handler();

@@ -161,8 +161,8 @@ impl Health for WithPets {
         self.rest.check_ready().await
     }
 
-    async fn wait_for_end(&self) -> StoreError {
-        self.rest.wait_for_end().await
+    async fn wait_for_fatal_error(&self) -> StoreError {
+        self.rest.wait_for_fatal_error().await
     }
 
     fn expose(&self, page: &mut Exposition) {

@@ -7,8 +7,8 @@ use petstore_app::{Caller, KeyError};
 use petstore_domain::{Problem, Scope};
 use petstore_web::edge::ApiError;
 
-/// Returns the error for a key that was not accepted: 401 for an invalid key; 503 or 500 if the store
-/// fails, and 503 if the connection was replaced in the meantime.
+/// Converts an authentication failure into a response: 401 for an invalid key, 503 or 500 if the store
+/// fails, and 503 if the connection was closed to make room for another one.
 pub(crate) fn key_error(error: KeyError) -> ApiError {
     match error {
         KeyError::Invalid => invalid_key(),
@@ -18,7 +18,7 @@ pub(crate) fn key_error(error: KeyError) -> ApiError {
     }
 }
 
-/// Checks that the key of a caller has a scope. Fails with 403.
+/// Checks that the caller's key has `scope`. Fails with 403 if it does not.
 pub(crate) fn allow(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiError> {
     if caller.is_some_and(|caller| caller.may(scope)) {
         return Ok(());
@@ -26,11 +26,12 @@ pub(crate) fn allow(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiErro
     Err(ApiError::insufficient_scope(scope))
 }
 
-/// The message for a client whose connection is replaced by a new one.
+/// The message for a client whose connection was closed to make room for another one.
 const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
      one. Retry in a moment.";
 
-/// Returns the key in an `Authorization: Bearer KEY` field (RFC 6750, section 2.1).
+/// Extracts the key from an `Authorization: Bearer KEY` header (RFC 6750, section 2.1). Fails with 401 if
+/// there is none, or more than one such header.
 pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let mut fields = headers.get_all(header::AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing_key)?;
@@ -55,8 +56,8 @@ pub(crate) fn missing_key() -> ApiError {
     )
 }
 
-/// Returns the error for an invalid key. Every reason has one message, which reveals nothing about the keys
-/// of others.
+/// Returns the error for an invalid key. Every reason has the same message, so that it reveals nothing
+/// about existing keys.
 pub(crate) fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,

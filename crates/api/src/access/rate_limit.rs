@@ -1,4 +1,4 @@
-//! The rate limit of a key: 429, and the `RateLimit` fields.
+//! Enforces the rate limit of a key with 429, and announces it in the `RateLimit` header fields.
 
 use hyper::{
     HeaderMap,
@@ -10,13 +10,14 @@ use petstore_web::edge::ApiError;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Rejects a request above the rate limit of its key. Fails with 429.
+/// Checks that a request is within the rate limit of its key. Fails with 429 if it is not. A key without a
+/// limit has no `reading`.
 pub(crate) fn check(reading: Option<MeterReading>) -> Result<(), ApiError> {
     check_with_explanation(reading, None)
 }
 
-/// Rejects a batch of `command_count` commands above the rate limit of its key. Fails with 429, or with 400 if the limit never
-/// allows a batch of this size.
+/// Checks that a batch of `command_count` commands is within the rate limit of its key. Fails with 429 if
+/// it is not, or with 400 if the batch is larger than the whole quota, because a retry could never succeed.
 pub(crate) fn check_commands(
     reading: Option<MeterReading>,
     command_count: u32,
@@ -35,7 +36,8 @@ pub(crate) fn check_commands(
     check_with_explanation(reading, Some(EACH_COUNTS))
 }
 
-/// Rejects a request above the rate limit of its key. `explanation` is a sentence of the message.
+/// Checks the rate limit like [`check`]. `explanation` is an additional sentence for the message of the
+/// error.
 fn check_with_explanation(
     reading: Option<MeterReading>,
     explanation: Option<&str>,
@@ -59,7 +61,8 @@ fn check_with_explanation(
     Err(ApiError::rate_limited(message, refill_seconds))
 }
 
-/// Announces the remaining quota of a key (draft-ietf-httpapi-ratelimit-headers).
+/// Adds the header fields that announce the quota of a key and what is left of it
+/// (draft-ietf-httpapi-ratelimit-headers).
 pub(crate) fn announce(headers: &mut HeaderMap, reading: MeterReading) {
     let MeterReading {
         limit,

@@ -19,12 +19,12 @@ use petstore_web::edge::{
 use super::{Contract, deprecation, wire};
 use crate::{access::auth, context::Call, idempotency, query};
 
-/// The number of bytes by which the response can be longer than the body: for the id, an omitted status, and
-/// a number in a shorter spelling. A rendered name is never longer than the shortest JSON for it.
+/// How many bytes the response can be longer than the request body: for the id, an omitted status, and a
+/// number that the client wrote in a shorter form. A rendered name is never longer than in the request.
 const MAX_GROWTH: usize = 128;
 
-/// Adds an animal, and responds when it is on disk. A retry with the same `Idempotency-Key` gets
-/// the first response again.
+/// Adds an animal, and responds once it is durably stored. A retry with the same `Idempotency-Key` gets the
+/// first response again.
 pub(crate) async fn create(
     contract: &Contract,
     Call {
@@ -38,26 +38,26 @@ pub(crate) async fn create(
     let app = &contract.app;
     let [] = query::parameters(request.uri.query(), [])?;
     let key = idempotency::key(&request.headers)?;
-    // Reserved now, because a create cannot be rejected after the animal is added.
-    let room = contract
+    // Reserve memory for the response first: after the animal is added, it is too late to reject the request.
+    let reserved_memory = contract
         .http
         .memory
         .reserve(body::max_length(&body) + MAX_GROWTH)?;
-    let text = body::read(
+    let text = body::read_json(
         &request.headers,
         body,
         Accepted::Json,
         contract.http.body_timeout,
     )
     .await?;
-    let new = parse(&text)?;
+    let new_pet = parse_new_pet(&text)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
     let idempotency = match key {
         Some(key) => {
-            let fingerprint = fingerprint(&new);
-            let request = app
-                .requests
-                .of_key(caller.key_id(), "createPet", key, fingerprint);
+            let fingerprint = fingerprint(&new_pet);
+            let request =
+                app.requests
+                    .idempotent_request(caller.key_id(), "createPet", key, fingerprint);
             Some(request.await?)
         }
         None => None,
@@ -68,8 +68,8 @@ pub(crate) async fn create(
         request_id: request_id.to_str().ok().map(str::to_owned),
         idempotency,
     };
-    let _entered = app.requests.enter(&context)?;
-    let stored = match app.store.create_pet(new, context, respond).await? {
+    let _in_flight = app.requests.enter(&context)?;
+    let stored = match app.store.create_pet(new_pet, context, respond).await? {
         CreationOutcome::New(pet) => respond(&pet),
         CreationOutcome::Replayed(stored) => stored,
         CreationOutcome::Conflict => {
@@ -79,13 +79,18 @@ pub(crate) async fn create(
             ));
         }
     };
-    Ok(send(contract, stored, room))
+    Ok(into_http_response(contract, stored, reserved_memory))
 }
 
-/// Sends a response as the store has it, with the address of the animal while it can be read by its id.
-fn send(contract: &Contract, stored: StoredResponse, room: Reservation) -> Response {
+/// Converts a stored response into an HTTP response. Adds the `Location` of the animal, unless `getPet`, to
+/// which it leads, has been removed.
+fn into_http_response(
+    contract: &Contract,
+    stored: StoredResponse,
+    reserved_memory: Reservation,
+) -> Response {
     let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
-    let mut response = response::json(status, room.fill(stored.body));
+    let mut response = response::json(status, reserved_memory.fill(stored.body));
     if let Some(path) = stored.location
         && !deprecation::is_removed_at(contract.app.clock.now())
         && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
@@ -95,7 +100,7 @@ fn send(contract: &Contract, stored: StoredResponse, room: Reservation) -> Respo
     response
 }
 
-/// Returns the response to the request that added an animal.
+/// Renders the response to a request that added an animal. It is stored with the `Idempotency-Key`.
 fn respond(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: StatusCode::CREATED.as_u16(),
@@ -105,25 +110,26 @@ fn respond(pet: &Pet) -> StoredResponse {
     }
 }
 
-/// Parses a `NewPet` of the contract. Unknown members and `id` are ignored.
-fn parse(text: &[u8]) -> Result<NewPet, ApiError> {
-    let [name, category_id, status] = json::object_members(text, ["name", "categoryId", "status"])?;
+/// Parses a `NewPet` of the contract. Ignores `id` and unknown members, as the contract requires.
+fn parse_new_pet(text: &[u8]) -> Result<NewPet, ApiError> {
+    let [name, category_id, status] =
+        json::parse_named_members(text, ["name", "categoryId", "status"])?;
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidBody, message);
 
     let name = name.ok_or_else(|| invalid("name is missing; it must be a string."))?;
     let name =
-        json::string(name).ok_or_else(|| invalid("name must be a string of Unicode text."))?;
+        json::as_string(name).ok_or_else(|| invalid("name must be a string of Unicode text."))?;
     let name = PetName::new(name).ok_or_else(|| invalid("name must not contain U+0000."))?;
 
     let category_id =
         category_id.ok_or_else(|| invalid("categoryId is missing; it must be an integer."))?;
-    let category_id = json::integer(category_id).ok_or_else(|| {
+    let category_id = json::as_integer(category_id).ok_or_else(|| {
         invalid("categoryId must be an integer from -9223372036854775808 to 9223372036854775807.")
     })?;
 
     let status = match status {
         None => PetStatus::default(),
-        Some(status) => json::string(status)
+        Some(status) => json::as_string(status)
             .and_then(|status| status.parse().ok())
             .ok_or_else(|| invalid("status must be one of available, pending and sold."))?,
     };

@@ -1,15 +1,15 @@
-//! The `cursor` of a `rel="next"` link: the position of a walk.
+//! The pagination cursors of `listPets`, which appear in `rel="next"` links.
 //!
-//! It contains the id after which the next page begins, and the status of the walk. A checksum
-//! detects altered cursors; a cursor grants no access, so it needs no secret. The format can
-//! change, because its first byte is a version.
+//! A cursor contains the id after which the next page begins, and the status filter of the walk. A checksum
+//! detects altered cursors. A cursor grants no access, so it needs no signature. Its first byte is a
+//! version, so the format can change.
 
 use petstore_domain::{PetId, PetStatus, Problem, text::sealed};
 use petstore_web::edge::ApiError;
 
 const VERSION: u8 = 1;
 
-/// Encodes the position `after` in a walk over animals with `status`.
+/// Encodes the position after the animal `after`, in a walk over the animals with `status`.
 pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
     sealed::encode(&[
         &[VERSION, status_byte(status)],
@@ -17,11 +17,11 @@ pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
     ])
 }
 
-/// Decodes a position. Fails with 400 if the cursor is invalid, or belongs to a walk with another
-/// status.
+/// Decodes a cursor, and returns the id after which the page begins. Fails with 400 if the cursor is
+/// invalid, or belongs to a walk with another status.
 pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, ApiError> {
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidCursor, message);
-    let (made_for, after) = read(text).ok_or_else(|| {
+    let (made_for, after) = parse(text).ok_or_else(|| {
         invalid("cursor must be taken unchanged from the Link of an earlier page.")
     })?;
     if made_for != status_byte(status) {
@@ -32,9 +32,10 @@ pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, Api
     Ok(after)
 }
 
-fn read(text: &str) -> Option<(u8, PetId)> {
+/// Parses the status byte and the id of a cursor.
+fn parse(text: &str) -> Option<(u8, PetId)> {
     let bytes = sealed::decode(text)?;
-    // The id without its first byte, which is 0.
+    // The id is encoded without its first byte, which is always 0.
     let &[VERSION, status, ref id @ ..] = &bytes[..] else {
         return None;
     };

@@ -9,21 +9,23 @@ use jiff::Timestamp;
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
-/// 5 December 2030, 00:00:00 UTC. From then on, `getPet` responds with 410.
+/// When `getPet` is removed: 5 December 2030, 00:00:00 UTC. From then on, it responds with 410.
 pub(crate) const REMOVED_AT: Timestamp = Timestamp::constant(1_922_659_200, 0);
 
-/// 21 November 2026, 00:00:00 UTC, as a structured field date (RFC 9745, section 2.1). The
-/// operation was deprecated from its first release on.
+/// When `getPet` was deprecated: 21 November 2026, 00:00:00 UTC, as a structured field date (RFC 9745,
+/// section 2.1). The operation was deprecated from its first release on.
 const DEPRECATED_SINCE: &str = "@1795219200";
 
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
+/// Whether `getPet` is removed at this time.
 pub(crate) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
-/// Announces the deprecation of `getPet` on a response. `successor` is a link to the replacement.
+/// Adds the header fields to a response that announce the deprecation of `getPet`. `successor` is a `Link`
+/// to the replacement.
 pub(crate) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
     headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
     headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));

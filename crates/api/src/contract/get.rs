@@ -8,7 +8,7 @@ use petstore_web::edge::{ApiError, Response, response};
 use super::{Contract, deprecation, wire};
 use crate::{context::Call, etag, query};
 
-/// Responds with one animal, until the operation is removed.
+/// Responds with one animal, or with 410 once the operation is removed.
 pub(crate) async fn get(
     contract: &Contract,
     Call {
@@ -18,7 +18,7 @@ pub(crate) async fn get(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    // Counted whatever the outcome, because every caller must migrate.
+    // Count every call, whatever its outcome, because every caller must migrate.
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }

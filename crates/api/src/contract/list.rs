@@ -14,18 +14,19 @@ use tokio::task;
 use super::{Contract, RenderedPage, cursor, wire};
 use crate::{context::Call, etag, query};
 
-/// The size of a page above which it is hashed on a separate thread, in bytes.
-const MAX_LENGTH_ON_THREAD: usize = 256 << 10;
+/// The maximum size, in bytes, of a page that is hashed directly. Hashing a larger one would block the
+/// async runtime, so it moves to a separate thread.
+const MAX_INLINE_BYTES: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
 pub(crate) async fn list(
     contract: &Contract,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let page_request = parse(request.uri.query())?;
-    // The first page is cached, because most clients request it, repeatedly.
+    let page_request = parse_query(request.uri.query())?;
+    // Only first pages are cached, because most clients request them again and again.
     if page_request.after.is_some() {
-        return Ok(respond(request, read(contract, &page_request).await?));
+        return Ok(respond(request, read_page(contract, &page_request).await?));
     }
     let version = contract.app.store.version().await?;
     let key = (page_request.status, page_request.limit);
@@ -34,15 +35,18 @@ pub(crate) async fn list(
         return Ok(respond(request, page));
     }
     contract.misses.count();
-    let page = read(contract, &page_request).await?;
+    let page = read_page(contract, &page_request).await?;
     if page.body.len() <= MAX_CACHED {
         contract.first_pages.insert(key, version, &page);
     }
     Ok(respond(request, page))
 }
 
-/// Reads a page from the store.
-async fn read(contract: &Contract, page_request: &PageRequest) -> Result<RenderedPage, ApiError> {
+/// Reads a page from the store, and renders it with its link and `ETag`.
+async fn read_page(
+    contract: &Contract,
+    page_request: &PageRequest,
+) -> Result<RenderedPage, ApiError> {
     let mut pets = wire::begin_array(page_request.limit.get());
     let last = contract
         .app
@@ -60,7 +64,7 @@ async fn read(contract: &Contract, page_request: &PageRequest) -> Result<Rendere
     let etag_key = contract.http.etag_key;
     let page = body.clone();
     let is_last = next.is_none();
-    let etag = if body.len() <= MAX_LENGTH_ON_THREAD {
+    let etag = if body.len() <= MAX_INLINE_BYTES {
         etag_key.page_etag(&page, is_last)
     } else {
         let hashing = task::spawn_blocking(move || etag_key.page_etag(&page, is_last));
@@ -71,7 +75,7 @@ async fn read(contract: &Contract, page_request: &PageRequest) -> Result<Rendere
     Ok(RenderedPage { body, next, etag })
 }
 
-/// Responds with a page, or with 304 if the client has it.
+/// Responds with a page, or with 304 if the client already has it.
 fn respond(request: &Parts, page: RenderedPage) -> Response {
     let mut response = response::json(StatusCode::OK, page.body);
     if let Some(next) = page.next {
@@ -80,12 +84,12 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
     etag::respond(&request.headers, response, page.etag)
 }
 
-/// Parses the query of a request.
-fn parse(query: Option<&str>) -> Result<PageRequest, ApiError> {
+/// Parses the query parameters of a request.
+fn parse_query(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let is_status = "one of available, pending and sold";
-    let status: Option<PetStatus> = query::filter(
+    let status: Option<PetStatus> = query::parse_parameter(
         "status",
         status.as_ref(),
         |text| text.parse().ok(),

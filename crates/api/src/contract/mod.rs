@@ -1,4 +1,4 @@
-//! The operations on animals, one file each, and what they share.
+//! The operations of the contract, one file each, and the parts that they share.
 
 pub(super) mod create;
 mod cursor;
@@ -18,10 +18,11 @@ use petstore_web::edge::cache::Cache;
 
 use super::context::Context;
 
-/// How many first pages are cached: at most 8 MiB, in at most twice as much memory.
+/// The maximum number of cached first pages. They have at most 8 MiB of content, and take at most twice as
+/// much memory.
 const MAX_PAGES: usize = 128;
 
-/// A page that is ready to send.
+/// A rendered page, ready to send.
 #[derive(Clone)]
 struct RenderedPage {
     body: Bytes,
@@ -37,7 +38,7 @@ pub(crate) struct Contract {
     first_pages: Cache<(Option<PetStatus>, Limit), RenderedPage>,
     hits: Counter,
     misses: Counter,
-    /// The path of the list as clients see it.
+    /// The path of `listPets` as clients see it, for links.
     pets_path: String,
 }
 

@@ -1,5 +1,7 @@
-//! `/.well-known/api-catalog` (RFC 9727): links to all documents, as a link set (RFC 9264). And
-//! `/`, which serves this catalog to programs and redirects browsers to the docs.
+//! The API catalog at `/.well-known/api-catalog` (RFC 9727): links to all documents, as a link set (RFC
+//! 9264).
+//!
+//! `/` serves the catalog to programs too, and redirects browsers to the docs.
 
 use hyper::{
     StatusCode,
@@ -16,12 +18,12 @@ const MEDIA_TYPE: HeaderValue = HeaderValue::from_static(
     r#"application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727""#,
 );
 
-/// Identifies the catalog (RFC 9727, section 2).
+/// The link by which the response identifies itself as the catalog (RFC 9727, section 2).
 const SELF_LINK: HeaderValue =
     HeaderValue::from_static(r#"</.well-known/api-catalog>; rel="api-catalog""#);
 
-/// Returns the catalog of the service at `base_url`. The documents are next to `/v1` there. Without a base
-/// URL, all links are relative to the host.
+/// Renders the catalog of the service at `base_url`, which ends with `/v1`. The documents are siblings of
+/// `/v1`. Without a base URL, all links are relative to the host.
 pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);
     let root = base.strip_suffix("/v1").unwrap_or_default();
@@ -41,14 +43,14 @@ pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
     Document::new(MEDIA_TYPE, catalog.to_string().into())
 }
 
-/// `GET /.well-known/api-catalog`.
+/// Responds with the catalog: `GET /.well-known/api-catalog`.
 pub(super) async fn get(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
     let mut response = catalog.response(&call.request.headers).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     Ok(response)
 }
 
-/// `GET /`: the catalog, or a redirect to `/docs/` if the request prefers HTML.
+/// Responds with the catalog, or redirects to `/docs/` if the client prefers HTML: `GET /`.
 pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
     let html = ["text/html", "application/xhtml+xml"];
     let usual = ["application/json", "application/linkset+json"];

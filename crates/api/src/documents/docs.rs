@@ -1,5 +1,7 @@
-//! `/docs`: a page that shows the contract with Swagger UI, and `/docs/store`, which shows the store
-//! area. Their files are in the binary, so the pages need no other host.
+//! The API documentation: `/docs/` shows the contract with Swagger UI, and `/docs/store` shows the store
+//! area.
+//!
+//! All files are embedded in the binary, so the pages load nothing from other hosts.
 
 use std::{
     future::{Ready, ready},
@@ -21,12 +23,13 @@ use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
 
-/// Swagger UI uses inline styles and data images. Scripts and requests stay on this host.
+/// The policy of the pages. Swagger UI needs inline styles and `data:` images; scripts and requests stay on
+/// this host.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// `GET /docs` redirects to `/docs/`, because the page's links are relative.
+/// Redirects `GET /docs` to `/docs/`, because the links of the page are relative.
 pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
     let to = HeaderValue::from_static("docs/");
     ready(Ok(response::redirect(StatusCode::PERMANENT_REDIRECT, to)))
@@ -41,13 +44,13 @@ struct File {
 
 /// The source of a file.
 enum Content {
-    /// This text of the project.
+    /// A text from this repository.
     Own(&'static str),
-    /// The file of the same name in the release of Swagger UI.
+    /// The file with the same name in the bundled release of Swagger UI.
     SwaggerUi,
 }
 
-/// The files of the pages. `page.js` chooses the document by the path.
+/// The files of the pages. Both pages have the same HTML: `page.js` chooses the document by the path.
 const FILES: &[File; 7] = &[
     File {
         name: "",
@@ -86,7 +89,7 @@ const FILES: &[File; 7] = &[
     },
 ];
 
-/// The files that were requested so far, ready to send.
+/// The files, each prepared when it is first requested.
 #[derive(Default)]
 pub(crate) struct Docs([OnceCell<Document>; FILES.len()]);
 
@@ -111,7 +114,7 @@ impl Docs {
     }
 }
 
-/// Makes the document of a file on a thread for blocking work. Unpacking and hashing a megabyte takes a while.
+/// Prepares a file on a thread for blocking work, because unpacking and hashing a megabyte takes a while.
 async fn make_on_blocking_thread(file: &'static File) -> Result<Document, ApiError> {
     match task::spawn_blocking(|| make_document(file)).await {
         Ok(Ok(document)) => Ok(document),
@@ -120,7 +123,7 @@ async fn make_on_blocking_thread(file: &'static File) -> Result<Document, ApiErr
     }
 }
 
-/// Makes the document of a file.
+/// Unpacks a file if necessary, and makes it a document.
 fn make_document(file: &File) -> Result<Document, DocsError> {
     let content = match file.content {
         Content::Own(text) => Bytes::from_static(text.as_bytes()),
@@ -130,7 +133,8 @@ fn make_document(file: &File) -> Result<Document, DocsError> {
     Ok(Document::new(media_type, content))
 }
 
-/// Reads a file of the folder `dist` in the archive of Swagger UI's release.
+/// Extracts a file from the folder `dist` in the bundled archive of Swagger UI. Compares only the end of
+/// the path, because its first folder depends on the release.
 fn unpack(name: &str) -> Result<Vec<u8>, DocsError> {
     let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
     let path = format!("/dist/{name}");

@@ -1,4 +1,4 @@
-//! Public documents. Each is compressed once, and has an `ETag` for each form.
+//! Public documents. Each is compressed only once, and has an `ETag` for each encoding.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use tokio::{sync::OnceCell, task};
 
 use crate::etag;
 
-/// Every cache may store a document but must revalidate it, because an upgrade of the service can
+/// Lets every cache store a document, but requires revalidation, because an upgrade of the service can
 /// change it.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
@@ -24,16 +24,16 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 pub(crate) struct Document {
     media_type: HeaderValue,
     plain: EncodedDocument,
-    /// With gzip, or plain if that is not larger.
+    /// The document compressed with gzip, or plain if compression does not make it smaller.
     gzip: OnceCell<EncodedDocument>,
 }
 
-/// A document with gzip or without.
+/// A document in one encoding: plain or gzip.
 #[derive(Clone)]
 struct EncodedDocument {
     coding: Option<HeaderValue>,
     body: Bytes,
-    /// A strong tag: it identifies exactly these bytes.
+    /// A strong ETag, which identifies exactly these bytes.
     tag: HeaderValue,
 }
 
@@ -48,8 +48,8 @@ impl Document {
         }
     }
 
-    /// Responds to a request with these header fields: 304 if the client has the document
-    /// already.
+    /// Returns the response to a request with these header fields: the document in the preferred encoding,
+    /// or 304 if the client already has it.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
         let document = if compression::prefers_gzip(request) {
             self.gzip_document().await
@@ -72,8 +72,8 @@ impl Document {
         response
     }
 
-    /// Returns the document with gzip, or plain if that is not larger. The compression runs on a separate
-    /// thread, because the file can be large.
+    /// Returns the document compressed with gzip, or plain if compression does not make it smaller.
+    /// Compresses it on first use, on a separate thread, because the file can be large.
     async fn gzip_document(&self) -> &EncodedDocument {
         let encode = async || {
             let body = self.plain.body.clone();
@@ -94,9 +94,10 @@ impl Document {
 }
 
 impl EncodedDocument {
+    /// Returns a document with this encoding and the hash of its bytes as the ETag.
     fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
-        let name = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
-        let tag = HeaderValue::try_from(format!("\"{name}\""));
+        let hash = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        let tag = HeaderValue::try_from(format!("\"{hash}\""));
         Self {
             coding,
             body,

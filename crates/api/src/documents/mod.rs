@@ -1,7 +1,7 @@
-//! The documents that anybody may read without a key: OpenAPI, the pages that show
-//! them, and the API catalog.
+//! The public documents, which need no key: the OpenAPI documents, the pages that show them, and the API
+//! catalog.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod api_catalog;
 mod docs;
@@ -17,13 +17,13 @@ pub(super) use self::docs::redirect as docs_redirect;
 use self::{
     docs::Docs,
     document::Document,
-    openapi::{Format, OpenApi, Served},
+    openapi::{Format, OpenApi, OpenApiDocuments},
 };
 use super::context::{Call, Settings};
 
 pub struct Documents {
     clock: Arc<dyn Clock>,
-    openapi: Served,
+    openapi: OpenApiDocuments,
     /// The content of `/.well-known/api-catalog`.
     catalog: Document,
     docs: Docs,
@@ -33,7 +33,7 @@ impl Documents {
     pub(super) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            openapi: Served::new(settings),
+            openapi: OpenApiDocuments::new(settings),
             catalog: api_catalog::catalog(settings.own_base_url()),
             docs: Docs::default(),
         }

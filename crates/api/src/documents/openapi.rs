@@ -1,17 +1,17 @@
-//! The OpenAPI documents that this service serves: the contract and the store area, with the servers
-//! of this installation, and without operations that have been removed.
+//! Serves the OpenAPI documents of the contract and of the store area, with the servers of this
+//! installation, and without operations that have been removed.
 //!
-//! The repository has each document in both forms, so that no build and no start of the
-//! service parses YAML. A test writes them from what people edit.
+//! The repository has each document as YAML and as JSON, so that neither the build nor the service has to
+//! parse YAML. A test generates them from the sources that people edit.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{collections::HashMap, sync::Arc};
 
 use hyper::{header::HeaderValue, http::request::Parts};
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use petstore_domain::words::words;
+use petstore_domain::named_enum::named_enum;
 use petstore_web::edge::{ApiError, BaseUrl, Response, request};
 use serde_json::{Value, json};
 use tokio::{sync::OnceCell, task};
@@ -19,13 +19,13 @@ use tokio::{sync::OnceCell, task};
 use super::document::Document;
 use crate::{context::Settings, contract::deprecation};
 
-/// Marks the parts of the contract that leave it when `getPet` is removed.
+/// The member that marks the parts of the contract that are removed together with `getPet`.
 const REMOVED_WITH_GET_PET: &str = "x-sunset";
 
-/// The servers in the YAML files, in place of the servers of the installation.
+/// The placeholder in the YAML files that is replaced by the servers of the installation.
 const SERVERS_IN_YAML: &str = "servers:\n  - url: /v1\n    description: This service\n";
 
-/// The servers in the JSON files, in place of the servers of the installation.
+/// The placeholder in the JSON files that is replaced by the servers of the installation.
 const SERVERS_IN_JSON: &str = r#""servers": [
     {
       "url": "/v1",
@@ -42,8 +42,8 @@ pub enum OpenApi {
     StoreArea,
 }
 
-words! {
-    /// The form of a document.
+named_enum! {
+    /// The format of a document.
     pub enum Format {
         /// Media type: RFC 9512.
         Yaml = "yaml",
@@ -52,8 +52,8 @@ words! {
     }
 }
 
-/// The `servers` of a document: each a URL and its description. Without any, the document has the
-/// relative address `/v1`.
+/// The `servers` of a document, each with a URL and a description. If there are none, the document keeps
+/// the relative URL `/v1`.
 pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
 
 /// Returns the servers with these base URLs.
@@ -65,12 +65,12 @@ pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Serve
         .collect()
 }
 
-/// Returns the servers of a service with this address.
+/// Returns the list with a single server at this URL.
 pub fn this_service(url: BaseUrl) -> Servers {
     vec![(url, "This service")]
 }
 
-/// Returns the text of a document at the time `now`. Fails only if the build is broken.
+/// Returns the text of a document as it is at the time `now`. Fails only if the embedded JSON is broken.
 pub fn text(
     document: OpenApi,
     format: Format,
@@ -108,8 +108,8 @@ pub fn text(
     })
 }
 
-/// Returns the contract without the operations that are removed with `getPet`, as JSON, which is also YAML (YAML 1.2.2,
-/// section 1.3).
+/// Returns the contract as it is after the removal of `getPet`, as JSON. JSON is also valid YAML (YAML
+/// 1.2.2, section 1.3), so this serves both formats.
 fn text_after_removal(json: &str, server_list: Vec<Value>) -> Result<String, serde_json::Error> {
     let before: Value = serde_json::from_str(json)?;
     let mut after = before.clone();
@@ -120,8 +120,8 @@ fn text_after_removal(json: &str, server_list: Vec<Value>) -> Result<String, ser
     serde_json::to_string_pretty(&after)
 }
 
-/// Removes from `value` every object that is removed with `getPet`, and every reference to one.
-/// `document` is the whole document before the removal.
+/// Removes from `value` every part that is marked with [`REMOVED_WITH_GET_PET`], and every reference to
+/// one. `document` is the whole document before the removal, in which references are resolved.
 fn prune(value: &mut Value, document: &Value) {
     let is_removed = |member: &Value| {
         let referred = member
@@ -150,28 +150,28 @@ fn prune(value: &mut Value, document: &Value) {
     }
 }
 
-/// The largest number of documents that are kept. A request for another address gets the relative
-/// one, so invented hosts do not exhaust memory.
+/// The maximum number of cached documents. Above it, a request with a new host gets the document with
+/// relative URLs, so made-up hosts do not exhaust the memory.
 const MAX_DOCUMENTS: usize = 64;
 
-/// Both documents for all requests.
-pub struct Served {
-    /// The servers of the settings. If there are none, a document names the address in the request.
+/// The OpenAPI documents, rendered and cached for each set of servers.
+pub struct OpenApiDocuments {
+    /// The configured servers. If there are none, a document names the URL at which the request arrived.
     servers: Servers,
     tls: bool,
-    documents: Mutex<HashMap<Form, Arc<OnceCell<Document>>>>,
+    documents: Mutex<HashMap<DocumentKey, Arc<OnceCell<Document>>>>,
 }
 
-/// The inputs on which a document depends.
+/// The cache key of a document: everything on which its text depends.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Form {
+struct DocumentKey {
     document: OpenApi,
     format: Format,
     servers: Servers,
     is_after_removal: bool,
 }
 
-impl Served {
+impl OpenApiDocuments {
     pub fn new(settings: &Settings) -> Self {
         let contract_servers = servers(
             settings.base_url.as_ref(),
@@ -192,44 +192,44 @@ impl Served {
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let (form, place) = self.place(request, document, format, now);
-        let document = place.get_or_try_init(|| render(form, now)).await?;
+        let (key, cell) = self.cached_document(request, document, format, now);
+        let document = cell.get_or_try_init(|| render(key, now)).await?;
         Ok(document.response(&request.headers).await)
     }
 
-    /// Returns the form of the document for a request, and its place among the documents that are kept.
-    fn place(
+    /// Returns the cache key and the cache entry of the document for a request. The entry may still be empty.
+    fn cached_document(
         &self,
         request: &Parts,
         document: OpenApi,
         format: Format,
         now: Timestamp,
-    ) -> (Form, Arc<OnceCell<Document>>) {
-        let servers = match received_url(request, self.tls) {
+    ) -> (DocumentKey, Arc<OnceCell<Document>>) {
+        let servers = match request_base_url(request, self.tls) {
             Some(url) if self.servers.is_empty() => this_service(url),
             _ => self.servers.clone(),
         };
         let is_after_removal = deprecation::is_removed_at(now);
-        let mut form = Form {
+        let mut key = DocumentKey {
             document,
             format,
             servers,
             is_after_removal,
         };
         let mut documents = self.documents.lock();
-        if documents.len() >= MAX_DOCUMENTS && !documents.contains_key(&form) {
-            form.servers.clone_from(&self.servers);
+        if documents.len() >= MAX_DOCUMENTS && !documents.contains_key(&key) {
+            key.servers.clone_from(&self.servers);
         }
-        let place = Arc::clone(documents.entry(form.clone()).or_default());
-        (form, place)
+        let cell = Arc::clone(documents.entry(key.clone()).or_default());
+        (key, cell)
     }
 }
 
-/// Renders and hashes a document on a separate thread, because the file is large.
-async fn render(form: Form, now: Timestamp) -> Result<Document, ApiError> {
+/// Renders and hashes a document on a separate thread, because it is large.
+async fn render(key: DocumentKey, now: Timestamp) -> Result<Document, ApiError> {
     let document = task::spawn_blocking(move || {
-        let document_text = text(form.document, form.format, &form.servers, now)?;
-        let media_type = HeaderValue::from_static(match form.format {
+        let document_text = text(key.document, key.format, &key.servers, now)?;
+        let media_type = HeaderValue::from_static(match key.format {
             Format::Yaml => "application/yaml",
             Format::Json => "application/json",
         });
@@ -242,7 +242,7 @@ async fn render(form: Form, now: Timestamp) -> Result<Document, ApiError> {
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Header fields that show that a proxy forwarded the request.
+/// Header fields that reveal that a proxy forwarded the request.
 const FORWARDED: [&str; 5] = [
     "forwarded",
     "via",
@@ -251,11 +251,12 @@ const FORWARDED: [&str; 5] = [
     "x-forwarded-proto",
 ];
 
-/// Returns the base URL at which the service received the request. Returns `None` if the host is invalid, and in
-/// two cases where a relative address is right and this one may be wrong: a proxy may use TLS to
-/// the client, and a page of the service itself (confirmed by `Sec-Fetch-Site`) has its own
-/// address.
-fn received_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
+/// Returns the base URL at which the request arrived. Returns `None` if the host is invalid.
+///
+/// Also returns `None` in two cases in which this URL may be wrong but a relative one is always right:
+/// behind a proxy, which may use TLS to the client, and for a page of this service itself (according to
+/// `Sec-Fetch-Site`), which resolves relative URLs by its own address.
+fn request_base_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
     let same_origin = headers
         .get("sec-fetch-site")
@@ -264,11 +265,12 @@ fn received_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
         return None;
     }
     let host = request::host(request)?;
-    // These characters have no special meaning in JSON, in YAML or elsewhere in a URL.
-    let is_harmless = host
+    // The host comes from the client and is inserted into a document. These characters have no special
+    // meaning in a JSON or YAML string, or in another part of a URL.
+    let is_safe = host
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
-    if !is_harmless {
+    if !is_safe {
         return None;
     }
     format!("{}://{host}/v1", if tls { "https" } else { "http" })

@@ -22,11 +22,11 @@ const PARAMETERS: [&str; 7] = [
     "subject", "actor", "type", "since", "until", "limit", "cursor",
 ];
 
-/// The expectation of `actor`.
+/// What the parameter `actor` must be, for error messages.
 const AN_ACTOR: &str = "a key or member of the staff by its number, such as key:3 or staff:1, or clock, command or \
      database";
 
-/// The expectation of `since` and `until`.
+/// What the parameters `since` and `until` must be, for error messages.
 const A_TIME: &str = "a time such as 2026-11-22T00:00:00Z";
 
 /// Responds with a page of the audit trail, and a link to the next one.
@@ -68,33 +68,33 @@ pub(crate) async fn list(
     page::respond(area, request, entries, element, next).await
 }
 
-/// Parses the parameters of a list, apart from the cursor.
+/// Parses all parameters except the cursor.
 fn parse_query(
     [subject, actor, kind, since, until, _, _]: &[Option<Cow<'_, str>>; PARAMETERS.len()],
     limit: Limit,
 ) -> Result<AuditQuery, ApiError> {
     Ok(AuditQuery {
-        subject: query::filter(
+        subject: query::parse_parameter(
             "subject",
             subject.as_ref(),
             JournalSubject::parse,
             "what an entry is about, such as pet:7",
         )?,
-        actor: query::filter("actor", actor.as_ref(), Actor::parse, AN_ACTOR)?,
-        kind: query::filter(
+        actor: query::parse_parameter("actor", actor.as_ref(), Actor::parse, AN_ACTOR)?,
+        kind: query::parse_parameter(
             "type",
             kind.as_ref(),
             AuditType::parse,
             "a type of entry, such as pet.changed or key.created",
         )?,
-        since: query::filter("since", since.as_ref(), json::times::parse, A_TIME)?,
-        until: query::filter("until", until.as_ref(), json::times::parse, A_TIME)?,
+        since: query::parse_parameter("since", since.as_ref(), json::times::parse, A_TIME)?,
+        until: query::parse_parameter("until", until.as_ref(), json::times::parse, A_TIME)?,
         limit: limit.get().into(),
         ..AuditQuery::default()
     })
 }
 
-/// Returns the length of the texts of an entry, in bytes.
+/// Returns the total length of the texts of an entry, in bytes.
 fn texts_length(entry: &AuditEntry) -> usize {
     match entry {
         AuditEntry::Change(change) => change.length(),

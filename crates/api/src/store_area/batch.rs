@@ -22,21 +22,22 @@ use crate::{access::rate_limit, context::Call};
 /// The maximum number of commands in a batch.
 const MAX_COMMANDS: u32 = 100;
 
-/// The members that each command about an animal can have.
+/// The members that every command on an animal can have.
 const MEMBERS_FOR_PET: [&str; 3] = ["command", "petId", "ifMatch"];
 
-/// The members that each command about an order can have.
+/// The members that every command on an order can have.
 const MEMBERS_FOR_ORDER: [&str; 3] = ["command", "orderId", "ifMatch"];
 
-/// The error for a command with another name.
+/// The message for a command with an unknown name.
 const UNKNOWN_COMMAND: &str = "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
      completeOrder, cancelOrder, returnOrder and reopenOrder.";
 
-/// Runs the commands of a batch in one transaction. Each command counts against the rate limit of the key.
+/// Runs the commands of a batch in one transaction: either all of them take effect, or none. Each command
+/// counts against the rate limit of the key.
 pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let caller = call.caller;
     let write = Write::read_with_key(area, call).await?;
-    let elements = json::elements(&write.body)?;
+    let elements = json::parse_elements(&write.body)?;
     let count = elements.len();
     let command_count = u32::try_from(count).unwrap_or(u32::MAX);
     if !(1..=MAX_COMMANDS).contains(&command_count) {
@@ -45,7 +46,7 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
     }
     let mut commands = Vec::with_capacity(count);
     for (index, element) in elements.into_iter().enumerate() {
-        let command = parse(area, element, &write);
+        let command = parse_command(area, element, &write);
         commands.push(command.map_err(|error| error.with_index(index))?);
     }
     if let Some(caller) = caller {
@@ -57,14 +58,18 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
         .await
 }
 
-/// Parses a command of a batch.
-fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Command, ApiError> {
+/// Parses one command of a batch.
+fn parse_command(
+    area: &StoreArea,
+    element: &RawValue,
+    write: &Write<'_>,
+) -> Result<Command, ApiError> {
     let members = Members::parse_any(element.get().as_bytes(), "The command")?;
     let CommandName(name) = members.required("command")?;
     match &*name {
         "addPet" => {
             check_members(&members, &["command"], AddPet::NAMES)?;
-            let (pet, fields) = members.read::<AddPet>()?.pet()?;
+            let (pet, fields) = members.read::<AddPet>()?.into_pet()?;
             Ok(Command::AddPet(pet, fields, Vec::new()))
         }
         "patchPet" => {
@@ -107,7 +112,7 @@ fn parse(area: &StoreArea, element: &RawValue, write: &Write<'_>) -> Result<Comm
     }
 }
 
-/// Parses a command that acts on an order.
+/// Parses a command that closes or reopens an order.
 fn parse_act(
     area: &StoreArea,
     members: &Members<'_>,
@@ -119,7 +124,7 @@ fn parse_act(
     act.read_command(area, members, order_id, preconditions(members)?, write.now)
 }
 
-/// Checks that a command has only the members with these names.
+/// Checks that a command has no members other than `common_names` and `names`.
 fn check_members(
     members: &Members<'_>,
     common_names: &[&str],
@@ -129,12 +134,12 @@ fn check_members(
     Ok(())
 }
 
-/// Parses the animal that a command is about.
+/// Parses the id of the animal that a command concerns.
 fn pet_id(members: &Members<'_>) -> Result<PetId, ApiError> {
     subjects::pet_id(members.required("petId")?)
 }
 
-/// Parses the version of its animal or order that a command requires.
+/// Parses the version that a command requires its animal or order to have.
 fn preconditions(members: &Members<'_>) -> Result<Preconditions, ApiError> {
     let version: Option<RequiredVersion> = members.optional("ifMatch")?;
     Ok(Preconditions {

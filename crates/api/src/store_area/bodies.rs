@@ -1,4 +1,4 @@
-//! The bodies of requests, as their declarations say them.
+//! The schemas of request bodies, derived from their declarations.
 
 use petstore_domain::store_area::{Link, OrderPatch, PetPatch, PhotoPatch, ProfilePatch};
 use petstore_formats::json::{AddPet, FieldInput, PlaceOrder, declared::DeclaredObject};
@@ -12,7 +12,8 @@ use super::{
     webhooks::change::{AddWebhook, EnableWebhook, PatchWebhook},
 };
 
-/// Returns what the document of the store area says of each body. The tests write it there.
+/// Returns the declaration of each request body. A test writes them into the OpenAPI document of the store
+/// area.
 pub fn declared_bodies() -> Vec<DeclaredObject> {
     vec![
         AddPet::declared(),

@@ -27,7 +27,7 @@ pub(super) struct PutCategory {
     label: Label,
 }
 
-/// `GET /v1/store/categories`: a page of categories, and a link to the next one.
+/// Lists categories, with a link to the next page: `GET /v1/store/categories`.
 pub(crate) async fn list_categories(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
@@ -48,7 +48,7 @@ pub(crate) async fn list_categories(
     page::respond(area, request, categories, element, next).await
 }
 
-/// `PUT /v1/store/categories/{categoryId}`: creates a category, or changes its label.
+/// Creates a category, or changes its label: `PUT /v1/store/categories/{categoryId}`.
 pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn put_category(area: &StoreArea, call: Call<'_>) -> Result<Res
     write.execute(area, command, wire::created_result).await
 }
 
-/// `DELETE /v1/store/categories/{categoryId}`.
+/// Deletes a category: `DELETE /v1/store/categories/{categoryId}`.
 pub(crate) async fn delete_category(
     area: &StoreArea,
     call: Call<'_>,
@@ -75,7 +75,7 @@ pub(crate) async fn delete_category(
     write.execute(area, command, wire::first_result).await
 }
 
-/// Returns the id in the path, which can be any int64.
+/// Parses the id in the path, which can be any int64. Fails with 404 if it is not one.
 fn id_in_path(write: &Write<'_>) -> Result<i64, ApiError> {
     query::path_integer(write.parameter)
         .ok_or_else(|| ApiError::new(Problem::NotFound, "No category has this id."))

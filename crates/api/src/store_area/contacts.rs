@@ -1,4 +1,5 @@
-//! The contacts of orders in responses: only for callers with permission to change orders.
+//! The contacts of orders in responses. They are personal data, so only callers with permission to change
+//! orders get them.
 
 use hyper::header::{self, HeaderValue};
 use petstore_app::Caller;
@@ -12,8 +13,8 @@ use petstore_web::edge::Response;
 
 use super::shared::StoreArea;
 
-/// Returns the function that writes an order for this caller.
-pub(super) fn writer(caller: Option<&Caller>) -> fn(&mut Vec<u8>, &Order) {
+/// Returns the function that renders an order for this caller, with or without the contact.
+pub(super) fn order_writer(caller: Option<&Caller>) -> fn(&mut Vec<u8>, &Order) {
     if caller.is_some_and(|caller| caller.may(Scope::StoreWrite)) {
         json::write_order_with_contact
     } else {
@@ -21,17 +22,20 @@ pub(super) fn writer(caller: Option<&Caller>) -> fn(&mut Vec<u8>, &Order) {
     }
 }
 
-/// Says that another caller may get another response.
-pub(super) fn vary(mut response: Response) -> Response {
+/// Adds `Vary: Authorization` to a response that depends on the permissions of the caller.
+pub(super) fn vary_by_key(mut response: Response) -> Response {
     let by_key = HeaderValue::from_static("Authorization");
     response.headers_mut().append(header::VARY, by_key);
     response
 }
 
-/// Adds the present contacts of its orders to the response to commands. The response is stored without them, and
-/// only callers with permission to change orders can give commands. `changes` are the changes that were just made;
-/// `has_all` says whether they include each order of the response.
-pub(super) async fn add(
+/// Adds the present contacts of the orders to the response `body` of commands. Remembered responses do not
+/// contain contacts, so that erasing a contact erases it everywhere. Every caller of a command may see
+/// them.
+///
+/// `changes` are the changes that the commands have just made; none for a retry. `has_all` says whether
+/// they include each order in the response, so that the store need not be read.
+pub(super) async fn add_contacts(
     area: &StoreArea,
     body: Vec<u8>,
     changes: &[Change],
@@ -44,8 +48,9 @@ pub(super) async fn add(
     for id in json::order_ids_without_contact(&body) {
         contacts.push(match last_change(changes, id) {
             Some(change) => contact_after(change).cloned(),
-            // The changes are done, whatever becomes of this.
-            None => current(area, id).await.map_err(|error| {
+            // If the read fails after the changes were made, the error must not claim that nothing was
+            // changed.
+            None => read_contact(area, id).await.map_err(|error| {
                 if changes.is_empty() {
                     error
                 } else {
@@ -57,10 +62,10 @@ pub(super) async fn add(
     if contacts.iter().all(Option::is_none) {
         return Ok(body);
     }
-    Ok(json::with_contacts(&body, &contacts))
+    Ok(json::insert_contacts(&body, &contacts))
 }
 
-/// Returns the last change of the order.
+/// Returns the last of the changes that concerns the order.
 fn last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
     changes.iter().rev().find(|change| {
         let order = change.after.as_ref().and_then(Resource::order);
@@ -73,8 +78,8 @@ fn contact_after(change: &Change) -> Option<&Contact> {
     change.after.as_ref()?.order()?.contact.as_ref()
 }
 
-/// Reads the present contact of an order.
-async fn current(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {
+/// Reads the present contact of an order from the store.
+async fn read_contact(area: &StoreArea, id: OrderId) -> Result<Option<Contact>, StoreError> {
     Ok(area
         .app
         .store

@@ -1,13 +1,14 @@
-//! The `cursor` of a `rel="next"` link: the position of a walk through one of the lists.
+//! The pagination cursors of the store area, which appear in `rel="next"` links.
 //!
-//! It contains the list, the filters of the walk as a hash, and the position. The format can change,
-//! because the first byte says which one it is.
+//! A cursor contains a byte that identifies the list, a hash of the filters of the walk, and the position.
+//! The format can change: a new format gets a new first byte.
 
 use petstore_domain::{Problem, text::sealed};
 use petstore_web::edge::ApiError;
 use sha2::{Digest, Sha256};
 
-// The numbers of the lists in their cursors. The cursors of the contract begin with 1.
+// The first bytes of cursors, which identify the list. The cursors of the contract begin with 1, and the
+// cursors of changes with 16.
 pub(super) const PETS: u8 = 2;
 pub(super) const ORDERS: u8 = 3;
 pub(super) const CATEGORIES: u8 = 4;
@@ -16,20 +17,20 @@ pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
 pub(super) const NOTES: u8 = 8;
 
-/// A list with its filters.
+/// A walk through one list with certain filters. Its cursors are not valid for another walk.
 pub(super) struct Walk {
-    /// One of the numbers above, such as [`PETS`].
+    /// One of the constants above, such as [`PETS`].
     list: u8,
-    /// The first bytes of the hash of the filters.
+    /// The start of the hash of the filters.
     filters: [u8; 8],
 }
 
 impl Walk {
-    /// Returns a walk through `list`, with these values of its filters.
+    /// Returns a walk through `list` with these values of its filters.
     pub(super) fn new(list: u8, filters: &[Option<&str>]) -> Self {
         let mut hash = Sha256::new();
         for filter in filters {
-            // No filter has this length.
+            // An absent filter differs from an empty one: no filter has this length.
             let length = filter.map_or(usize::MAX, str::len);
             hash.update(length.to_be_bytes());
             hash.update(filter.unwrap_or_default());
@@ -41,7 +42,8 @@ impl Walk {
         }
     }
 
-    /// Encodes the position after the element with this id, and this key in the order of the list.
+    /// Encodes the position after the element with this id. `key` is its sort key; empty if the list is
+    /// sorted by id.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
         sealed::encode(&[
             &[self.list],
@@ -51,8 +53,9 @@ impl Walk {
         ])
     }
 
-    /// Returns the id after which the page begins; `None` for the first page, which has no cursor. The elements are in the
-    /// order of their ids. Fails with 400 if `parse_id` rejects the id, and like [`Self::decode`].
+    /// Returns the id after which the page begins, for a list that is sorted by id; `None` for the first
+    /// page, which has no cursor. Fails with 400 if `parse_id` rejects the id, and for the reasons of
+    /// [`Self::decode`].
     pub(super) fn id_before_page<T>(
         &self,
         cursor: Option<&str>,
@@ -65,10 +68,10 @@ impl Walk {
         parse_id(id).map(Some).ok_or_else(invalid)
     }
 
-    /// Decodes a position: its key and its id. Fails with 400 if the cursor is invalid, or belongs
-    /// to another walk.
+    /// Decodes a cursor into the sort key and the id of its position. Fails with 400 if the cursor is
+    /// invalid, or belongs to another walk.
     pub(super) fn decode(&self, text: &str) -> Result<(String, i64), ApiError> {
-        let (list, filters, position) = read(text).ok_or_else(invalid)?;
+        let (list, filters, position) = parse(text).ok_or_else(invalid)?;
         if (list, filters) != (self.list, self.filters) {
             let message = "cursor belongs to a list with other filters.";
             return Err(ApiError::new(Problem::InvalidCursor, message));
@@ -77,14 +80,14 @@ impl Walk {
     }
 }
 
-/// Returns the error for a cursor that the service did not make.
+/// Returns the error for a cursor that the service did not issue.
 pub(super) fn invalid() -> ApiError {
     let message = "cursor must be taken unchanged from the Link of an earlier page.";
     ApiError::new(Problem::InvalidCursor, message)
 }
 
-/// Parses a cursor: its list, its filters, and its position.
-fn read(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
+/// Parses a cursor into its list, the hash of its filters, and its position.
+fn parse(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
     let bytes = sealed::decode(text)?;
     let (&list, after_list) = bytes.split_first()?;
     let (filters, after_filters) = after_list.split_first_chunk()?;

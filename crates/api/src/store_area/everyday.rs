@@ -1,4 +1,4 @@
-//! The everyday words of a search for animals.
+//! Interprets the everyday words in a search for animals.
 
 use petstore_domain::{
     Limit,
@@ -9,8 +9,8 @@ use petstore_store::StoreError;
 
 use super::shared::StoreArea;
 
-/// Gives the words of a phrase their everyday meaning. Only words that can mean a kind of animals need a read of the
-/// fields and the first categories.
+/// Interprets the everyday words of a phrase. Reads the fields and the first page of categories only if the
+/// phrase has words that need them.
 pub(super) async fn understand(area: &StoreArea, phrase: Phrase) -> Result<Phrase, StoreError> {
     let app = &area.app;
     let facts = area

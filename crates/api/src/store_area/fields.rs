@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{context::Call, query};
 
-/// `GET /v1/store/fields`: all fields, in the order in which people see them.
+/// Lists all fields in display order: `GET /v1/store/fields`.
 pub(crate) async fn list_fields(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
@@ -34,25 +34,25 @@ pub(crate) async fn list_fields(
     page::respond(area, request, fields, element, None).await
 }
 
-/// `PUT /v1/store/fields/{name}`: creates a field, or changes it.
+/// Creates or changes a field: `PUT /v1/store/fields/{name}`.
 pub(crate) async fn put_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_put(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let members = write.members(FieldInput::NAMES)?;
-    let field = json::read_field(name(&write), &members)?;
+    let field = json::read_field(name_in_path(&write), &members)?;
     let command = FieldCommand::Put(field.ok_or_else(no_field)?);
     execute(area, write, command, preconditions).await
 }
 
-/// `DELETE /v1/store/fields/{name}`.
+/// Deletes a field: `DELETE /v1/store/fields/{name}`.
 pub(crate) async fn delete_field(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let command = FieldCommand::Delete(name(&write).ok_or_else(no_field)?);
+    let command = FieldCommand::Delete(name_in_path(&write).ok_or_else(no_field)?);
     execute(area, write, command, preconditions).await
 }
 
-/// Carries out a change of a field.
+/// Executes a change of a field, and responds with its result.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,
@@ -60,7 +60,7 @@ async fn execute(
     preconditions: Preconditions,
 ) -> Result<Response, ApiError> {
     let context = write.context(area).await?;
-    let _entered = area.app.requests.enter(&context)?;
+    let _in_flight = area.app.requests.enter(&context)?;
     let changed = area
         .app
         .fields
@@ -69,12 +69,12 @@ async fn execute(
     write.respond_to(area, changed, refusal_error)
 }
 
-/// Returns the name in the path.
-fn name(write: &Write<'_>) -> Option<FieldName> {
+/// Parses the name of the field in the path. Returns `None` if it is not a valid name.
+fn name_in_path(write: &Write<'_>) -> Option<FieldName> {
     FieldName::new(write.parameter)
 }
 
-/// Returns the response to a change of a field.
+/// Renders the response to a change of a field.
 fn response_to(decision: &FieldDecision) -> StoredResponse {
     let Some(field) = &decision.field else {
         return wire::no_content();
@@ -87,7 +87,7 @@ fn response_to(decision: &FieldDecision) -> StoredResponse {
     wire::stored_response(status, Some(field.version), field_json(field))
 }
 
-/// Returns a field as JSON.
+/// Renders a field as JSON.
 fn field_json(field: &FieldDefinition) -> Vec<u8> {
     wire::render(|out| json::write_field(out, field))
 }
@@ -103,22 +103,25 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
         ),
         FieldRefusal::PreconditionFailed(current) => {
             let (message, current) = match current {
-                Some(field) => (refusals::stale("field", field.version), field_json(&field)),
-                None => (refusals::absent("field"), b"null".to_vec()),
+                Some(field) => (
+                    refusals::stale_message("field", field.version),
+                    field_json(&field),
+                ),
+                None => (refusals::absent_message("field"), b"null".to_vec()),
             };
-            refusals::conflict(Problem::PreconditionFailed, message, &current)
+            refusals::conflict_error(Problem::PreconditionFailed, message, &current)
         }
         FieldRefusal::InUse(field) => {
             let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
                            be deleted or get another kind or unique. Remove its values first.";
-            refusals::conflict(Problem::FieldInUse, message, &field_json(&field))
+            refusals::conflict_error(Problem::FieldInUse, message, &field_json(&field))
         }
         FieldRefusal::DuplicateLabel(field) => {
             let message = format!(
                 "The field {} has the same label, in any case. Labels of fields must differ.",
                 field.name.as_str()
             );
-            refusals::conflict(Problem::DuplicateValue, message, &field_json(&field))
+            refusals::conflict_error(Problem::DuplicateValue, message, &field_json(&field))
         }
         FieldRefusal::TooMany => {
             let max = FieldDefinition::MAX;

@@ -1,5 +1,5 @@
-//! The fingerprints of requests: the service recognizes by them whether a request with a known `Idempotency-Key` is a
-//! repetition.
+//! Fingerprints of requests. By comparing them, the service tells whether a request with a known
+//! `Idempotency-Key` is a retry or a different request.
 
 use hyper::{
     header::{self, HeaderValue},
@@ -9,8 +9,9 @@ use petstore_formats::json;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Returns the fingerprint of a request with JSON. It differs for another method, path, condition or body. Two bodies with
-/// the same JSON values have the same fingerprint, however they are written.
+/// Returns the fingerprint of a request with a JSON body. It covers the method, the path, the preconditions
+/// and the body. Bodies with equal JSON values have the same fingerprint, whatever their whitespace, order
+/// of members and spelling of integers.
 pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
     add(&mut hash, request.method.as_str().as_bytes());
@@ -20,7 +21,7 @@ pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
         let values: Vec<_> = values.iter().map(HeaderValue::as_bytes).collect();
         add(&mut hash, &values.join(&b','));
     }
-    // The body was parsed before, so it is JSON.
+    // The body has already been parsed, so it is valid JSON.
     let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
     body.sort_all_objects();
     normalize_numbers(&mut body);
@@ -28,13 +29,13 @@ pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Adds a part to a hash, with its length, so that no two lists of parts have the same hash.
+/// Adds a part to a hash, preceded by its length, so that different lists of parts never give the same input.
 fn add(hash: &mut Sha256, part: &[u8]) {
     hash.update(part.len().to_be_bytes());
     hash.update(part);
 }
 
-/// Returns the fingerprint of a request with a picture. It differs for other bytes, and for another path or query.
+/// Returns the fingerprint of a request with a picture. It covers the path, the query and the bytes.
 pub(super) fn of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
     let target = request
@@ -46,7 +47,7 @@ pub(super) fn of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Gives each integer one spelling.
+/// Rewrites each number that is an integer into its canonical form.
 ///
 /// Example: `7.0` becomes `7`.
 fn normalize_numbers(value: &mut Value) {

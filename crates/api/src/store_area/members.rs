@@ -1,4 +1,4 @@
-//! The members of a request's body.
+//! The members of request bodies, and those that only the commands of a batch have.
 
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ pub(super) use petstore_formats::json::members::{Body, Members, bodies, values};
 /// The name of a command in a batch.
 pub(super) struct CommandName(pub(super) String);
 
-/// The version of its animal or order that a command requires.
+/// The version that a command of a batch requires its animal or order to have.
 pub(super) struct RequiredVersion(pub(super) IfMatch);
 
 values! {
     RequiredVersion: "the version as an integer from 1 on, or as a string the ETag", |value| {
-        if let Some(tags) = json::string(value) {
+        if let Some(tags) = json::as_string(value) {
             return preconditions::parse(tags.as_bytes()).map(Self);
         }
-        let version = json::integer(value).filter(|&version| version > 0)?;
+        let version = json::as_integer(value).filter(|&version| version > 0)?;
         Some(Self(IfMatch::Versions(vec![version])))
     };
-    CommandName: "the name of a command, such as patchPet", |value| json::string(value).map(Self);
+    CommandName: "the name of a command, such as patchPet", |value| json::as_string(value).map(Self);
 }
 
 /// Returns the error for an invalid member.

@@ -1,4 +1,4 @@
-//! The store area: its operations, one file for each kind of resource, and what they share.
+//! The store area: its operations, one file for each kind of resource, and the helpers that they share.
 
 pub(super) mod audit;
 pub(super) mod batch;

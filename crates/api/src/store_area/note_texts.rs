@@ -1,4 +1,5 @@
-//! The texts of notes in responses, which the store remembers without them.
+//! The texts of notes in responses. Remembered responses do not contain them, so that deleting a note
+//! deletes its text everywhere.
 
 use petstore_domain::store_area::{Change, Resource};
 use petstore_formats::json;
@@ -6,14 +7,15 @@ use petstore_store::StoreError;
 
 use super::{shared::StoreArea, wire};
 
-/// Adds its text and its author to the response to a command about a note. The response is stored without them. If the
-/// note was deleted before a repetition of the request, they stay null. `changes` are the changes that were just made.
-pub(super) async fn add(
+/// Adds the text and the author of the note to the response `body` of a command on a note. If the note was
+/// deleted before a retry of the request, they stay null. `changes` are the changes that the command has
+/// just made; none for a retry.
+pub(super) async fn add_text(
     area: &StoreArea,
     body: Vec<u8>,
     changes: &[Change],
 ) -> Result<Vec<u8>, StoreError> {
-    let Some(id) = json::note_without_text(&body) else {
+    let Some(id) = json::redacted_note_id(&body) else {
         return Ok(body);
     };
     let mut resources = changes.iter().filter_map(|change| change.after.as_ref());

@@ -81,7 +81,7 @@ pub(crate) async fn get_note(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (pet_id, id) = ids(parameter, second)?;
+    let (pet_id, id) = ids_in_path(parameter, second)?;
     let stored_note = area.app.store.get_note(id).await?;
     let note = stored_note
         .filter(|note| note.pet_id == pet_id)
@@ -109,9 +109,9 @@ pub(crate) async fn delete_note(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.execute(area, command, wire::first_result).await
 }
 
-/// Returns the note that a request changes or deletes, with the caller as its editor.
+/// Identifies the note that a request changes or deletes, and the caller as its editor.
 fn edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, ApiError> {
-    let (pet_id, id) = ids(write.parameter, write.second)?;
+    let (pet_id, id) = ids_in_path(write.parameter, write.second)?;
     Ok(NoteEdit {
         id,
         pet_id,
@@ -120,7 +120,8 @@ fn edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, Api
     })
 }
 
-/// Returns the caller as the editor of a note. A key for administration may change every note.
+/// Returns the caller as the editor of a note. A key with the scope for administration may change every
+/// note; other keys may change only their own.
 fn editor(write: &Write<'_>) -> NoteEditor {
     if write.caller.may(Scope::StoreAdmin) {
         NoteEditor::Manager
@@ -129,8 +130,8 @@ fn editor(write: &Write<'_>) -> NoteEditor {
     }
 }
 
-/// Parses the ids of an animal and its note in the path. Fails with 404 if nothing can have them.
-fn ids(pet: &str, note: &str) -> Result<(PetId, NoteId), ApiError> {
+/// Parses the ids of an animal and its note from the path. Fails with 404 if one cannot exist.
+fn ids_in_path(pet: &str, note: &str) -> Result<(PetId, NoteId), ApiError> {
     let pet_id = subjects::pet_id_in_path(pet)?;
     let note_id = query::path_integer(note).and_then(NoteId::new);
     Ok((pet_id, note_id.ok_or_else(no_note)?))

@@ -1,4 +1,5 @@
-//! The operations that close or reopen an order: `completeOrder`, `cancelOrder`, `returnOrder` and `reopenOrder`.
+//! The operations that close or reopen an order: `completeOrder`, `cancelOrder`, `returnOrder` and
+//! `reopenOrder`.
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{Command, Decimal, OrderId, Patch, Preconditions, Reason};
@@ -47,7 +48,7 @@ pub(crate) enum OrderAct {
     Reopen,
 }
 
-/// `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` and `/reopen`.
+/// Closes or reopens an order: `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` or `/reopen`.
 pub(crate) async fn act(
     area: &StoreArea,
     call: Call<'_>,
@@ -61,7 +62,7 @@ pub(crate) async fn act(
 }
 
 impl OrderAct {
-    /// Returns the names of the members that its body can have.
+    /// Returns the names of the members that the body of the operation can have.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Complete => CompleteOrder::NAMES,
@@ -70,8 +71,8 @@ impl OrderAct {
         }
     }
 
-    /// Reads the members of its body, and returns its command. Fails with 400 if a member is invalid, and then with the
-    /// error in `id`.
+    /// Parses the members of the body into a command. Fails with 400 if a member is invalid, or else with
+    /// the error in `id`: a client should first learn of an invalid body.
     pub(super) fn read_command(
         self,
         area: &StoreArea,

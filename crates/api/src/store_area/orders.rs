@@ -1,4 +1,5 @@
-//! The operations that list, place, read and change orders. Those that close or reopen one are in `order_acts.rs`.
+//! The operations that list, place, read and change orders. The operations that close or reopen one are in
+//! `order_acts.rs`.
 
 use std::borrow::Cow;
 
@@ -26,7 +27,7 @@ use crate::{context::Call, query};
 /// The parameters of `listOrders`.
 const LIST_PARAMETERS: [&str; 5] = ["status", "petId", "reference", "limit", "cursor"];
 
-/// `GET /v1/store/orders`: a page of orders, and a link to the next one.
+/// Lists orders, with a link to the next page: `GET /v1/store/orders`.
 pub(crate) async fn list_orders(
     area: &StoreArea,
     Call {
@@ -59,31 +60,32 @@ pub(crate) async fn list_orders(
     });
     let element = Element {
         length: Order::length,
-        write: contacts::writer(caller),
+        write: contacts::order_writer(caller),
     };
     let response = page::respond(area, request, orders, element, next).await?;
-    Ok(contacts::vary(response))
+    Ok(contacts::vary_by_key(response))
 }
 
-/// Parses the parameters of a list, apart from the cursor. The query has no `pet_id` if no animal can have the number.
+/// Parses all parameters except the cursor. The query has no `pet_id` if no animal can have the requested
+/// id; the caller must handle this case, in which the list is empty.
 fn parse_query(
     [status, pet_id, reference, limit, _]: &[Option<Cow<'_, str>>; LIST_PARAMETERS.len()],
 ) -> Result<OrderQuery, ApiError> {
-    let pet_number = query::filter(
+    let pet_number = query::parse_parameter(
         "petId",
         pet_id.as_ref(),
         text::parse_integer,
         query::AN_INTEGER,
     )?;
     Ok(OrderQuery {
-        status: query::filter(
+        status: query::parse_parameter(
             "status",
             status.as_ref(),
             |text| text.parse().ok(),
             "one of reserved, completed, cancelled, expired and returned",
         )?,
         pet_id: pet_number.and_then(PetId::new),
-        reference: query::filter(
+        reference: query::parse_parameter(
             "reference",
             reference.as_ref(),
             |text| Reference::new(text.to_owned()),
@@ -95,7 +97,7 @@ fn parse_query(
     })
 }
 
-/// `POST /v1/store/orders`.
+/// Places an order: `POST /v1/store/orders`.
 pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read_with_key(area, call).await?;
     let members = write.members(PlaceOrder::NAMES)?;
@@ -105,7 +107,8 @@ pub(crate) async fn place_order(area: &StoreArea, call: Call<'_>) -> Result<Resp
         .await
 }
 
-/// Reads the members of `placeOrder`. Fails with 400 if one is invalid, and with 404 if no animal can have the id.
+/// Parses the members of `placeOrder`. Fails with 400 if one is invalid, and with 404 if no animal can have
+/// the id.
 pub(super) fn read_new_order(
     area: &StoreArea,
     members: &Members<'_>,
@@ -116,7 +119,7 @@ pub(super) fn read_new_order(
     Ok(order.into_order(pet_id, area.app.commands.default_end(now)))
 }
 
-/// `GET /v1/store/orders/{orderId}`.
+/// Reads an order: `GET /v1/store/orders/{orderId}`.
 pub(crate) async fn get_order(
     area: &StoreArea,
     Call {
@@ -128,13 +131,14 @@ pub(crate) async fn get_order(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let order = subjects::find_order(area, subjects::order_id_in_path(parameter)?).await?;
-    let write_order = contacts::writer(caller);
+    let write_order = contacts::order_writer(caller);
     let body = wire::render(|out| write_order(out, &order));
     let response = wire::respond_with(area, request, body, order.version)?;
-    Ok(contacts::vary(response))
+    Ok(contacts::vary_by_key(response))
 }
 
-/// `PATCH /v1/store/orders/{orderId}`: changes texts, the price and the contact, or extends a reservation.
+/// Changes the texts, the price or the contact of an order, or extends its reservation:
+/// `PATCH /v1/store/orders/{orderId}`.
 pub(crate) async fn patch_order(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;

@@ -1,4 +1,4 @@
-//! Parameters and links that all lists have.
+//! Rendering and links of pages, shared by all lists.
 
 use std::sync::Arc;
 
@@ -14,17 +14,20 @@ use tokio::task;
 use super::{shared::StoreArea, wire::USUAL_LENGTH};
 use crate::etag;
 
-/// The number of bytes of texts above which a page is rendered on a separate thread.
-const MAX_LENGTH_ON_THREAD: usize = 128 << 10;
+/// The maximum number of bytes of texts in a page that is rendered directly. Rendering a larger one would
+/// block the async runtime, so it moves to a separate thread.
+const MAX_INLINE_BYTES: usize = 128 << 10;
 
-/// The functions for the elements of a list.
+/// How to render the elements of a list.
 pub(super) struct Element<T> {
-    /// The length of its texts, in bytes.
+    /// Returns the total length of the texts of an element, in bytes.
     pub(super) length: fn(&T) -> usize,
+    /// Appends an element as JSON.
     pub(super) write: fn(&mut Vec<u8>, &T),
 }
 
-/// Responds with a page, and with the link to the next one if there is one.
+/// Responds with a page and the link to the next one, if there is one; or with 304 if the client already
+/// has the page.
 pub(super) async fn respond<T: Send + 'static>(
     area: &StoreArea,
     request: &Parts,
@@ -46,7 +49,8 @@ pub(super) async fn respond<T: Send + 'static>(
     Ok(etag::respond(&request.headers, response, etag))
 }
 
-/// Renders the elements as a JSON array, with which `finish` makes the result.
+/// Renders the elements as a JSON array, and returns what `finish` makes of it. `finish` runs on the same
+/// thread, so it can also do expensive work such as hashing.
 pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
     elements: Vec<T>,
     Element { length, write }: Element<T>,
@@ -65,7 +69,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         body.push(b']');
         finish(body)
     };
-    if texts_length <= MAX_LENGTH_ON_THREAD {
+    if texts_length <= MAX_INLINE_BYTES {
         return Ok(render());
     }
     let rendering = task::spawn_blocking(render);
@@ -74,7 +78,7 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Returns the link to the next page (RFC 8288) of the list at `path` below the base address.
+/// Returns the link to the next page (RFC 8288) of the list at `path`, which is relative to the base URL.
 pub(super) fn next_link(
     area: &StoreArea,
     path: &str,
@@ -88,7 +92,8 @@ pub(super) fn next_link(
     link(area, path, "next", [&[limit], filters, &[cursor]].concat())
 }
 
-/// Returns a link to `path` below the base address, with these parameters.
+/// Returns a link to `path`, which is relative to the base URL. Includes only the `parameters` that have a
+/// value.
 pub(super) fn link<'a>(
     area: &StoreArea,
     path: &str,

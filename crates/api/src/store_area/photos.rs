@@ -26,15 +26,15 @@ use super::{
 };
 use crate::{context::Call, idempotency, query};
 
-/// The additional time that a request with a picture may take: the picture arrives over a slow line, waits, and is
-/// decoded.
+/// How much longer than other requests a request with a picture may take, to arrive over a slow connection,
+/// wait for its turn, and be decoded.
 pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
 
-/// `POST /v1/store/pets/{petId}/photos`: adds a photo after the others.
+/// Adds a photo after the others: `POST /v1/store/pets/{petId}/photos`.
 pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [alt] = query::parameters(call.request.uri.query(), ["alt"])?;
     query::check_utf8(call.request.uri.query())?;
-    let alt = query::filter(
+    let alt = query::parse_parameter(
         "alt",
         alt.as_ref(),
         |text| AltText::new(text.to_owned()),
@@ -44,7 +44,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     if area.app.photos.storage().is_none() {
         return Err(PhotoError::Off.into());
     }
-    // A repetition gets the first response, whatever became of the animal.
+    // With an idempotency key, the request may be a retry, which gets its first response whatever the
+    // present state is.
     if idempotency::key(&call.request.headers)?.is_none() {
         check_room(area, id).await?;
     }
@@ -53,7 +54,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         max: area.app.photos.max_size(),
     };
     let write = Write::read_picture(area, call, &accepted).await?;
-    // The bytes say the format, because many clients send another media type, or always the same.
+    // Detect the format from the bytes, because many clients send a wrong media type.
     let format = Format::detect(&write.body).ok_or_else(|| {
         area.app.photos.metrics.invalid.count();
         PhotoError::Invalid(PictureProblem::NoPicture)
@@ -65,7 +66,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         .await
 }
 
-/// Rejects a photo of an animal that cannot get one, before its picture is read.
+/// Checks that the animal can get another photo. Done before the picture is read, to avoid a useless upload.
 async fn check_room(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
     let pet = subjects::find_pet(area, id).await?;
     check_room_for_photo(&pet).or_else(|refusal: Refusal| {
@@ -77,7 +78,7 @@ async fn check_room(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
     })
 }
 
-/// `GET /v1/store/pets/{petId}/photos/{photoId}`.
+/// Reads a photo: `GET /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn get_photo(
     area: &StoreArea,
     Call {
@@ -88,18 +89,18 @@ pub(crate) async fn get_photo(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (id, photo) = ids(parameter, second)?;
+    let (id, photo) = ids_in_path(parameter, second)?;
     let pet = subjects::find_pet(area, id).await?;
     let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
     wire::respond_with(area, request, body, pet.version)
 }
 
-/// `PATCH /v1/store/pets/{petId}/photos/{photoId}`.
+/// Changes a photo: `PATCH /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(PhotoPatch::NAMES)?.read()?;
-    let (id, photo) = ids(write.parameter, write.second)?;
+    let (id, photo) = ids_in_path(write.parameter, write.second)?;
     let command = Command::PatchPhoto {
         id,
         photo,
@@ -109,11 +110,11 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.execute(area, command, wire::photo).await
 }
 
-/// `POST /v1/store/pets/{petId}/photos/order`.
+/// Reorders the photos of an animal: `POST /v1/store/pets/{petId}/photos/order`.
 pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let elements = json::elements(&write.body)?;
+    let elements = json::parse_elements(&write.body)?;
     let order = parse_order(elements).ok_or_else(|| invalid(PHOTO_ORDER_RULE))?;
     let command = Command::OrderPhotos {
         id: write.pet_id()?,
@@ -123,7 +124,8 @@ pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Res
     write.execute(area, command, wire::first_result).await
 }
 
-/// Parses the ids of photos in their new order. Returns `None` if they are too many, or one is invalid or repeated.
+/// Parses the ids of photos in their new order. Returns `None` if there are too many, or if one is invalid
+/// or repeated.
 fn parse_order(elements: Vec<&RawValue>) -> Option<Vec<PhotoId>> {
     if elements.len() > Photos::MAX {
         return None;
@@ -140,11 +142,11 @@ fn parse_order(elements: Vec<&RawValue>) -> Option<Vec<PhotoId>> {
     Some(order)
 }
 
-/// `DELETE /v1/store/pets/{petId}/photos/{photoId}`.
+/// Deletes a photo: `DELETE /v1/store/pets/{petId}/photos/{photoId}`.
 pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let (id, photo) = ids(write.parameter, write.second)?;
+    let (id, photo) = ids_in_path(write.parameter, write.second)?;
     let command = Command::DeletePhoto {
         id,
         photo,
@@ -153,8 +155,8 @@ pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Res
     write.execute(area, command, wire::photo).await
 }
 
-/// Parses the ids of an animal and its photo in the path. Fails with 404 if nothing can have them.
-fn ids(pet: &str, photo: &str) -> Result<(PetId, PhotoId), ApiError> {
+/// Parses the ids of an animal and its photo from the path. Fails with 404 if one cannot exist.
+fn ids_in_path(pet: &str, photo: &str) -> Result<(PetId, PhotoId), ApiError> {
     let pet_id = subjects::pet_id_in_path(pet)?;
     let photo_id = PhotoId::parse(photo).ok_or_else(no_photo)?;
     Ok((pet_id, photo_id))

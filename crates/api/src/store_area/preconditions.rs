@@ -1,4 +1,4 @@
-//! `If-Match` and `If-None-Match` of a change (RFC 9110, section 13.1).
+//! Parses the preconditions `If-Match` and `If-None-Match` of a change (RFC 9110, section 13.1).
 
 use hyper::{
     HeaderMap,
@@ -11,10 +11,12 @@ use petstore_domain::{
 };
 use petstore_web::edge::ApiError;
 
-/// The ends that servers give to the tag of a response when they compress it: Apache and Caddy one hyphen, Jetty two.
+/// The suffixes that proxies append to the ETag of a response when they compress it. Apache and Caddy use
+/// one hyphen, Jetty uses two.
 const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", "-br", "-zstd", "-deflate", ";gzip"];
 
-/// Parses the conditions of a request on the present version. Fails with 400 if one is malformed.
+/// Parses the preconditions of a request that changes an existing resource. Fails with 400 if `If-Match` is
+/// malformed.
 pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions {
         if_match: if_match(headers)?,
@@ -22,8 +24,8 @@ pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiErro
     })
 }
 
-/// Parses the conditions of a request that creates something if it does not exist. Fails with 400 if a condition
-/// is malformed.
+/// Parses the preconditions of a `PUT`, which creates the resource if it does not exist. Fails with 400 if
+/// one is malformed.
 pub(super) fn from_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     let mut fields = headers.get_all(header::IF_NONE_MATCH).iter();
     let if_absent = match (fields.next(), fields.next()) {
@@ -70,11 +72,12 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
     }
 }
 
-/// Returns the versions in a list of tags. A tag of another form is not the tag of a version. Returns `None` if the value
-/// is not a list of tags, or has none.
+/// Returns the versions in a list of ETags. Skips ETags that are not versions. Returns `None` if the value
+/// is not a list of ETags, or is empty.
 ///
-/// The service sends strong tags, and a version identifies the content whatever a proxy does to the bytes. So a tag that
-/// a proxy has weakened or changed on the way still counts: `W/"7"` and `"7-gzip"` are the version 7.
+/// The service sends strong ETags, and a version identifies the content however a proxy encodes it.
+/// Therefore an ETag that a proxy has weakened or extended still counts: `W/"7"` and `"7-gzip"` are the
+/// version 7.
 fn versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
     let mut has_tags = false;
@@ -103,7 +106,7 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
     if has_tags { Some(versions) } else { None }
 }
 
-/// Returns the version of a tag without its quotes; `None` if it is not the tag of a version.
+/// Parses the version from an ETag without its quotes. Returns `None` if it is not a version.
 ///
 /// Examples: `7` and `7-gzip` are the version 7.
 fn version_of_tag(tag: &[u8]) -> Option<i64> {

@@ -16,7 +16,7 @@ use petstore_web::edge::{
 use super::{members::Body, preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::{context::Call, query};
 
-/// `GET /v1/store/profile`.
+/// Reads the profile: `GET /v1/store/profile`.
 pub(crate) async fn get_profile(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
@@ -26,20 +26,20 @@ pub(crate) async fn get_profile(
     wire::respond_with(area, request, profile_json(&profile), profile.version)
 }
 
-/// `PATCH /v1/store/profile`.
+/// Changes the profile: `PATCH /v1/store/profile`.
 pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch: ProfilePatch = write.members(ProfilePatch::NAMES)?.read()?;
     change(area, write, ProfileChange::Patch(Box::new(patch))).await
 }
 
-/// The pictures that can become a logo. A picture that moves would be still.
+/// The pictures that can become a logo. GIF is excluded, because an animation would become a still picture.
 const LOGOS: Pictures = Pictures {
     formats: &[Format::Png, Format::Jpeg, Format::WebP],
     max: Logo::MAX_PICTURE,
 };
 
-/// `PUT /v1/store/profile/logo`.
+/// Sets or replaces the logo: `PUT /v1/store/profile/logo`.
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [] = query::parameters(call.request.uri.query(), [])?;
     let write = Write::read_picture(area, call, &LOGOS).await?;
@@ -63,13 +63,13 @@ pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Respons
     change(area, write, ProfileChange::Logo(Some(new))).await
 }
 
-/// `DELETE /v1/store/profile/logo`.
+/// Removes the logo: `DELETE /v1/store/profile/logo`.
 pub(crate) async fn delete_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
     change(area, write, ProfileChange::Logo(None)).await
 }
 
-/// Carries out a change of the profile.
+/// Executes a change of the profile, and responds with its result.
 async fn change(
     area: &StoreArea,
     write: Write<'_>,
@@ -77,18 +77,18 @@ async fn change(
 ) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&write.request.headers)?;
     let context = write.context(area).await?;
-    let _entered = area.app.requests.enter(&context)?;
+    let _in_flight = area.app.requests.enter(&context)?;
     let store = area.app.store.as_ref();
     let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
     write.respond_to(area, changed, refusal_error)
 }
 
-/// Returns the response to a change of the profile.
+/// Renders the response to a change of the profile.
 fn response_to(profile: &Profile) -> StoredResponse {
     wire::stored_response(StatusCode::OK, Some(profile.version), profile_json(profile))
 }
 
-/// Returns a profile as JSON.
+/// Renders a profile as JSON.
 fn profile_json(profile: &Profile) -> Vec<u8> {
     wire::render(|out| json::write_profile(out, profile))
 }
@@ -101,8 +101,8 @@ fn refusal_error(refusal: ProfileRefusal) -> ApiError {
             "The profile is changed with If-Match and its ETag.",
         ),
         ProfileRefusal::PreconditionFailed(current) => {
-            let message = refusals::stale("profile", current.version);
-            refusals::conflict(
+            let message = refusals::stale_message("profile", current.version);
+            refusals::conflict_error(
                 Problem::PreconditionFailed,
                 message,
                 &profile_json(&current),

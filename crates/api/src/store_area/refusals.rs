@@ -1,4 +1,4 @@
-//! The errors for changes that were refused.
+//! Converts refusals of the domain rules into error responses.
 
 use std::borrow::Cow;
 
@@ -11,33 +11,33 @@ use petstore_web::edge::{ApiError, Reservation};
 
 use super::wire;
 
-/// The message for a batch whose animals and orders are too long.
+/// The message for a batch whose animals and orders are too large.
 const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 2 MiB together, \
      before and after each command, as JSON. This command exceeds the limit. Send the commands in \
      smaller batches.";
 
-/// The message for a command of a batch that requires a version.
+/// The message for a command of a batch that lacks the required `ifMatch`.
 const IF_MATCH_MISSING_IN_BATCH: &str = "This command needs ifMatch with the version of the animal that you want \
      to change, such as 7. Read the animal first.";
 
-/// Returns the error for a command that was refused, with the state that refuses it. `failed_index` is its position in a
-/// batch. `room` is the memory for the response.
+/// Returns the error for a refused command, with the state that caused the refusal. `failed_index` is the
+/// index of the command in its batch; `None` outside of a batch. `reserved_memory` is for the response.
 pub(super) fn refusal_error(
     refusal: Refusal,
     failed_index: Option<usize>,
-    room: Reservation,
+    reserved_memory: Reservation,
 ) -> ApiError {
     let is_batch = failed_index.is_some();
     let Rejection { error, current } = rejection(refusal, is_batch);
-    // An internal error has no position, because its cause is not the command.
+    // An internal error names no command, because the command is not its cause.
     let is_internal = error.problem() == Problem::Internal;
     if is_internal || failed_index.is_none() && current.is_none() {
         return error;
     }
-    error.with_state(failed_index, current.as_deref(), Some(room))
+    error.with_state(failed_index, current.as_deref(), Some(reserved_memory))
 }
 
-/// An error, and the JSON of the state that refuses the command, if the client may want it.
+/// An error, and the JSON of the state that caused it, if that helps the client.
 struct Rejection {
     error: ApiError,
     current: Option<Vec<u8>>,
@@ -52,11 +52,11 @@ impl Rejection {
         }
     }
 
-    /// Returns a rejection with the present state of a resource, which is null if the resource does not exist.
+    /// Returns a rejection with the present state of a resource: `null` if the resource does not exist.
     fn with_present_state(problem: Problem, message: String, current: Option<&Resource>) -> Self {
         Self {
             error: ApiError::new(problem, message),
-            current: Some(current.map_or(b"null".to_vec(), wire::current)),
+            current: Some(current.map_or(b"null".to_vec(), wire::full_resource)),
         }
     }
 
@@ -64,12 +64,12 @@ impl Rejection {
     fn for_conflict(problem: Problem, conflict: Conflict) -> Self {
         Self {
             error: ApiError::new(problem, conflict.message),
-            current: Some(wire::current(&conflict.current)),
+            current: Some(wire::full_resource(&conflict.current)),
         }
     }
 }
 
-/// Returns the rejection of a command that was refused.
+/// Converts a refusal into a rejection.
 fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
     match refusal {
         Refusal::Invalid(message) => Rejection::new(Problem::InvalidBody, message),
@@ -84,11 +84,11 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
             },
         ),
         Refusal::PreconditionFailed(current) => {
-            let message = stale_resource(current.as_deref(), is_batch);
+            let message = stale_resource_message(current.as_deref(), is_batch);
             Rejection::with_present_state(Problem::PreconditionFailed, message, current.as_deref())
         }
         Refusal::MovedOn(current) => {
-            let message = moved_on(current.as_deref());
+            let message = moved_on_message(current.as_deref());
             Rejection::with_present_state(Problem::InvalidTransition, message, current.as_deref())
         }
         Refusal::NotRevertible(reason) => {
@@ -141,8 +141,8 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
     }
 }
 
-/// Returns the error for a change that the present state forbids, with the JSON of this state.
-pub(super) fn conflict(
+/// Returns the error for a change that the present state does not allow. `current` is the JSON of this state.
+pub(super) fn conflict_error(
     problem: Problem,
     message: impl Into<Cow<'static, str>>,
     current: &[u8],
@@ -150,8 +150,8 @@ pub(super) fn conflict(
     ApiError::new(problem, message).with_state(None, Some(current), None)
 }
 
-/// Returns the message about a resource that has changed since the change that is to be reverted.
-fn moved_on(current: Option<&Resource>) -> String {
+/// Returns the message for a change that cannot be reverted, because its resource has changed since.
+fn moved_on_message(current: Option<&Resource>) -> String {
     let present_state = match current {
         Some(Resource::Pet(pet)) => format!("Animal {} has version {} now", pet.id, pet.version),
         Some(Resource::Order(order)) => {
@@ -172,36 +172,37 @@ fn moved_on(current: Option<&Resource>) -> String {
     )
 }
 
-/// Returns the message about a resource that has another version than the command requires.
-fn stale_resource(current: Option<&Resource>, is_batch: bool) -> String {
+/// Returns the message for a resource that does not have the version that a command requires.
+fn stale_resource_message(current: Option<&Resource>, is_batch: bool) -> String {
     let (noun, version) = match current {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
         Some(Resource::Note(note)) => ("note", note.version),
-        None => return absent("category"),
+        None => return absent_message("category"),
     };
     if is_batch {
         let retry = format!("ifMatch {version}, plus 1 for each earlier command that changes the");
-        return stale_with(noun, version, &format!("{retry} {noun}"));
+        return stale_message_with(noun, version, &format!("{retry} {noun}"));
     }
-    stale(noun, version)
+    stale_message(noun, version)
 }
 
-/// Returns the message about something that has another version than the request requires. `noun` names it.
-pub(super) fn stale(noun: &str, version: i64) -> String {
-    stale_with(noun, version, &format!("If-Match: \"{version}\""))
+/// Returns the message for a `noun`, such as `field`, that does not have the version that a request requires.
+pub(super) fn stale_message(noun: &str, version: i64) -> String {
+    stale_message_with(noun, version, &format!("If-Match: \"{version}\""))
 }
 
-/// Returns the message about another version. `retry` completes "send it again with".
-fn stale_with(noun: &str, version: i64, retry: &str) -> String {
+/// Returns the message for a stale version. `retry` completes "send it again with".
+fn stale_message_with(noun: &str, version: i64, retry: &str) -> String {
     format!(
         "The {noun} has version {version} now; see current. If you still want the change, send it \
          again with {retry}."
     )
 }
 
-/// Returns the message about something that does not exist, and whose version the request requires.
-pub(super) fn absent(noun: &str) -> String {
+/// Returns the message for a `noun`, such as `field`, that does not exist although a request requires a
+/// version of it.
+pub(super) fn absent_message(noun: &str) -> String {
     format!("The {noun} does not exist. To create it, send If-None-Match: *.")
 }

@@ -6,7 +6,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{shared::StoreArea, wire, write::Write};
 use crate::{context::Call, query};
 
-/// Reverts a change, with the other changes of the same request.
+/// Reverts a change, together with the other changes that the same request made.
 pub(crate) async fn revert_change(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;

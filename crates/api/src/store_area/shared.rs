@@ -1,4 +1,4 @@
-//! The parts that the operations of the store area share.
+//! The state that the operations of the store area share.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use petstore_app::{App, KnownFacts, StoreOptions};
 use super::turns::Turns;
 use crate::context::Context;
 
-/// The parts that the operations of the store area share.
+/// The state that the operations of the store area share.
 pub struct StoreArea {
     pub(super) app: Arc<App>,
     pub(super) http: Arc<Context>,
     pub(super) turns: Turns,
-    /// The facts about the store in the options of the operator.
+    /// The fallback for facts about the store that its profile does not state.
     pub(super) store_options: StoreOptions,
-    /// The facts about the store that it says itself.
+    /// The cached facts from the profile of the store.
     pub(super) known_facts: KnownFacts,
 }
 

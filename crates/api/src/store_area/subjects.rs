@@ -1,4 +1,4 @@
-//! The animals and orders that requests name by their ids, and the error 404 for ids that nothing has.
+//! Finds the animals and orders that requests identify by id. Fails with 404 if there is none.
 
 use petstore_domain::{
     PetId, Problem,
@@ -9,13 +9,13 @@ use petstore_web::edge::ApiError;
 use super::shared::StoreArea;
 use crate::query;
 
-/// Parses a parameter of the path as the id of an animal. Fails with 404 if no animal can have it.
+/// Parses a path parameter as the id of an animal. Fails with 404 if no animal can have it.
 pub(super) fn pet_id_in_path(parameter: &str) -> Result<PetId, ApiError> {
     let id = query::path_integer(parameter).ok_or_else(no_pet)?;
     pet_id(id)
 }
 
-/// Returns a number in a body as the id of an animal. Fails with 404 if no animal can have it.
+/// Converts a number from a request body into the id of an animal. Fails with 404 if no animal can have it.
 pub(super) fn pet_id(id: i64) -> Result<PetId, ApiError> {
     PetId::new(id).ok_or_else(no_pet)
 }
@@ -30,13 +30,13 @@ fn no_pet() -> ApiError {
     ApiError::new(Problem::NotFound, "No animal has this id.")
 }
 
-/// Parses a parameter of the path as the id of an order. Fails with 404 if no order can have it.
+/// Parses a path parameter as the id of an order. Fails with 404 if no order can have it.
 pub(super) fn order_id_in_path(parameter: &str) -> Result<OrderId, ApiError> {
     let id = query::path_integer(parameter).ok_or_else(no_order)?;
     order_id(id)
 }
 
-/// Returns a number in a body as the id of an order. Fails with 404 if no order can have it.
+/// Converts a number from a request body into the id of an order. Fails with 404 if no order can have it.
 pub(super) fn order_id(id: i64) -> Result<OrderId, ApiError> {
     OrderId::new(id).ok_or_else(no_order)
 }

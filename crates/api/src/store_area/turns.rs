@@ -1,5 +1,5 @@
-//! Turns of reads that take long. The store does them one after the other, so one client with many
-//! requests must not be ahead of all others.
+//! Fairness for slow reads, such as searches. The store runs them one at a time, so a client with many
+//! requests must not fill its queue.
 
 use std::{
     collections::HashMap,
@@ -14,15 +14,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::access::auth;
 
-/// The number of such reads that one API key has in the queue of the store. Its other reads wait for these.
+/// The maximum number of slow reads that one API key may have in the queue of the store. Its further reads
+/// wait here.
 const MAX_READS_IN_QUEUE: usize = 2;
 
-/// The turns of the keys that have such a read now.
+/// The semaphore of each key that has a slow read now. Other keys take no memory.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<KeyId, Weak<Semaphore>>>);
 
 impl Turns {
-    /// Waits for a turn of the caller's key, which lasts until it is dropped.
+    /// Waits for a turn of the caller's key. The turn lasts until the permit is dropped.
     pub(super) async fn take(
         &self,
         caller: Option<&Caller>,
@@ -32,7 +33,7 @@ impl Turns {
         turn.map_err(|error| ApiError::internal(Arc::new(error)))
     }
 
-    /// Returns the turns of a key.
+    /// Returns the semaphore of a key. Creates it if the key has no slow read now.
     fn turns_of(&self, key: KeyId) -> Arc<Semaphore> {
         let mut keys = self.0.lock();
         if let Some(turns) = keys.get(&key).and_then(Weak::upgrade) {

@@ -1,4 +1,4 @@
-//! The responses with animals, orders, categories and the inventory.
+//! Renders the responses of the store area.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use petstore_web::edge::{ApiError, Response, response};
 use super::shared::StoreArea;
 use crate::etag;
 
-/// The approximate length of an animal or an order without its texts, in bytes.
+/// The approximate length of an animal or an order as JSON without its texts, in bytes, for sizing buffers.
 pub(super) const USUAL_LENGTH: usize = 256;
 
-/// Returns the JSON that `write` writes, in a buffer of the usual length.
+/// Returns the JSON that `write` appends to a new buffer of the usual length.
 pub(super) fn render(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
     write(&mut out);
     out
 }
 
-/// Returns the response to a change, with the tag of this version.
+/// Returns the response to a change, with the ETag of this version.
 pub(super) fn stored_response(
     status: StatusCode,
     version: Option<i64>,
@@ -37,12 +37,12 @@ pub(super) fn stored_response(
     }
 }
 
-/// Returns the response to a change after which there is nothing to show.
+/// Returns the response 204 to a change after which there is no resource to show.
 pub(super) fn no_content() -> StoredResponse {
     stored_response(StatusCode::NO_CONTENT, None, Vec::new())
 }
 
-/// Returns the numbers of animals as JSON.
+/// Renders the numbers of animals as JSON.
 pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
     render(|out| {
         let mut object = Object::begin(out);
@@ -55,14 +55,14 @@ pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
     })
 }
 
-/// Returns an animal, an order or a category as JSON.
+/// Renders a resource as JSON, without the contact of an order and the text of a note.
 pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     render(|out| write_resource(out, resource))
 }
 
-/// Returns a resource like [`resource`], for callers with permission to change it: with the contact of an order, or the
-/// text of a note.
-pub(super) fn current(resource: &Resource) -> Vec<u8> {
+/// Renders a resource as JSON for callers with permission to change it, with the contact of an order and
+/// the text of a note.
+pub(super) fn full_resource(resource: &Resource) -> Vec<u8> {
     match resource {
         Resource::Order(order) => render(|out| json::write_order_with_contact(out, order)),
         Resource::Note(note) => render(|out| json::write_note(out, note)),
@@ -70,12 +70,12 @@ pub(super) fn current(resource: &Resource) -> Vec<u8> {
     }
 }
 
-/// Returns the tag of a version.
+/// Returns the ETag of a version, such as `"7"`.
 fn tag(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// Returns the response to one command: the present state of the resource that it is about. It has no content if the
+/// Renders the response to a single command: the state of its resource after the command, or 204 if the
 /// resource was deleted.
 pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     let result = decisions
@@ -86,7 +86,8 @@ pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     })
 }
 
-/// Returns the response to a command that may have created the resource that it is about.
+/// Renders the response to a single command that may have created its resource: like [`first_result`], but
+/// with 201 and a `Location` if it has.
 pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
     let mut response = first_result(decisions);
     let change = decisions
@@ -110,8 +111,8 @@ pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
     response
 }
 
-/// Returns the response to a command about a photo: the photo, with the tag of its animal. It has only the tag if the
-/// photo was deleted.
+/// Renders the response to a command on a photo: the photo, with the ETag of its animal. If the photo was
+/// deleted, the response is 204 with the ETag only.
 pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
     let decision = decisions.first();
     let Some((Resource::Pet(pet), photo)) =
@@ -128,7 +129,7 @@ pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
     stored_response(status, Some(pet.version), body.unwrap_or_default())
 }
 
-/// Returns the response to a command that added a photo.
+/// Renders the response to a command that added a photo: like [`photo`], but with 201 and a `Location`.
 pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
     let mut response = photo(decisions);
     response.status = StatusCode::CREATED.as_u16();
@@ -143,7 +144,7 @@ pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
     response
 }
 
-/// Returns a photo of an animal as JSON. Returns `None` if the animal does not have it.
+/// Renders a photo of an animal as JSON. Returns `None` if the animal has no photo with this id.
 pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
     let position = pet.photos.position(id)?;
     let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
@@ -152,7 +153,7 @@ pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the response to several commands: for each of them, the state of its resource after the command.
+/// Renders the response to several commands: an array with the state of each resource after its command.
 pub(super) fn all_results(decisions: &[Decision]) -> StoredResponse {
     let mut body = Vec::with_capacity(decisions.len() * USUAL_LENGTH);
     body.push(b'[');
@@ -168,7 +169,7 @@ pub(super) fn all_results(decisions: &[Decision]) -> StoredResponse {
     stored_response(StatusCode::OK, None, body)
 }
 
-/// Responds to a read by id, with 304 if the client has this version.
+/// Responds to a read by id with a resource, or with 304 if the client already has this version.
 pub(super) fn respond(
     area: &StoreArea,
     request: &Parts,
@@ -177,7 +178,7 @@ pub(super) fn respond(
     respond_with(area, request, self::resource(resource), resource.version())
 }
 
-/// Responds like [`respond`], with the JSON of something that has this version.
+/// Responds like [`respond`] with a rendered `body`, which has this version.
 pub(super) fn respond_with(
     area: &StoreArea,
     request: &Parts,

@@ -1,4 +1,4 @@
-//! The steps of every change: a request becomes commands, which the store carries out in one transaction.
+//! The common steps of all changes: read the request, execute its commands in one transaction, and respond.
 
 use bytes::Bytes;
 use hyper::{
@@ -26,14 +26,14 @@ use super::{
 };
 use crate::{access::auth, context::Call, idempotency, query};
 
-/// The number of bytes by which a response is usually longer than the body: the parts of a resource that the request
-/// does not change. Very long names can exceed it.
+/// How many bytes a response is usually longer than the request body, because it also has the unchanged
+/// parts of the resource. Very long names can exceed it.
 const USUAL_GROWTH: usize = 16 << 10;
 
-/// The factor by which a picture may take longer to arrive than another body.
+/// How much longer a picture may take to arrive than another body, as a factor.
 const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 
-/// A request for a change, read completely.
+/// A request for a change that has been read completely, with the reserved memory for its response.
 pub(super) struct Write<'r> {
     pub(super) request: &'r Parts,
     pub(super) parameter: &'r str,
@@ -44,23 +44,24 @@ pub(super) struct Write<'r> {
     pub(super) caller: &'r Caller,
     key: Option<IdempotencyKey>,
     pub(super) now: Timestamp,
-    /// The body, an empty object if the request has none.
+    /// The body; an empty JSON object if the request has none.
     pub(super) body: Bytes,
-    /// The fingerprint of a request without JSON. Each repetition has the same fingerprint.
+    /// The fingerprint of a request whose body is a picture, if it has an idempotency key. See
+    /// [`fingerprint`].
     fingerprint: Option<[u8; 32]>,
-    room: Reservation,
+    reserved_memory: Reservation,
 }
 
-/// The body of a request, with its fingerprint if it is not JSON, and the memory for the response.
+/// The body of a request, with its fingerprint if it is a picture, and the reserved memory for the response.
 struct Content {
     body: Bytes,
     fingerprint: Option<[u8; 32]>,
-    room: Reservation,
+    reserved_memory: Reservation,
 }
 
 impl<'r> Write<'r> {
     /// Reads the request of an operation that accepts a body of this kind, or none. Fails with 400, 408,
-    /// 413 and 415, as for every request with a body.
+    /// 413 or 415, like every request with a body.
     pub(super) async fn read(
         area: &StoreArea,
         call: Call<'r>,
@@ -68,15 +69,16 @@ impl<'r> Write<'r> {
     ) -> Result<Self, ApiError> {
         let [] = query::parameters(call.request.uri.query(), [])?;
         let key = idempotency::key(&call.request.headers)?;
-        // Reserved now, because a change cannot be rejected after it is made.
-        let room = area
+        // Reserve memory for the response first: after the change is made, it is too late to reject the
+        // request.
+        let reserved_memory = area
             .http
             .memory
             .reserve(body::max_length(&call.body) + USUAL_GROWTH)?;
         let headers = &call.request.headers;
         let timeout = area.http.body_timeout;
         let mut body = match accepted_body {
-            Some(accepted) => body::read(headers, &mut *call.body, accepted, timeout).await?,
+            Some(accepted) => body::read_json(headers, &mut *call.body, accepted, timeout).await?,
             None => Bytes::new(),
         };
         let may_be_empty = matches!(accepted_body, None | Some(Accepted::JsonOrNothing));
@@ -86,12 +88,12 @@ impl<'r> Write<'r> {
         let content = Content {
             body,
             fingerprint: None,
-            room,
+            reserved_memory,
         };
         Self::new(area, call, key, content)
     }
 
-    /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 without it.
+    /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 if it has none.
     pub(super) async fn read_with_key(area: &StoreArea, call: Call<'r>) -> Result<Self, ApiError> {
         if idempotency::key(&call.request.headers)?.is_none() {
             let [] = query::parameters(call.request.uri.query(), [])?;
@@ -112,7 +114,7 @@ impl<'r> Write<'r> {
     ) -> Result<Self, ApiError> {
         let key = idempotency::key(&call.request.headers)?;
         let size = body::max_length_within(&call.body, accepted_pictures.max) + USUAL_GROWTH;
-        let room = area.http.memory.reserve_for_picture(size)?;
+        let reserved_memory = area.http.memory.reserve_for_picture(size)?;
         let picture = body::read_picture(
             &call.request.headers,
             &mut *call.body,
@@ -128,12 +130,12 @@ impl<'r> Write<'r> {
         let content = Content {
             body: picture,
             fingerprint,
-            room,
+            reserved_memory,
         };
         Self::new(area, call, key, content)
     }
 
-    /// Returns the request of a call that was read. Fails with 401 without a caller.
+    /// Combines a call with its content. Fails with 401 if the call has no caller.
     fn new(
         area: &StoreArea,
         call: Call<'r>,
@@ -153,7 +155,7 @@ impl<'r> Write<'r> {
         let Content {
             body,
             fingerprint,
-            room,
+            reserved_memory,
         } = content;
         let caller = caller.ok_or_else(auth::missing_key)?;
         let now = times::truncate_to_milliseconds(area.app.clock.now());
@@ -169,11 +171,12 @@ impl<'r> Write<'r> {
             now,
             body,
             fingerprint,
-            room,
+            reserved_memory,
         })
     }
 
-    /// Returns the members of the body, which can have only the members with these names. Fails with 400.
+    /// Parses the members of the body. Fails with 400 if the body is not a JSON object, or has a member
+    /// that is not among `names`.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
         Ok(Members::parse(&self.body, "The body", names)?)
     }
@@ -188,7 +191,7 @@ impl<'r> Write<'r> {
         subjects::order_id_in_path(self.parameter)
     }
 
-    /// Carries out one command, and responds with the resource that it is about.
+    /// Executes one command, and responds with what `respond` renders.
     pub(super) async fn execute(
         self,
         area: &StoreArea,
@@ -199,7 +202,9 @@ impl<'r> Write<'r> {
             .await
     }
 
-    /// Carries out several commands. `failed_index` returns the position of a command as its error shows it.
+    /// Executes several commands in one transaction, and responds with what `respond` renders. If a command
+    /// is refused, `failed_index` converts its index into the one that the error shows, or `None` to show
+    /// none.
     pub(super) async fn execute_all(
         self,
         area: &StoreArea,
@@ -208,7 +213,7 @@ impl<'r> Write<'r> {
         failed_index: fn(usize) -> Option<usize>,
     ) -> Result<Response, ApiError> {
         let context = self.context(area).await?;
-        let _entered = area.app.requests.enter(&context)?;
+        let _in_flight = area.app.requests.enter(&context)?;
         let is_one_command = commands.len() == 1;
         let is_about_note = matches!(
             commands[..],
@@ -221,19 +226,23 @@ impl<'r> Write<'r> {
             ExecutionOutcome::IdempotencyConflict => return Err(idempotency_conflict()),
             ExecutionOutcome::Refused { index, refusal } => {
                 let index = failed_index(index);
-                return Err(refusals::refusal_error(refusal, index, self.room));
+                return Err(refusals::refusal_error(
+                    refusal,
+                    index,
+                    self.reserved_memory,
+                ));
             }
         };
         if is_about_note {
-            response.body = note_texts::add(area, response.body, &changes).await?;
+            response.body = note_texts::add_text(area, response.body, &changes).await?;
         } else {
             let has_all = is_one_command && !changes.is_empty();
-            response.body = contacts::add(area, response.body, &changes, has_all).await?;
+            response.body = contacts::add_contacts(area, response.body, &changes, has_all).await?;
         }
         Ok(self.respond_with(area, response))
     }
 
-    /// Returns the context of the change.
+    /// Returns the context of the change: who makes it, when, and with which idempotency key.
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.key {
             Some(key) => {
@@ -242,7 +251,8 @@ impl<'r> Write<'r> {
                     .unwrap_or_else(|| fingerprint::of_json(self.request, &self.body));
                 let requests = &area.app.requests;
                 let caller = self.caller.key_id();
-                let request = requests.of_key(caller, self.operation, key.clone(), fingerprint);
+                let request =
+                    requests.idempotent_request(caller, self.operation, key.clone(), fingerprint);
                 Some(request.await?)
             }
             None => None,
@@ -256,7 +266,8 @@ impl<'r> Write<'r> {
         })
     }
 
-    /// Responds to a change of administration. `refusal_error` returns the error for a refused one.
+    /// Responds to a change of a field, the profile or a webhook. `refusal_error` converts a refusal into
+    /// an error.
     pub(super) fn respond_to<R>(
         self,
         area: &StoreArea,
@@ -270,14 +281,14 @@ impl<'r> Write<'r> {
         }
     }
 
-    /// Sends a response as the store has it.
+    /// Converts a stored response into an HTTP response.
     pub(super) fn respond_with(
         self,
         area: &StoreArea,
         stored_response: StoredResponse,
     ) -> Response {
         let status = StatusCode::from_u16(stored_response.status).unwrap_or(StatusCode::OK);
-        let mut response = response::json(status, self.room.fill(stored_response.body));
+        let mut response = response::json(status, self.reserved_memory.fill(stored_response.body));
         let headers = response.headers_mut();
         if status == StatusCode::NO_CONTENT {
             headers.remove(header::CONTENT_TYPE);
@@ -296,7 +307,7 @@ impl<'r> Write<'r> {
     }
 }
 
-/// Returns the error for an idempotency key that was used for another request.
+/// Returns the error for an idempotency key that was used for a different request.
 pub(super) fn idempotency_conflict() -> ApiError {
     let message =
         "This Idempotency-Key was used for another request. Choose a new one for each request.";

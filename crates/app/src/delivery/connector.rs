@@ -1,7 +1,10 @@
-//! One attempt to deliver a message: resolve the name once, judge every address, and connect to an
-//! address that was judged.
+//! The HTTP client that delivers messages.
+//!
+//! Endpoint URLs come from users, so this client must not let them reach internal services (SSRF). It
+//! resolves the host name once, checks every address, and connects only to the addresses that it has
+//! checked.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{
     collections::HashMap,
@@ -20,7 +23,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use parking_lot::Mutex;
 use petstore_domain::{Clock, Networks};
 use petstore_system::{
-    addresses::{Lookups, Resolve, judge},
+    addresses::{Lookups, Resolve, forbidden_reason},
     http_client::{Connection, RequestError},
     tls::{self, CertificateCheck},
 };
@@ -33,13 +36,13 @@ use url::{Position, Url};
 
 use super::EndpointUrl;
 
-/// The longest time for an attempt, from the name to the response.
+/// The usual time limit of an attempt, from resolving the name to receiving the response.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A reason for an attempt without a response.
+/// A reason why an attempt has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
-    /// The URL is not permitted any more, or an address of its name is not.
+    /// The URL, or an address to which its name resolves, is not permitted, or no longer permitted.
     #[error("{0}")]
     Forbidden(String),
     #[error("cannot resolve the name")]
@@ -55,7 +58,7 @@ pub enum AttemptError {
 }
 
 impl AttemptError {
-    /// Returns the class of the error, as the interface shows it.
+    /// Returns the class of the error, which the API and the metrics show.
     pub fn class(&self) -> &'static str {
         match self {
             Self::Forbidden(_) => "address",
@@ -80,24 +83,24 @@ impl From<RequestError> for AttemptError {
     }
 }
 
-/// A response to a message.
+/// The response of an endpoint to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointResponse {
     pub status: u16,
-    /// The seconds that the endpoint asks to wait (`Retry-After`).
+    /// The delay that the endpoint asks for with `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
 }
 
-/// The number of connections to a server that are kept for the next messages.
+/// The maximum number of idle connections to keep per server.
 const MAX_IDLE_CONNECTIONS: usize = 4;
 
-/// The time for which a connection is kept without a message.
+/// How long an idle connection is kept.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
 
-/// The age at which a connection is closed. A change of the name's addresses is unnoticed until then.
+/// The age at which a connection is no longer reused. Until then, a change of the DNS records goes unnoticed.
 const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
 
-/// A connection that waits for the next message. Its address was judged when it was opened.
+/// A connection that can be reused. Its address was checked when it was opened.
 struct IdleConnection {
     connection: Connection,
     opened_at: Instant,
@@ -105,39 +108,39 @@ struct IdleConnection {
 }
 
 impl IdleConnection {
-    /// Whether the connection may carry another message.
+    /// Whether the connection is young enough to carry another message.
     fn is_fresh(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.used_at) < MAX_IDLE_TIME
             && now.saturating_duration_since(self.opened_at) < MAX_CONNECTION_AGE
     }
 }
 
-/// The fields of a signed message, by Standard Webhooks.
+/// The header fields of a signed message, as Standard Webhooks defines them.
 #[derive(Debug, Clone)]
 pub struct SignedFields {
     pub id: String,
-    /// The time in seconds since 1970.
+    /// The Unix time in seconds.
     pub timestamp: String,
     pub signature: String,
 }
 
-/// Delivers messages.
+/// Delivers messages over HTTP, and reuses connections.
 pub struct Connector {
     /// The private networks that messages may reach.
     allowed: Networks,
     lookups: Lookups,
-    /// The TLS client; `None` if the system has no trusted certificates.
+    /// The TLS client; `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
     timeout: Duration,
     clock: Arc<dyn Clock>,
-    /// The connections that wait, by scheme, host and port.
+    /// The idle connections by origin (scheme, host and port), such as `https://shop.example:8443`.
     idle_connections: Mutex<HashMap<String, Vec<IdleConnection>>>,
 }
 
 impl Connector {
-    /// Returns a connector that trusts these roots, and reaches only what is permitted. An attempt
-    /// may take as long as `timeout`, usually [`ATTEMPT_TIMEOUT`]. Fails only if the build supports no
-    /// suitable protocol version.
+    /// Returns a connector that trusts these root certificates and reaches, of private networks, only the
+    /// `allowed` ones. `timeout` limits each attempt, and is usually [`ATTEMPT_TIMEOUT`]. Fails only if the
+    /// TLS library was built without a suitable protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
@@ -160,14 +163,14 @@ impl Connector {
     }
 
     /// Sends `body` to `url` with these header fields. Does not follow redirects, uses no proxy, and
-    /// keeps nothing of the response but its head.
+    /// returns only information from the response head.
     pub async fn deliver(
         &self,
         url: &str,
         fields: &SignedFields,
         body: Bytes,
     ) -> Result<EndpointResponse, AttemptError> {
-        // The URL is judged at each attempt, because the operator may have changed what is permitted.
+        // Check the URL at each attempt, because the operator may have changed which networks are permitted.
         let url = EndpointUrl::parse(url, &self.allowed).map_err(AttemptError::Forbidden)?;
         let response = self.attempt(url.get(), fields, body);
         match time::timeout(self.timeout, response).await {
@@ -176,7 +179,7 @@ impl Connector {
         }
     }
 
-    /// Closes the connections that are kept for too long. To be called again and again.
+    /// Closes the idle connections that have expired. Must be called periodically.
     pub fn close_old(&self) {
         let now = self.clock.instant();
         self.idle_connections.lock().retain(|_, connections| {
@@ -185,7 +188,7 @@ impl Connector {
         });
     }
 
-    /// Sends a message over a kept connection or a new one.
+    /// Sends a message over an idle connection if there is one, or else over a new one.
     async fn attempt(
         &self,
         url: &Url,
@@ -197,7 +200,7 @@ impl Connector {
                 .connection
                 .send(url, signed_request(fields), body.clone())
                 .await;
-            // If the server closed the connection at the same time, the message goes over a new one.
+            // The server may close an idle connection just as it is reused. In that case, use a new one.
             let was_closed = matches!(&result, Err(RequestError::Http(error)) if !error.is_parse());
             if !was_closed {
                 return self.finish(url, idle, result);
@@ -212,7 +215,7 @@ impl Connector {
         self.finish(url, idle, result)
     }
 
-    /// Opens a connection to an address of the host that was judged.
+    /// Opens a connection to one of the host's addresses, after all of them were checked.
     async fn open_connection(&self, url: &Url) -> Result<IdleConnection, AttemptError> {
         let addresses = self.resolve_permitted(url).await?;
         let mut tls = None;
@@ -232,7 +235,8 @@ impl Connector {
         })
     }
 
-    /// Returns the response of an attempt, and keeps its connection. A connection that failed is closed.
+    /// Converts the result of an attempt into a response. Keeps the connection for reuse if the attempt
+    /// succeeded; otherwise closes it.
     fn finish(
         &self,
         url: &Url,
@@ -242,15 +246,15 @@ impl Connector {
         let head = result?;
         self.keep_connection(url, idle);
 
-        let retry_after = head.headers.get(header::RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok());
+        let field = head.headers.get(header::RETRY_AFTER);
+        let text = field.and_then(|value| value.to_str().ok());
         Ok(EndpointResponse {
             status: head.status.as_u16(),
-            retry_after: retry_after.and_then(|value| self.parse_retry_after(value.trim())),
+            retry_after: text.and_then(|text| self.parse_retry_after(text.trim())),
         })
     }
 
-    /// Takes the connection to this server that was used last, if one can still be used.
+    /// Takes the most recently used connection to this server that is still usable.
     fn take_connection(&self, url: &Url) -> Option<IdleConnection> {
         let now = self.clock.instant();
         let mut idle_connections = self.idle_connections.lock();
@@ -263,7 +267,7 @@ impl Connector {
         None
     }
 
-    /// Keeps a connection for the next message, unless there are enough.
+    /// Keeps a connection for the next message, unless enough are idle already.
     fn keep_connection(&self, url: &Url, mut idle: IdleConnection) {
         idle.used_at = self.clock.instant();
         let mut idle_connections = self.idle_connections.lock();
@@ -275,8 +279,9 @@ impl Connector {
         }
     }
 
-    /// Returns the seconds in a `Retry-After` (RFC 9110, section 10.2.3): a number such as `120`, or the time until
-    /// a date such as `Sat, 28 Nov 2026 12:00:00 GMT`.
+    /// Parses a `Retry-After` header (RFC 9110, section 10.2.3) and returns its delay in seconds. The value
+    /// is a number such as `120` or a date such as `Sat, 28 Nov 2026 12:00:00 GMT`. A date in the past
+    /// means no delay.
     fn parse_retry_after(&self, text: &str) -> Option<u64> {
         if let Ok(seconds) = text.parse() {
             return Some(seconds);
@@ -286,7 +291,7 @@ impl Connector {
         Some(seconds.try_into().unwrap_or(0))
     }
 
-    /// Returns the addresses of the URL's host, all permitted.
+    /// Resolves the host of the URL. Fails unless every address is permitted.
     async fn resolve_permitted(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
             .lookups
@@ -295,11 +300,11 @@ impl Connector {
             .map_err(AttemptError::Name)?;
         for address in &addresses {
             let ip = address.ip();
-            if let Some(kind) = judge(ip, &self.allowed) {
+            if let Some(kind) = forbidden_reason(ip, &self.allowed) {
                 let message = format!("the name leads to {ip} ({kind})");
                 return Err(AttemptError::Forbidden(message));
             }
-            if url.scheme() == "http" && !self.allowed.contain(ip) {
+            if url.scheme() == "http" && !self.allowed.contains(ip) {
                 let message = format!("plain HTTP to {ip} is not permitted");
                 return Err(AttemptError::Forbidden(message));
             }
@@ -308,7 +313,7 @@ impl Connector {
     }
 }
 
-/// Returns the start of the request with a message.
+/// Returns a builder for the request that delivers a message, with all headers set.
 fn signed_request(fields: &SignedFields) -> request::Builder {
     Request::builder()
         .method(Method::POST)

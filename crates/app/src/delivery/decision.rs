@@ -1,59 +1,60 @@
-//! The effect of a command about a webhook, for programs, the command line and the console.
+//! Decides what a command on a webhook changes. The API, the command line and the console share these rules.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 use petstore_domain::{
+    named_enum::MaybeKnown,
     store_area::{
         Act, ActType, ChangeType, DeliveryProgress, Label, Lease, RestartPoint, SealedSecrets,
         StoredWebhook, Webhook, WebhookChange, WebhookPatch,
     },
-    words::Word,
 };
 use petstore_store::{Store, StoreError};
 
 use super::{Registrar, VaultError};
 
-/// A command of somebody about a webhook.
+/// A command to change or test a webhook.
 #[derive(Debug, Clone)]
 pub enum WebhookCommand {
-    /// Adds a webhook.
+    /// Registers a new webhook.
     Add(NewWebhook),
     Patch(WebhookPatch),
     Delete,
     RotateSecret,
-    /// Sends messages again.
+    /// Enables a disabled webhook.
     Enable {
-        /// Whether the messages begin where they stopped. Otherwise, they begin with the next change.
+        /// Whether delivery resumes where it stopped. Otherwise, it starts with the next change.
         resumes: bool,
     },
     Test,
 }
 
-/// A webhook that somebody adds.
+/// The properties of a webhook to add.
 #[derive(Debug, Clone)]
 pub struct NewWebhook {
-    /// The URL, which [`Registrar::check_url`] has judged.
+    /// The URL, as normalized by [`Registrar::check_url`].
     pub url: String,
-    /// The types of changes that the webhook gets; `None` for all.
-    pub types: Option<Vec<Word<ChangeType>>>,
+    /// The types of changes that the webhook receives; `None` for all.
+    pub types: Option<Vec<MaybeKnown<ChangeType>>>,
     pub description: Option<Label>,
 }
 
-/// The work that follows from a command.
+/// What carrying out a command requires.
 #[derive(Debug)]
 pub struct WebhookDecision {
-    /// The change of the store. [`WebhookChange::Nothing`] if the webhook already is as the command wants it.
+    /// The change to write to the store; [`WebhookChange::Nothing`] if the webhook is already in the
+    /// requested state.
     pub change: WebhookChange,
-    /// The entry of the audit trail.
+    /// The entry for the audit trail, if the command makes one.
     pub act: Option<Act>,
-    /// The webhook after the change; `None` if it is deleted.
+    /// The webhook after the change; `None` if it does not exist then.
     pub webhook: Option<Webhook>,
-    /// The new secret, which is shown once.
+    /// The new secret, if the command makes one. It is shown only in the response to this command.
     pub secret: Option<String>,
 }
 
-/// A failure that prevents a decision.
+/// A failure while deciding about a command.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
     #[error(transparent)]
@@ -62,8 +63,8 @@ pub enum DecisionError {
     Store(#[from] StoreError),
 }
 
-/// Decides about a command, with the present state of the webhook; `None` for a new one. A command to add a webhook
-/// that exists, or to change one that does not, has no effect.
+/// Decides what a command changes, given the present state of the webhook: `None` if it does not exist.
+/// Adding a webhook that exists and changing one that does not exist have no effect.
 pub async fn decide(
     store: &dyn Store,
     registrar: &Registrar,
@@ -80,7 +81,7 @@ pub async fn decide(
     }
 }
 
-/// Decides about a new webhook. It gets the changes after the present end of the log.
+/// Decides how to add a webhook. It will receive the changes after the present end of the log.
 async fn add_webhook(
     store: &dyn Store,
     registrar: &Registrar,
@@ -118,7 +119,7 @@ async fn add_webhook(
     Ok(decision.with_secret(secret.reveal()))
 }
 
-/// Decides about a webhook that exists.
+/// Decides what a command changes at an existing webhook.
 async fn change_webhook(
     store: &dyn Store,
     registrar: &Registrar,
@@ -149,8 +150,8 @@ async fn change_webhook(
         WebhookCommand::RotateSecret => {
             let (secret, sealed_secret) = registrar.new_secret(id, false)?;
             let (webhook, change) = stored.rotate_secret(sealed_secret, now);
-            let act = ActType::WebhookSecretRotated;
-            let decision = WebhookDecision::with_act(act, webhook, change);
+            let act_type = ActType::WebhookSecretRotated;
+            let decision = WebhookDecision::with_act(act_type, webhook, change);
             return Ok(decision.with_secret(secret.reveal()));
         }
         WebhookCommand::Patch(patch) => (ActType::WebhookChanged, stored.patch(patch.clone(), now)),
@@ -169,8 +170,9 @@ async fn change_webhook(
     Ok(WebhookDecision::with_act(act_type, webhook, change))
 }
 
-/// Whether the database has a secret that was encrypted with a key file: a secret of a webhook, or of a
-/// second factor.
+/// Whether the database has a secret that was encrypted with a key file: the secret of a webhook or of a
+/// second factor. If it has, a new key file must not be made, because the existing secrets need the old
+/// one.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     if !store.list_webhooks().await?.is_empty() {
         return Ok(true);
@@ -180,7 +182,7 @@ pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
 }
 
 impl WebhookDecision {
-    /// Returns a decision to change nothing.
+    /// Returns a decision that changes nothing.
     fn without_change(webhook: Option<Webhook>) -> Self {
         Self {
             change: WebhookChange::Nothing,
@@ -190,17 +192,17 @@ impl WebhookDecision {
         }
     }
 
-    /// Returns a decision to change a webhook, with an act of this type.
-    fn with_act(act: ActType, webhook: Webhook, change: WebhookChange) -> Self {
+    /// Returns a decision that changes a webhook and records an act of this type.
+    fn with_act(act_type: ActType, webhook: Webhook, change: WebhookChange) -> Self {
         Self {
             change,
-            act: Some(Act::for_webhook(act, webhook.id)),
+            act: Some(Act::for_webhook(act_type, webhook.id)),
             webhook: Some(webhook),
             secret: None,
         }
     }
 
-    /// Adds the new secret.
+    /// Attaches the new secret to the decision.
     fn with_secret(mut self, secret: String) -> Self {
         self.secret = Some(secret);
         self

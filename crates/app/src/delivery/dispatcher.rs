@@ -1,4 +1,7 @@
-//! Delivers the messages of all webhooks whose lease this process has.
+//! Delivers the messages of all webhooks whose leases this process holds.
+//!
+//! Several processes may run on one database. A lease makes sure that only one of them delivers to a
+//! given webhook.
 
 mod leases;
 mod log_reader;
@@ -29,39 +32,41 @@ use super::{
     sending::{FinishedAttempt, SigningSecrets},
 };
 
-/// The time between two reads of the webhooks and their leases.
+/// How often the webhooks and their leases are read from the store.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The age at which a lease is renewed.
+/// The age at which this process renews a lease that it holds.
 const RENEWAL_AGE: Duration = Duration::from_secs(2);
 
-/// The age of a lease at which its holder stops, because it could not renew the lease.
+/// The age of a lease at which its holder stops delivering, because it could not renew the lease in time.
 const MAX_LEASE_AGE: Duration = Duration::from_secs(6);
 
-/// The time between two looks at the log, until a second after the last change.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// How often the log is polled while there is work, and until a second after the last change.
+const ACTIVE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The time between two looks at the log later.
-const LOOK_INTERVAL_AT_REST: Duration = Duration::from_millis(250);
+/// How often the log is polled when it has been idle.
+const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time between two saves of progress.
+/// The minimum time between two saves of delivery progress.
 const SAVE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The time that attempts in flight may take at shutdown.
+/// How long a shutdown waits for the attempts in flight.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// An endpoint whose lease this process has, with what is needed to send to it.
+/// An endpoint whose lease this process holds, with everything needed to deliver to it. Dropping it aborts
+/// its attempts in flight.
 struct LeasedEndpoint {
     endpoint: Endpoint,
     secrets: SigningSecrets,
-    /// The number of the lease among all that this process took. It tells the attempts of this lease from the
-    /// attempts of an earlier one.
+    /// The sequence number of the lease within this process. It distinguishes the attempts of this lease
+    /// from the attempts of an earlier lease on the same webhook.
     generation: u64,
-    /// The attempts in flight, by the numbers of their messages.
+    /// The attempts in flight, by the sequence numbers of their changes.
     attempts: HashMap<i64, AbortHandle>,
+    /// When this process last took or renewed the lease.
     renewed_at: Instant,
-    /// The moment when old attempts were last deleted.
-    attempts_forgotten_at: Option<Instant>,
+    /// When old attempts were last deleted; `None` if they have not been since the lease was taken.
+    attempts_pruned_at: Option<Instant>,
 }
 
 impl Drop for LeasedEndpoint {
@@ -72,14 +77,15 @@ impl Drop for LeasedEndpoint {
     }
 }
 
-/// A lease that another process had when this one last read it.
+/// A lease that this process does not hold, as it was last read.
 struct ForeignLease {
     lease: Lease,
-    /// The moment since which the lease is the same.
+    /// When this process last saw the lease change.
     unchanged_since: Instant,
 }
 
-/// Delivers messages. All of its futures may be dropped.
+/// Delivers webhook messages. Callers may drop its futures, as they do at shutdown or when a step takes too
+/// long.
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -89,33 +95,33 @@ pub struct Dispatcher {
     vault: Arc<Vault>,
     metrics: Arc<WebhookMetrics>,
     spans: Option<Arc<Spans>>,
-    /// The random number of this process.
+    /// The random number that identifies this process as the holder of a lease.
     holder: i64,
-    /// The number of leases that this process has taken.
+    /// The number of leases that this process has taken so far.
     generation: u64,
-    /// The epoch of the log, once the log was looked at.
+    /// The epoch of the log; `None` until the log is polled for the first time.
     epoch: Option<Epoch>,
-    /// The number of the last change of the log.
+    /// The sequence number of the last change in the log, as of the last poll.
     last_seq: i64,
-    /// The moment when the log last had new changes.
+    /// When a poll last found new changes in the log.
     log_grew_at: Option<Instant>,
-    /// The endpoints whose lease this process has, by the ids of their webhooks.
+    /// The endpoints whose leases this process holds, by webhook id.
     leased_endpoints: BTreeMap<WebhookId, LeasedEndpoint>,
-    /// The leases of other processes, by the ids of the webhooks.
+    /// The leases that this process does not hold, by webhook id.
     foreign_leases: HashMap<WebhookId, ForeignLease>,
-    /// The webhooks whose secret this process cannot read.
+    /// The webhooks whose secrets this process cannot decrypt. Each failure is logged only once.
     unreadable_webhooks: HashSet<WebhookId>,
-    /// All attempts in flight.
+    /// All attempts in flight, of messages and of test messages.
     attempts: JoinSet<FinishedAttempt>,
-    /// The attempts that ended, and whose outcomes are not noted yet.
+    /// Attempts that have completed but whose outcomes are not yet recorded.
     finished_attempts: Vec<FinishedAttempt>,
     leases_read_at: Option<Instant>,
-    log_looked_at: Option<Instant>,
+    log_polled_at: Option<Instant>,
     progress_saved_at: Option<Instant>,
 }
 
 impl Dispatcher {
-    /// Returns a dispatcher that has no lease yet.
+    /// Returns a dispatcher that holds no leases yet.
     pub fn new(
         store: Arc<dyn Store>,
         confirmed_clock: Arc<ConfirmedClock>,
@@ -145,35 +151,36 @@ impl Dispatcher {
             attempts: JoinSet::new(),
             finished_attempts: Vec::new(),
             leases_read_at: None,
-            log_looked_at: None,
+            log_polled_at: None,
             progress_saved_at: None,
         }
     }
 
-    /// Returns the number of attempts in flight.
+    /// Returns the number of attempts in flight, including completed ones that are not yet recorded.
     pub fn in_flight(&self) -> usize {
         self.attempts.len() + self.finished_attempts.len()
     }
 
-    /// Waits until there may be something to do.
+    /// Waits until an attempt completes or the next poll of the log is due.
     pub async fn due(&mut self) {
         tokio::select! {
-            () = time::sleep(self.pause()) => {}
+            () = time::sleep(self.poll_interval()) => {}
             Some(result) = self.attempts.join_next() => self.finished_attempts.extend(result.ok()),
         }
     }
 
-    /// Returns the longest time that [`Self::due`] waits.
-    pub fn pause(&self) -> Duration {
-        if self.is_at_rest() {
-            LOOK_INTERVAL_AT_REST
+    /// Returns the interval at which the log is polled now, which is the longest time that [`Self::due`]
+    /// waits.
+    pub fn poll_interval(&self) -> Duration {
+        if self.is_idle() {
+            IDLE_POLL_INTERVAL
         } else {
-            LOOK_INTERVAL
+            ACTIVE_POLL_INTERVAL
         }
     }
 
-    /// Whether nothing is being sent or saved, and no change came in the last second.
-    fn is_at_rest(&self) -> bool {
+    /// Whether there is nothing to send or save, and no change was logged in the last second.
+    fn is_idle(&self) -> bool {
         let now = self.clock.instant();
         let has_work = self.leased_endpoints.values().any(|leased_endpoint| {
             leased_endpoint.endpoint.is_dirty() || leased_endpoint.endpoint.is_ready()
@@ -181,8 +188,9 @@ impl Dispatcher {
         is_due(self.log_grew_at, now, REFRESH_INTERVAL) && self.in_flight() == 0 && !has_work
     }
 
-    /// Does what is due now, in bounded time: takes and renews leases, notes the attempts that
-    /// ended, reads the log, starts attempts, and saves. After an error, the next call continues.
+    /// Does the work that is due now, in bounded time: takes and renews leases, records the outcomes of
+    /// completed attempts, reads the log, starts new attempts, and saves the progress. After an error, the
+    /// next call continues.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
         self.leased_endpoints.retain(|_, leased_endpoint| {
@@ -193,12 +201,13 @@ impl Dispatcher {
             self.leases_read_at = Some(now);
         }
 
-        self.note_finished_attempts().await;
-        let earlier_last_seq = self.last_seq;
+        self.record_finished_attempts().await;
+        let previous_last_seq = self.last_seq;
         self.read_log(now).await?;
-        if self.last_seq > earlier_last_seq {
+        if self.last_seq > previous_last_seq {
             self.log_grew_at = Some(now);
-            // A change of a webhook before these changes applies to their messages.
+            // Refresh before sending: if a webhook was changed before these changes were logged, its new
+            // settings apply to their messages.
             self.refresh().await?;
             self.leases_read_at = Some(now);
         }
@@ -211,7 +220,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether a lease must be renewed, or there is progress and the last save was long enough ago.
+    /// Whether a save is due: to renew a lease, or to store progress if [`SAVE_INTERVAL`] has passed.
     fn needs_save(&self, now: Instant) -> bool {
         let mut has_progress = false;
         for leased_endpoint in self.leased_endpoints.values() {
@@ -223,22 +232,23 @@ impl Dispatcher {
         has_progress && is_due(self.progress_saved_at, now, SAVE_INTERVAL)
     }
 
-    /// Waits a moment for the attempts in flight, saves, and gives the leases back. After an error,
-    /// other processes take the leases after a while.
+    /// Shuts the dispatcher down: waits up to `SHUTDOWN_TIMEOUT` for the attempts in flight, saves the
+    /// progress, and releases the leases. If that fails, other processes take the leases over once they are
+    /// stale.
     pub async fn finish(&mut self) -> Result<(), StoreError> {
-        let attempts_end = async {
+        let drain_attempts = async {
             while let Some(result) = self.attempts.join_next().await {
                 self.finished_attempts.extend(result.ok());
             }
         };
-        let _ = time::timeout(SHUTDOWN_TIMEOUT, attempts_end).await;
+        let _ = time::timeout(SHUTDOWN_TIMEOUT, drain_attempts).await;
         self.attempts.abort_all();
-        self.note_finished_attempts().await;
+        self.record_finished_attempts().await;
         self.save_and_release().await
     }
 }
 
-/// Whether the interval has passed since the last time. Work that was never done is due.
+/// Whether `interval` has passed since `last_time`. Work that has never been done is due.
 fn is_due(last_time: Option<Instant>, now: Instant, interval: Duration) -> bool {
     last_time.is_none_or(|last_time| now.saturating_duration_since(last_time) >= interval)
 }

@@ -1,5 +1,5 @@
-//! The messages of one endpoint: which is next, which waits for which, and what must be saved. It
-//! does no input or output, and reads no clock.
+//! The message queue of one endpoint: which message is next, which ones wait behind it, and what must be
+//! saved. This is pure state: it performs no I/O, and callers pass in the time.
 
 mod progress;
 
@@ -16,65 +16,57 @@ use super::{
     schedule::{self, LONGEST_DELAY, MAX_FAILING_TIME},
 };
 
-/// The number of messages of an endpoint that may be in flight. Each endpoint has this share for itself, so it
-/// never waits for another one, and all together have at most 100 times as many ([`Webhook::MAX`]).
+/// The maximum number of messages in flight per endpoint. The limit is per endpoint so that a slow one
+/// never holds up another. With at most 100 webhooks ([`Webhook::MAX`]), it also bounds the total.
 pub(super) const MAX_MESSAGES_IN_FLIGHT: usize = 4;
 
-/// The number of messages that may be in flight before one has succeeded.
+/// The maximum number of messages in flight until one succeeds, so that an endpoint that is down gets few
+/// requests.
 const MAX_MESSAGES_IN_FLIGHT_UNPROVEN: usize = 1;
 
-/// The number of messages that may be in memory without a row.
-const MAX_UNSAVED_MESSAGES: usize = 256;
-
-/// The number of bytes that the bodies in memory may have.
-const MAX_CONTENT_BYTES: usize = 1 << 20;
-
-/// The number of messages that may wait altogether. No more of the log is read until some are delivered.
-const MAX_WAITING_MESSAGES: usize = 10_000;
-
-/// The messages of an endpoint whose lease this process has.
+/// The message queue of an endpoint whose lease this process holds.
 pub(super) struct Endpoint {
     pub(super) webhook: Webhook,
     pub(super) lease: Lease,
-    /// The number of a change. Each change up to it is delivered, among the messages, or of a type that the
-    /// webhook does not want.
+    /// How far the log has been read: each change up to this sequence number is delivered, is queued in
+    /// `messages`, or has a type that the webhook does not want.
     pub(super) read_to: i64,
-    /// The number of the last change that became a message.
+    /// The sequence number of the last change that became a message.
     last_seq: Option<i64>,
-    /// The time since which every attempt failed; `None` if the last one succeeded.
+    /// When the current run of failures began; `None` if the last attempt succeeded.
     pub(super) failing_since: Option<Timestamp>,
-    /// The messages that are not delivered yet, by the numbers of their changes.
+    /// The undelivered messages, by the sequence numbers of their changes.
     messages: BTreeMap<i64, Message>,
-    /// The messages of each lane. Only the first one may be sent.
+    /// The undelivered messages of each lane, in order. Only the first one may be sent.
     lanes: HashMap<String, VecDeque<i64>>,
-    /// The numbers of the messages that may be sent now. Each has a message in `messages`.
+    /// The messages that may be sent now. Each has an entry in `messages`.
     ready: BTreeSet<i64>,
-    /// The failed messages that may be sent later.
+    /// The retry times of failed messages.
     timers: BTreeSet<Timer>,
     in_flight_count: usize,
-    /// Whether the last attempt of this process succeeded.
+    /// Whether the last attempt succeeded; `false` until the first one of this lease has completed.
     is_proven: bool,
-    /// The number of messages without a row.
+    /// The number of messages without a row in the store.
     unsaved_count: usize,
-    /// The length of the bodies in memory.
+    /// The total length of the cached bodies.
     content_bytes: usize,
     unsaved: UnsavedProgress,
 }
 
-/// The progress that the store does not have yet.
+/// The progress that is not yet saved to the store.
 #[derive(Default)]
 struct UnsavedProgress {
     is_dirty: bool,
-    /// The messages whose rows are new or changed.
+    /// The messages whose rows must be upserted.
     waiting: BTreeSet<i64>,
-    /// The messages that need their rows no more.
+    /// The messages whose rows must be deleted.
     done: Vec<i64>,
     attempts: Vec<Attempt>,
-    /// The reason to disable the webhook, and the time from which it is disabled.
+    /// Why and since when the webhook is to be disabled, if it is.
     disable: Option<(DisabledReason, Timestamp)>,
 }
 
-/// The time at which a failed message may be sent again.
+/// The time at which a failed message may be retried. Timers sort by this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Timer {
     due_at: Timestamp,
@@ -83,32 +75,34 @@ struct Timer {
 
 /// A message that is not delivered yet.
 struct Message {
-    /// The number of the change of the message before this one.
+    /// The sequence number of the change of the preceding message.
     previous_seq: Option<i64>,
-    /// The messages of one lane are delivered in order. A message without a lane waits for no other.
+    /// The lane, such as `pet:7`. Messages of one lane are delivered in order; a message without a lane
+    /// waits for none.
     lane: Option<String>,
     failures: u32,
-    /// The time at which the message may be sent again, after a failure.
+    /// When the message may be retried; `None` if it has not failed.
     due_at: Option<Timestamp>,
-    /// The content, which is dropped while the message waits.
+    /// The cached content. It is dropped once the message has a row, and is then read from the log when
+    /// needed.
     content: Option<Content>,
-    /// Whether the message has a row in the store, or gets one with the next save.
+    /// Whether the message has a row in the store, or will have one after the next save.
     has_row: bool,
 }
 
-/// A message to send.
+/// The message to send next.
 pub(super) struct NextMessage {
     pub(super) seq: i64,
-    /// The number of the change of the message before this one.
+    /// The sequence number of the change of the preceding message.
     pub(super) previous_seq: Option<i64>,
-    /// The content, if it is in memory.
+    /// The content, if it is cached.
     pub(super) content: Option<Content>,
 }
 
 /// The outcome of an attempt.
 pub(super) struct AttemptOutcome {
     pub(super) attempt: Attempt,
-    /// The seconds that the endpoint asks to wait.
+    /// The delay before a retry that the endpoint asks for, in seconds.
     pub(super) retry_after: Option<u64>,
 }
 
@@ -120,7 +114,7 @@ impl AttemptOutcome {
 }
 
 impl Endpoint {
-    /// Returns the endpoint as the store has it, with the lease that this process took.
+    /// Restores an endpoint from its stored state, with the lease that this process has taken.
     pub(super) fn new(stored: StoredWebhook, waiting: Vec<WaitingMessage>, lease: Lease) -> Self {
         let DeliveryProgress {
             cursor,
@@ -158,8 +152,8 @@ impl Endpoint {
         endpoint
     }
 
-    /// Inserts a message at the end of its lane. If no other message of the lane waits, the message may be sent: now,
-    /// or when it is due again.
+    /// Appends a message to its lane. If the lane was empty, the message may be sent immediately, or once
+    /// its retry is due.
     fn insert(&mut self, seq: i64, message: Message) {
         let is_first = match &message.lane {
             Some(lane) => {
@@ -182,21 +176,16 @@ impl Endpoint {
         self.messages.insert(seq, message);
     }
 
-    /// Whether the endpoint can take more messages from the log.
-    pub(super) fn has_room(&self) -> bool {
-        self.unsaved_count < MAX_UNSAVED_MESSAGES
-            && self.content_bytes < MAX_CONTENT_BYTES
-            && self.messages.len() < MAX_WAITING_MESSAGES
-    }
-
-    /// Returns the number of the change of the last message.
+    /// Returns the sequence number of the last change that became a message.
     pub(super) fn last_seq(&self) -> Option<i64> {
         self.last_seq
     }
 
-    /// Adds the message about the next change that the webhook wants. Adds nothing if the message waits already, or if
-    /// it was delivered before a message of its lane that waits: the process that had the lease was
-    /// further in the log than all messages that it had delivered.
+    /// Queues the message about the next change that the webhook wants.
+    ///
+    /// Skips a message that is already queued, or that must have been delivered because a later one of its
+    /// lane is queued. Both occur after a lease changes hands: the stored cursor may be behind the stored
+    /// messages.
     pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
         let lane_messages = lane.as_ref().and_then(|lane| self.lanes.get(lane));
         let newest = lane_messages.and_then(VecDeque::back);
@@ -205,7 +194,8 @@ impl Endpoint {
             return;
         }
 
-        // A message also waits if the first message of its lane waits.
+        // If the first message of the lane has a row, the lane waits for a retry. This message then gets a
+        // row too, and its content is not cached.
         let first = lane_messages.and_then(VecDeque::front);
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
         let content = if has_row {
@@ -228,20 +218,22 @@ impl Endpoint {
         self.unsaved.is_dirty = true;
     }
 
-    /// Notes that the log no longer has the changes up to this one. So the next message names as the message
-    /// before it one that was never sent, and the receiver sees that it missed something.
-    pub(super) fn note_gap(&mut self, last_missing_seq: i64) {
+    /// Records that the log no longer has the changes up to this one. The next message then names a
+    /// predecessor that was never sent, which tells the receiver that it missed something.
+    pub(super) fn record_gap(&mut self, last_missing_seq: i64) {
         self.last_seq = Some(last_missing_seq);
     }
 
-    /// Notes that the log was read up to this change.
-    pub(super) fn note_read_to(&mut self, seq: i64) {
+    /// Records that the log was read up to this change.
+    pub(super) fn advance_read_to(&mut self, seq: i64) {
         self.unsaved.is_dirty |= seq > self.read_to;
         self.read_to = seq;
     }
 
-    /// Returns the next message to send, which is in flight from now on.
-    pub(super) fn take_next(&mut self, now: Timestamp) -> Option<NextMessage> {
+    /// Returns the next message to send, if the limit permits one. The message stays ready until
+    /// [`Self::start`] or [`Self::discard`], so that the caller may be cancelled while it reads the
+    /// content.
+    pub(super) fn next_message(&mut self, now: Timestamp) -> Option<NextMessage> {
         let limit = if self.is_proven {
             MAX_MESSAGES_IN_FLIGHT
         } else {
@@ -251,10 +243,12 @@ impl Endpoint {
             return None;
         }
 
-        self.apply_timers(now);
-        let seq = self.ready.pop_first()?;
-        let message = self.messages.get(&seq)?;
-        self.in_flight_count += 1;
+        self.release_due_messages(now);
+        let seq = *self.ready.first()?;
+        let Some(message) = self.messages.get(&seq) else {
+            self.ready.remove(&seq);
+            return None;
+        };
         Some(NextMessage {
             seq,
             previous_seq: message.previous_seq,
@@ -262,9 +256,15 @@ impl Endpoint {
         })
     }
 
-    /// Makes the messages ready whose timers are due.
-    fn apply_timers(&mut self, now: Timestamp) {
-        // No delay is longer than this, so a later timer comes from a clock that was wrong.
+    /// Counts a ready message as in flight, because an attempt to deliver it starts.
+    pub(super) fn start(&mut self, seq: i64) {
+        self.ready.remove(&seq);
+        self.in_flight_count += 1;
+    }
+
+    /// Moves the messages whose retries are due to `ready`.
+    fn release_due_messages(&mut self, now: Timestamp) {
+        // No delay is longer than this. A later timer was set while the clock was ahead, so it counts as due.
         let latest_due_at = now.checked_add(LONGEST_DELAY).unwrap_or(Timestamp::MAX);
         let is_due = |timer: Timer| timer.due_at <= now || timer.due_at > latest_due_at;
         while let Some(&timer) = self.timers.first()
@@ -281,8 +281,9 @@ impl Endpoint {
         }
     }
 
-    /// Notes the outcome of an attempt. The time of failures counts only if `now` is a confirmed time.
-    pub(super) fn note_outcome(
+    /// Records the outcome of an attempt. Only a confirmed time (`is_confirmed`) counts for how long the
+    /// endpoint fails.
+    pub(super) fn record_outcome(
         &mut self,
         seq: i64,
         outcome: AttemptOutcome,
@@ -313,11 +314,18 @@ impl Endpoint {
         } else if is_confirmed && has_failed_too_long {
             self.unsaved.disable = Some((DisabledReason::Failures, now));
         }
-        self.delay(seq, now, outcome.retry_after, random);
+        self.schedule_retry(seq, now, outcome.retry_after, random);
     }
 
-    /// Lets a failed message wait for its next attempt, and all messages of its lane with it.
-    fn delay(&mut self, seq: i64, now: Timestamp, retry_after: Option<u64>, random: &mut impl Rng) {
+    /// Schedules a retry of a failed message. The messages behind it in its lane get rows too, because they
+    /// wait with it.
+    fn schedule_retry(
+        &mut self,
+        seq: i64,
+        now: Timestamp,
+        retry_after: Option<u64>,
+        random: &mut impl Rng,
+    ) {
         let Some(message) = self.messages.get_mut(&seq) else {
             return;
         };
@@ -328,17 +336,17 @@ impl Endpoint {
         self.timers.insert(Timer { due_at, seq });
 
         let lane = message.lane.as_ref().and_then(|lane| self.lanes.get(lane));
-        let waiting: Vec<i64> = match lane {
+        let delayed_seqs: Vec<i64> = match lane {
             Some(lane) => lane.iter().copied().collect(),
             None => vec![seq],
         };
-        for seq in waiting {
-            self.give_row(seq);
+        for seq in delayed_seqs {
+            self.ensure_row(seq);
         }
     }
 
-    /// Gives a message a row with the next save, because it waits.
-    fn give_row(&mut self, seq: i64) {
+    /// Makes the next save upsert the row of a message, and drops the cached content.
+    fn ensure_row(&mut self, seq: i64) {
         let Some(message) = self.messages.get_mut(&seq) else {
             return;
         };
@@ -352,8 +360,8 @@ impl Endpoint {
         self.unsaved.waiting.insert(seq);
     }
 
-    /// Removes a message that is delivered, or whose change the log no longer has. The next message of its lane may
-    /// be sent then.
+    /// Removes a message that was delivered, or whose change the log no longer has. The next message of its
+    /// lane becomes ready.
     fn remove(&mut self, seq: i64) {
         let Some(message) = self.messages.remove(&seq) else {
             return;
@@ -383,16 +391,10 @@ impl Endpoint {
         }
     }
 
-    /// Removes a message that was in flight, because the log no longer has its change.
-    pub(super) fn drop_in_flight(&mut self, seq: i64) {
-        self.in_flight_count -= 1;
+    /// Removes a ready message whose change the log no longer has.
+    pub(super) fn discard(&mut self, seq: i64) {
+        self.ready.remove(&seq);
         self.unsaved.is_dirty = true;
         self.remove(seq);
-    }
-
-    /// Puts a message back that could not be sent. It stays the next one.
-    pub(super) fn put_back(&mut self, seq: i64) {
-        self.in_flight_count -= 1;
-        self.ready.insert(seq);
     }
 }

@@ -1,25 +1,25 @@
-//! The URL of an endpoint.
+//! The validated URL of an endpoint.
 
 use std::net::IpAddr;
 
 use petstore_domain::Networks;
-use petstore_system::addresses::judge;
+use petstore_system::addresses::forbidden_reason;
 use url::{Host, Url};
 
 /// The maximum length of a URL in bytes.
 const MAX_URL_LENGTH: usize = 2000;
 
-/// The form of a valid URL, for the errors of a client.
+/// A hint about the form of a valid URL, for error messages to clients.
 const FORM: &str = "Use the form https://shop.example/hooks.";
 
-/// A URL to which messages may be sent, as far as its text shows. Its name is judged at each
-/// attempt.
+/// A URL whose text permits sending messages to it. The addresses of a host name are checked later, at each
+/// attempt, because they can change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointUrl(Url);
 
 impl EndpointUrl {
-    /// Parses a URL, with the networks that the operator permits. The error says what is wrong and
-    /// what is allowed, for a client.
+    /// Parses and validates a URL. `allowed` are the private networks that the operator permits. The error
+    /// is a message for a client that says what is wrong and what is allowed.
     pub fn parse(text: &str, allowed: &Networks) -> Result<Self, String> {
         check_text(text)?;
         let url =
@@ -35,14 +35,14 @@ impl EndpointUrl {
     }
 }
 
-/// Checks what the parser of URLs would accept silently.
+/// Rejects what the URL parser would silently accept and normalize.
 fn check_text(text: &str) -> Result<(), String> {
     if text.len() > MAX_URL_LENGTH {
         return Err(format!(
             "url must have at most {MAX_URL_LENGTH} characters."
         ));
     }
-    // The parser would drop these.
+    // The parser would drop some of these characters.
     if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!(
             "url must not contain spaces or control characters. {FORM}"
@@ -52,20 +52,20 @@ fn check_text(text: &str) -> Result<(), String> {
     let Some(after_scheme) = after_scheme else {
         return Err(format!("url must begin with https://. {FORM}"));
     };
-    // The parser would take the beginning of the path for the host.
+    // The parser would skip the extra slashes and take the start of the path as the host.
     if after_scheme.starts_with(['/', '\\']) {
         return Err(format!("url must have a host after https://. {FORM}"));
     }
     Ok(())
 }
 
-/// Returns the text after the scheme, whose letters have any case.
+/// Returns the text after the scheme, which is compared without regard to case.
 fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (start, after_scheme) = text.split_at_checked(scheme.len())?;
     start.eq_ignore_ascii_case(scheme).then_some(after_scheme)
 }
 
-/// Checks that the URL has no part that an endpoint must not have.
+/// Checks that the URL has no user name, password, fragment or invalid port.
 fn check_parts(text: &str, url: &Url) -> Result<(), String> {
     if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
         return Err(format!(
@@ -83,8 +83,9 @@ fn check_parts(text: &str, url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that messages may be sent to the host, and without TLS if the URL begins with `http`. A host with a name
-/// can be in any network that the operator permits.
+/// Checks that the host is permitted, and that plain HTTP is permitted if the URL uses it. Plain HTTP needs
+/// a network that the operator permits. A host name might resolve into any of these networks, so it passes
+/// here if there are any.
 fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
     let address = match url.host() {
         Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
@@ -92,7 +93,7 @@ fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
         Some(Host::Domain(_)) | None => None,
     };
     let may_be_plain = match address {
-        Some(address) => allowed.contain(address),
+        Some(address) => allowed.contains(address),
         None => !allowed.is_empty(),
     };
     if url.scheme() != "https" && !may_be_plain {
@@ -102,7 +103,7 @@ fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
         ));
     }
     if let Some(address) = address
-        && let Some(kind) = judge(address, allowed)
+        && let Some(kind) = forbidden_reason(address, allowed)
     {
         return Err(format!(
             "url must not have this address ({kind}). The operator of the service can permit its \

@@ -1,4 +1,4 @@
-//! Messages by Standard Webhooks: their identifiers and their bodies.
+//! The ids, lanes and bodies of messages, in the format of Standard Webhooks.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::registrar::message_id;
 
-/// Returns the `webhook-id` of the message about a change. Every attempt of any process has the same id. A restored or
-/// copied database has another epoch, and so other ids.
+/// Returns the `webhook-id` of the message about a change. The id is a hash, so every attempt by any
+/// process has the same id, and receivers can deduplicate by it. A restored or copied database has another
+/// epoch, hence other ids.
 pub(super) fn change_message_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(epoch.0);
@@ -19,7 +20,8 @@ pub(super) fn change_message_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> S
     message_id(&std::array::from_fn(|index| hash[index]))
 }
 
-/// Returns the lane of the message about a change, such as `pet:7`. The messages of one lane are delivered in order.
+/// Returns the lane of the message about a change, such as `pet:7`. Messages of one lane are delivered in
+/// order. The changes of an order or a note are in the lane of its animal.
 pub(super) fn lane(change: &JournalEntry) -> Option<String> {
     match (change.pet, change.subject.kind.value(), change.subject.id) {
         (Some(pet), ..) => Some(format!("pet:{pet}")),
@@ -33,12 +35,12 @@ pub(super) fn lane(change: &JournalEntry) -> Option<String> {
 pub(super) struct Content {
     /// The JSON of the body.
     pub(super) body: Bytes,
-    /// The id of the request that made the change.
+    /// The id of the request that made the change, for the traces.
     pub(super) request_id: Option<Box<str>>,
 }
 
-/// Returns the content of the message about a change. `previous_id` is the `webhook-id` of the message
-/// before it to the same endpoint.
+/// Renders the content of the message about a change. `previous_id` is the `webhook-id` of the preceding
+/// message to the same endpoint, by which a receiver can detect a missing message.
 pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -> Content {
     let before = change.before.as_deref();
     let after = change.after.as_deref();
@@ -66,7 +68,7 @@ pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -
     }
 }
 
-/// Returns the content of a test message.
+/// Renders the content of a test message.
 pub(super) fn test_content(now: Timestamp) -> Content {
     let mut body = Vec::new();
     let mut message = json::Object::begin(&mut body);

@@ -1,4 +1,4 @@
-//! Webhooks: messages to the endpoints of others about each change.
+//! Webhooks: delivers each change as a signed message to the endpoints that clients have registered.
 
 mod connector;
 mod decision;

@@ -1,4 +1,4 @@
-//! Registers webhooks, for the interface and the command line.
+//! Everything needed to register a webhook, for the API, the console and the command line.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use rand::{Rng, rngs::StdRng};
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
 
-/// Judges the URLs of webhooks, makes their secrets and test messages, and encrypts secrets and responses.
+/// Validates the URLs of webhooks, generates their secrets and test messages, and encrypts secrets and the
+/// stored responses that contain secrets.
 pub struct Registrar {
     vault: Arc<Vault>,
     /// The private networks that webhooks may reach.
@@ -23,7 +24,8 @@ pub struct Registrar {
 }
 
 impl Registrar {
-    /// Returns a registrar that encrypts with `vault`. Webhooks may reach the `allowed` networks although they are private.
+    /// Returns a registrar that encrypts with `vault`. Of private networks, webhooks may reach only the
+    /// `allowed` ones.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
         Self {
             vault,
@@ -33,7 +35,7 @@ impl Registrar {
         }
     }
 
-    /// Returns the vault, which encrypts with the key file.
+    /// Returns the vault, which holds the encryption key.
     pub fn vault(&self) -> &Arc<Vault> {
         &self.vault
     }
@@ -43,15 +45,15 @@ impl Registrar {
         &self.metrics
     }
 
-    /// Returns the normalized URL. The error is a text for a client.
+    /// Validates a URL and returns it in normalized form. The error is a message for a client.
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
-    /// Returns a new secret for a webhook, and the encrypted secret.
+    /// Generates a secret for a webhook. Returns it in plain and in encrypted form.
     ///
-    /// Makes the key file if there is none and `may_make_key`. Set it only if the database has no secret yet: existing
-    /// secrets need the file that encrypted them.
+    /// Creates the key file if it does not exist and `may_make_key` is set. Set it only if the database has
+    /// no secret yet: existing secrets need the key file that encrypted them.
     pub fn new_secret(
         &self,
         webhook: WebhookId,
@@ -66,13 +68,14 @@ impl Registrar {
         Ok((secret, sealed))
     }
 
-    /// Encrypts a response that contains a secret.
+    /// Encrypts the body of a response that contains a secret, to be remembered for retries of the request.
     pub(crate) fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock();
         self.vault.seal(RESPONSE_SUBJECT, body, false, &mut *random)
     }
 
-    /// Reads a stored response, which is encrypted only if it contains a secret.
+    /// Decrypts the body of a remembered response. Returns it as it is if it was not encrypted, because it
+    /// contains no secret.
     pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
         if Vault::is_sealed(&stored) {
             self.vault.open(RESPONSE_SUBJECT, &stored)
@@ -81,7 +84,7 @@ impl Registrar {
         }
     }
 
-    /// Returns a test message for a webhook. The caller stores it; the dispatcher sends it.
+    /// Returns a new test message for a webhook. The caller stores it, and a dispatcher sends it.
     pub fn new_test(&self, webhook: WebhookId) -> TestMessage {
         let mut bytes = [0; 16];
         self.random.lock().fill_bytes(&mut bytes);
@@ -92,10 +95,10 @@ impl Registrar {
     }
 }
 
-/// The subject for which a response is encrypted.
+/// The subject ([`Vault::seal`]) for which remembered responses are encrypted.
 const RESPONSE_SUBJECT: &str = "response";
 
-/// Returns the subject for which the secret of a webhook is encrypted.
+/// Returns the subject ([`Vault::seal`]) for which the secret of a webhook is encrypted, such as `webhook 7`.
 fn secret_subject(webhook: WebhookId) -> String {
     format!("webhook {webhook}")
 }
@@ -111,7 +114,7 @@ pub(super) fn open_secret(
     Ok(Secret::from_bytes(bytes))
 }
 
-/// Returns the `webhook-id` with these bytes.
+/// Formats 16 bytes as a `webhook-id`: `msg_` and 32 hexadecimal digits.
 pub(super) fn message_id(bytes: &[u8; 16]) -> String {
     format!("msg_{}", text::hex_digits(bytes))
 }

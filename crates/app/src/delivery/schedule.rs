@@ -1,9 +1,9 @@
-//! When a failed message is due again, and when an endpoint is disabled.
+//! When a failed message is retried, and when an endpoint is disabled.
 
 use jiff::SignedDuration;
 use rand::{Rng, RngExt};
 
-/// The schedule of the standard, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
+/// The retry schedule of Standard Webhooks, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
 const STEP_SECONDS: [u64; 9] = [
     5,
     300,
@@ -18,16 +18,17 @@ const STEP_SECONDS: [u64; 9] = [
 
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// The longest step, and the longest addition to it.
+/// The longest possible delay: a step of 24 hours with the maximum jitter of a tenth.
 pub(super) const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(95_040);
 
-/// The time with nothing but failures after which an endpoint is disabled.
+/// How long an endpoint may fail without a single success before it is disabled.
 pub(super) const MAX_FAILING_TIME: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// Returns the time to wait after this number of failures, at least 1: a step, or the `retry_after` seconds that the
-/// endpoint asks for if they are longer (at most a day). Adds up to a tenth, so that messages do not come in a crowd.
+/// Returns the backoff after this number of failures (at least 1): the step of the schedule, or
+/// `retry_after` seconds if the endpoint asks for longer (at most a day). Adds jitter of up to a tenth, so
+/// that retries do not arrive at once.
 ///
-/// After the second failure, the delay is between 300 and 330 seconds.
+/// For example, the delay after the second failure is between 300 and 330 seconds.
 pub(super) fn delay(
     failures: u32,
     retry_after: Option<u64>,

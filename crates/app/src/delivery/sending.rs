@@ -1,4 +1,4 @@
-//! One message on its way.
+//! Signs and sends one message, and classifies the outcome.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -24,7 +24,7 @@ use super::{
     sign,
 };
 
-/// The secrets of a webhook.
+/// The decrypted secrets of a webhook.
 pub(super) struct SigningSecrets {
     current: Secret,
     previous: Option<PreviousSecret>,
@@ -33,13 +33,13 @@ pub(super) struct SigningSecrets {
 /// The secret before the last rotation.
 struct PreviousSecret {
     secret: Secret,
-    /// The time until which messages are also signed with it.
+    /// Until when messages are also signed with this secret.
     valid_until: Timestamp,
 }
 
 impl SigningSecrets {
-    /// Decrypts the secrets of a webhook. Leaves the previous one out if it was replaced because its key file was
-    /// lost.
+    /// Decrypts the secrets of a webhook. Skips a previous secret that cannot be decrypted: it may have
+    /// been rotated because its key file was lost.
     pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
         let webhook = stored.webhook.id;
         let current = open_secret(vault, webhook, &stored.secrets.current)?;
@@ -55,7 +55,7 @@ impl SigningSecrets {
         Ok(Self { current, previous })
     }
 
-    /// Returns the value of `webhook-signature`, with the secrets that are valid now.
+    /// Returns the value of the `webhook-signature` header, signed with each secret that is valid at `now`.
     pub(super) fn sign(&self, message_id: &str, now: Timestamp, body: &[u8]) -> String {
         let mut valid_secrets = vec![&self.current];
         if let Some(previous) = &self.previous
@@ -67,8 +67,8 @@ impl SigningSecrets {
     }
 }
 
-/// Records the attempt of a test message. A response with 410 disables the webhook, as after any other
-/// message.
+/// Records the attempt to send a test message. A 410 response disables the webhook, as it does for any
+/// other message.
 pub(super) async fn record_test(
     store: &dyn Store,
     webhook_id: WebhookId,
@@ -96,9 +96,9 @@ pub(super) async fn record_test(
         .write_webhook(change, Some(act), StoredResponse::default(), context)
         .await?;
 
-    // With another outcome, somebody has just changed the webhook, perhaps because of the 410.
+    // Any other outcome means that somebody changed the webhook meanwhile, so it stays as it is now.
     if outcome == WriteOutcome::Done {
-        // An error, because nobody in the store asked for the end of the messages.
+        // Log at the level of an error: nobody in the store asked to stop the messages.
         error!(
             webhook = webhook_id.0,
             reason = reason.as_str(),
@@ -108,12 +108,12 @@ pub(super) async fn record_test(
     Ok(())
 }
 
-/// A message that is being sent.
+/// A signed message, ready to send.
 pub(super) struct OutgoingMessage {
     pub(super) webhook: WebhookId,
-    /// The number of the lease with which the process sends the message; 0 for a test.
+    /// The generation of the lease under which the message is sent; 0 for a test message.
     pub(super) generation: u64,
-    /// The number of the change; `None` for a test.
+    /// The sequence number of the change; `None` for a test message.
     pub(super) seq: Option<i64>,
     pub(super) url: String,
     pub(super) message_id: String,
@@ -122,22 +122,22 @@ pub(super) struct OutgoingMessage {
     pub(super) content: Content,
 }
 
-/// An attempt that has ended.
+/// A completed attempt.
 pub(super) struct FinishedAttempt {
     pub(super) webhook: WebhookId,
-    /// The number of the lease with which the message was sent; 0 for a test.
+    /// The generation of the lease under which the message was sent; 0 for a test message.
     pub(super) generation: u64,
-    /// The number of the change; `None` for a test.
+    /// The sequence number of the change; `None` for a test message.
     pub(super) seq: Option<i64>,
     pub(super) outcome: AttemptOutcome,
-    /// The reason of a failure, for the log.
+    /// The cause of a failure, for the log.
     pub(super) cause: Option<String>,
     /// The id of the request that made the change.
     request_id: Option<Box<str>>,
 }
 
 impl OutgoingMessage {
-    /// Returns a test message, signed.
+    /// Renders and signs a test message. Fails if the secret of the webhook cannot be decrypted.
     pub(super) fn from_test(
         test: TestMessage,
         stored: &StoredWebhook,
@@ -159,7 +159,8 @@ impl OutgoingMessage {
         })
     }
 
-    /// Sends the message. An attempt that panics is an attempt that failed.
+    /// Sends the message and returns the completed attempt. A panic counts as a failed attempt, so that the
+    /// message does not stay in flight forever.
     pub(super) async fn send(
         self,
         connector: Arc<Connector>,
@@ -178,14 +179,14 @@ impl OutgoingMessage {
         };
         let duration = clock.instant().saturating_duration_since(started);
 
-        let judgement = Judgement::from_result(&result);
+        let failure = FailureDetails::from_result(&result);
         let response = result.ok();
         let attempt = Attempt {
             message_id: self.message_id,
             at: clock.now(),
             status: response.map(|response| response.status),
             duration_ms: i64::try_from(duration.as_millis()).unwrap_or(i64::MAX),
-            error: judgement.error_class.map(str::to_owned),
+            error: failure.error_class.map(str::to_owned),
         };
         FinishedAttempt {
             webhook: self.webhook,
@@ -195,22 +196,22 @@ impl OutgoingMessage {
                 attempt,
                 retry_after: response.and_then(|response| response.retry_after),
             },
-            cause: judgement.cause,
+            cause: failure.cause,
             request_id: self.content.request_id,
         }
     }
 }
 
-/// The failure of an attempt, if it failed.
-struct Judgement {
-    /// The class of the error, as the interface shows it.
+/// How an attempt failed. Both members are `None` if it succeeded.
+struct FailureDetails {
+    /// The class of the error, which the API and the metrics show.
     error_class: Option<&'static str>,
-    /// The reason, for the log.
+    /// The cause, for the log.
     cause: Option<String>,
 }
 
-impl Judgement {
-    /// Judges a response by its status code: only 2xx accepts a message.
+impl FailureDetails {
+    /// Classifies the result of an attempt. Only a 2xx status code accepts the message.
     fn from_result(result: &Result<EndpointResponse, AttemptError>) -> Self {
         let response = match result {
             Ok(response) => response,
@@ -234,7 +235,7 @@ impl Judgement {
 }
 
 impl FinishedAttempt {
-    /// Records the span of the attempt, unless its trace is not sampled.
+    /// Records a span for the attempt, if its trace is sampled.
     pub(super) fn record_span(&self, spans: &Spans) {
         let trace_id = spans.new_trace_id();
         if !spans.samples(None, &trace_id) {

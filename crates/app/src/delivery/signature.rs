@@ -1,18 +1,19 @@
-//! Signatures by Standard Webhooks 1.0.0: HMAC-SHA-256 over the id, the time and the body.
+//! Signatures as Standard Webhooks 1.0.0 defines them: HMAC-SHA-256 over the id, the time and the body.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rand::CryptoRng;
 use ring::hmac;
 
-/// The prefix of a secret as people see it.
+/// The prefix of the text form of a secret.
 const SECRET_PREFIX: &str = "whsec_";
 
-/// The secret that the service and a receiver share. It has no `Debug`, so that no log can show it.
+/// The secret that the service shares with a receiver. It does not implement `Debug`, so that no log can
+/// show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// Returns a new secret.
+    /// Generates a random secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
@@ -29,14 +30,14 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the secret as the receiver gets it, once.
+    /// Returns the text form, such as `whsec_MfKQ9r8G...`, which is shown to the receiver only once.
     pub fn reveal(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))
     }
 }
 
-/// Returns the value of `webhook-signature` for a message with this id, sent at this time in seconds since 1970. It
-/// has one signature for each secret, such as `v1,g0hM9SsE... v1,K5oZfzN9...`.
+/// Returns the value of the `webhook-signature` header for a message with this id. `seconds` is the Unix
+/// time of the attempt. The value has one signature per secret, such as `v1,g0hM9SsE... v1,K5oZfzN9...`.
 pub fn sign<'s>(
     secrets: impl IntoIterator<Item = &'s Secret>,
     id: &str,

@@ -1,6 +1,6 @@
-//! The file with the key that encrypts secrets in the database.
+//! Encrypts the secrets in the database with a key that is stored in a file.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{
     fs::{self, File},
@@ -16,20 +16,22 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use tempfile::NamedTempFile;
 use tracing::info;
 
-/// The first byte of an encrypted secret, which tells its format.
+/// The first byte of an encrypted secret, which identifies its format.
 const FORMAT_VERSION: u8 = 1;
 
-/// Encrypts secrets with the key in a file, so that the database and its backups do not show them.
+/// Encrypts and decrypts secrets with the key from a file outside of the database, so that the database and
+/// its backups do not reveal them. An encrypted secret is the format version, the nonce, and the ciphertext
+/// with its tag.
 pub struct Vault {
-    /// The path of the file; `None` if no setting names one.
+    /// The path of the key file; `None` if none is configured.
     path: Option<PathBuf>,
-    /// The owner of a file that this process makes.
+    /// The owner to set on a key file that this process creates.
     owner: Option<FileOwner>,
-    /// The key, once the file was read.
+    /// The key; `None` until the file is read for the first time.
     key: Mutex<Option<LessSafeKey>>,
 }
 
-/// A reason for a secret that cannot be encrypted or decrypted. A message contains no secret.
+/// A reason why a secret cannot be encrypted or decrypted. No message contains a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     #[error("webhooks need the key file of the service; name it with --secret-key-file")]
@@ -44,13 +46,15 @@ pub enum VaultError {
     Io(String, #[source] io::Error),
     #[error("the key file {0} must contain 32 bytes as Base64")]
     NotAKey(String),
-    /// The key is another one, or the database was changed by hand.
+    /// The ciphertext does not match the key: the key is a different one, or the database was changed by
+    /// hand.
     #[error("the secret was encrypted with another key file, or changed")]
     OtherKey,
 }
 
 impl Vault {
-    /// Returns a vault with the key in this file. If this process makes the file, it belongs to `owner`.
+    /// Returns a vault that reads its key from the file at `path`, on first use. If this process creates
+    /// the file, it gives it to `owner`.
     pub fn new(path: Option<PathBuf>, owner: Option<FileOwner>) -> Self {
         Self {
             path,
@@ -59,12 +63,12 @@ impl Vault {
         }
     }
 
-    /// Returns the path of the key file, if a setting names one.
+    /// Returns the path of the key file, if one is configured.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Returns a vault with this key, without a file.
+    /// Returns a vault with this key, which needs no file.
     pub fn with_key(key: [u8; 32]) -> Self {
         let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
         let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
@@ -75,8 +79,9 @@ impl Vault {
         }
     }
 
-    /// Encrypts `secret`. It can be decrypted only for the same `subject`. Makes the key file if there is
-    /// none, and `may_make_key`.
+    /// Encrypts `secret` for `subject`, such as `webhook 7`. It can be decrypted only for the same subject,
+    /// so an encrypted secret cannot be moved to another row. Creates the key file if it does not exist and
+    /// `may_make_key` is set.
     pub fn seal(
         &self,
         subject: &str,
@@ -99,7 +104,7 @@ impl Vault {
         })
     }
 
-    /// Whether these bytes are an encrypted secret. No text begins with the same byte.
+    /// Whether these bytes are an encrypted secret rather than a text. No text begins with the version byte.
     pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
         bytes.first() == Some(&FORMAT_VERSION)
     }
@@ -120,8 +125,8 @@ impl Vault {
         })
     }
 
-    /// Calls `work` with the key, after loading it if this is the first use. `new_key` is the key of the file if
-    /// there is no file yet.
+    /// Calls `work` with the key, and loads the key first if this is the first use. If the key file does
+    /// not exist, it is created with `new_key`, if given.
     fn with_loaded_key<T>(
         &self,
         new_key: Option<[u8; 32]>,
@@ -137,7 +142,7 @@ impl Vault {
         work(loaded_key.insert(LessSafeKey::new(unbound_key)))
     }
 
-    /// Reads the key file, after writing `new_key` into it if it does not exist.
+    /// Reads the key file. If the file does not exist, creates it with `new_key` first, if given.
     fn load(&self, new_key: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
         let path = self.path.as_ref().ok_or(VaultError::NotSet)?;
         let path_text = || path.display().to_string();
@@ -159,8 +164,8 @@ impl Vault {
             .ok_or_else(|| VaultError::NotAKey(path_text()))
     }
 
-    /// Makes the key file, unless another process has just made it. Writes it completely under another name first,
-    /// because another process may read it.
+    /// Creates the key file, unless another process has just created it. Writes a temporary file and
+    /// renames it, so that no process reads an incomplete key.
     fn write_key_file(&self, path: &Path, key: [u8; 32]) -> io::Result<()> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -169,7 +174,7 @@ impl Vault {
         let mut draft = NamedTempFile::new_in(folder)?;
         writeln!(draft, "{}", STANDARD.encode(key))?;
         if let Some(owner) = self.owner {
-            owner.take_over(draft.as_file())?;
+            owner.chown(draft.as_file())?;
         }
         draft.as_file().sync_all()?;
 

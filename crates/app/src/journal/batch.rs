@@ -1,4 +1,4 @@
-//! Batches of events: changes in the journal, rendered once for all clients that follow it.
+//! Batches of events: changes in the journal, rendered once and shared by all clients that follow it.
 
 use bytes::Bytes;
 use petstore_domain::store_area::{ChangeType, Epoch, JournalEntry};
@@ -6,32 +6,32 @@ use petstore_formats::json;
 
 use super::cursor;
 
-/// The number of bytes after which a batch of events ends. A follower that reads slowly keeps
-/// one batch in memory.
+/// The number of bytes after which a batch is complete. This bounds the memory of a slow follower, which
+/// keeps one batch alive.
 const BATCH_SIZE: usize = 32 << 10;
 
 /// Consecutive events, rendered.
 pub(super) struct Batch {
-    /// The number of the first event.
+    /// The sequence number of the first event.
     pub(super) first: i64,
     /// The text of all events.
     pub(super) text: Bytes,
     pub(super) events: Vec<Event>,
 }
 
-/// An event in the text of a batch.
+/// An event within the text of a batch.
 #[derive(Clone, Copy)]
 pub(super) struct Event {
     /// The type of its change, if this release knows the type.
     pub(super) kind: Option<ChangeType>,
     /// The animal of its change, if it has one.
     pub(super) pet: Option<i64>,
-    /// The end of the event in the text.
+    /// The offset in the text at which the event ends.
     end: usize,
 }
 
 impl Batch {
-    /// Renders consecutive changes as batches.
+    /// Renders consecutive changes as batches of about [`BATCH_SIZE`].
     pub(super) fn from_changes(epoch: Epoch, changes: &[JournalEntry]) -> Vec<Self> {
         let mut batches = Vec::new();
         let mut unrendered = changes.iter().peekable();
@@ -59,17 +59,17 @@ impl Batch {
         batches
     }
 
-    /// Returns the number of the event at this index.
+    /// Returns the sequence number of the event at this index.
     pub(super) fn number(&self, index: usize) -> i64 {
         self.first + i64::try_from(index).unwrap_or(i64::MAX)
     }
 
-    /// Returns the number of the last event.
+    /// Returns the sequence number of the last event.
     pub(super) fn last(&self) -> i64 {
         self.number(self.events.len()) - 1
     }
 
-    /// Returns the index of the event with this number, or of the first event if that has a higher number.
+    /// Returns the index of the event with this sequence number; 0 if the number is below the first event.
     pub(super) fn index_of(&self, number: i64) -> usize {
         usize::try_from(number - self.first).unwrap_or_default()
     }
@@ -84,7 +84,7 @@ impl Batch {
         self.text.slice(self.start(index)..self.events[index].end)
     }
 
-    /// Returns the start of the event at this index in the text.
+    /// Returns the offset in the text at which the event at this index starts.
     fn start(&self, index: usize) -> usize {
         match index.checked_sub(1) {
             Some(previous) => self.events[previous].end,
@@ -93,8 +93,9 @@ impl Batch {
     }
 }
 
-/// Removes the batches that begin after `room` bytes, and subtracts the length of the other batches from `room`. Returns
-/// the number of the last event of these; `None` if no batch fits.
+/// Keeps the batches that begin within the first `room` bytes and removes the others. Subtracts the length
+/// of the kept batches from `room`. Returns the sequence number of the last kept event; `None` if no batch
+/// is kept.
 pub(super) fn retain_fitting(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
     batches.retain(|batch| {
         let fits = *room > 0;
@@ -104,7 +105,7 @@ pub(super) fn retain_fitting(batches: &mut Vec<Batch>, room: &mut usize) -> Opti
     batches.last().map(Batch::last)
 }
 
-/// Writes a change as a Server-Sent Event: `id: CURSOR`, `data: JSON` and an empty line.
+/// Writes a change as a Server-Sent Event: a line `id: CURSOR`, a line `data: JSON` and an empty line.
 pub fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &JournalEntry) {
     out.extend_from_slice(b"id: ");
     out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());

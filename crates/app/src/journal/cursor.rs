@@ -1,32 +1,34 @@
-//! A cursor: a position in the journal of one database.
+//! Cursors into the journal: the epoch of a database and a sequence number, in an opaque text with a
+//! checksum.
 //!
-//! The format can change, because the first byte says which one it is.
+//! The first byte is a version, so the format can change.
 
 use petstore_domain::{
     store_area::{Epoch, JournalState},
     text::sealed,
 };
 
-/// The cursors of lists begin with other bytes.
+/// The version of the format. The cursors of lists begin with other bytes, so neither kind is mistaken for
+/// the other.
 const VERSION: u8 = 16;
 
-/// Returns the position after the change `seq` in the log of the database with this epoch.
+/// Encodes the position after the change `seq` in the log of the database with this epoch.
 pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
 }
 
-/// A reason for a cursor without a position.
+/// A reason to reject a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CursorError {
-    /// It was not made by this service.
+    /// This service did not issue the cursor.
     Invalid,
-    /// The journal does not continue at it.
+    /// The cursor is of another database, or the journal no longer has all changes after it.
     Expired,
 }
 
-/// Returns the position of a cursor in this journal.
+/// Decodes a cursor, and returns its position in a journal with this state.
 pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
-    let (epoch, seq) = read(text).ok_or(CursorError::Invalid)?;
+    let (epoch, seq) = parse(text).ok_or(CursorError::Invalid)?;
     // A cursor ahead of the journal was made before the database lost its newest changes.
     if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
         Ok(seq)
@@ -35,12 +37,13 @@ pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
     }
 }
 
-fn read(text: &str) -> Option<(Epoch, i64)> {
+/// Parses the epoch and the sequence number of a cursor.
+fn parse(text: &str) -> Option<(Epoch, i64)> {
     let bytes = sealed::decode(text)?;
-    let (&[VERSION], rest) = bytes.split_first_chunk()? else {
+    let (&[VERSION], position) = bytes.split_first_chunk()? else {
         return None;
     };
-    let (epoch, seq) = rest.split_first_chunk()?;
+    let (epoch, seq) = position.split_first_chunk()?;
     Some((Epoch(*epoch), i64::from_be_bytes(seq.try_into().ok()?)))
 }
 

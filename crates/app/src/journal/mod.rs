@@ -1,9 +1,9 @@
-//! The journal of changes, and everyone who follows it.
+//! Distributes the journal of changes to the clients that follow it.
 //!
-//! One reader follows the journal for all streams and waiting requests of this process, and only while
-//! there are any.
+//! A single background task polls the journal on behalf of all streams and waiting requests of this
+//! process, and only while there are any.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod batch;
 mod cursor;
@@ -28,26 +28,28 @@ use self::{batch::Batch, streams::Streams};
 pub use self::{
     batch::write_event,
     cursor::{CursorError, decode, encode},
-    recent::{After, EndReason, Recent, RenderedEvents, Ticket},
-    streams::{Share, StreamEnd, TooManyStreams, Watcher},
+    recent::{After, EndReason, RecentEvents, RenderedEvents, Ticket},
+    streams::{StreamEnd, StreamGuard, TooManyStreams, Watcher},
 };
 
-/// The time between two reads of the journal.
+/// How often the journal is polled while there are followers.
 const READ_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time between two looks for keys that became invalid.
+/// How often the keys are checked, to end the streams of those that were revoked or have expired.
 const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The number of changes that are read at once.
+/// The maximum number of changes per read of the journal.
 const CHANGES_PER_PAGE: u32 = 100;
 
-/// The shared state of all that follow the journal.
+/// The state that all followers of the journal share.
 pub struct Journal {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    recent: watch::Sender<Recent>,
+    /// The cache of the newest events. Each receiver is a follower.
+    recent: watch::Sender<RecentEvents>,
+    /// Wakes the polling task when a follower joins.
     joined: Notify,
-    keys_read: Mutex<Option<Instant>>,
+    keys_checked_at: Mutex<Option<Instant>>,
     pub metrics: Arc<JournalMetrics>,
     pub streams: Arc<Streams>,
 }
@@ -55,7 +57,7 @@ pub struct Journal {
 /// The metrics of all followers.
 #[derive(Default)]
 pub struct JournalMetrics {
-    /// Changes that were sent to clients.
+    /// The number of changes that were sent to clients.
     pub sent: Counter,
     delay: Histogram,
 }
@@ -67,33 +69,33 @@ impl Journal {
             clock,
             recent: watch::Sender::default(),
             joined: Notify::new(),
-            keys_read: Mutex::default(),
+            keys_checked_at: Mutex::default(),
             metrics: Arc::default(),
             streams: Arc::default(),
         }
     }
 
-    /// Returns the state for a new follower of the journal.
-    pub fn join(&self) -> watch::Receiver<Recent> {
+    /// Registers a new follower, and returns its view of the newest events.
+    pub fn join(&self) -> watch::Receiver<RecentEvents> {
         let recent = self.recent.subscribe();
         self.joined.notify_one();
         recent
     }
 
-    /// Returns the number up to which the journal was read. It falls behind while no client
-    /// follows.
+    /// Returns the sequence number up to which the journal was read. It falls behind while nobody follows
+    /// the journal.
     pub fn position(&self) -> i64 {
         self.recent.borrow().last
     }
 
-    /// Returns a follower that only learns that something changed after `position`. Fails if the client has
-    /// too many streams.
+    /// Returns a follower that learns only that something has changed after `position`, and which animals.
+    /// Fails if the client has too many streams.
     pub fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
-        let share = self.streams.open(client)?;
-        Ok(Watcher::new(self.join(), position, share))
+        let guard = self.streams.open(client)?;
+        Ok(Watcher::new(self.join(), position, guard))
     }
 
-    /// Waits until somebody follows, and then for the next time to read the journal.
+    /// Waits until there is a follower, and then until the next poll of the journal is due.
     pub async fn due(&self) {
         while self.recent.receiver_count() == 0 {
             self.joined.notified().await;
@@ -101,16 +103,17 @@ impl Journal {
         time::sleep(READ_INTERVAL).await;
     }
 
-    /// Reads what is new in the journal, or as much of it as leaves followers time to read, and which
-    /// keys became invalid. Called each time it is due, outside of requests. After an error, the next
-    /// call reads it.
-    pub async fn read(&self) -> Result<(), StoreError> {
+    /// Reads new changes from the journal into the cache, and checks for keys that became invalid. Reads
+    /// only as much at once as the followers can keep up with. A background task calls this each time it is
+    /// [`due`](Self::due). After an error, the next call continues.
+    pub async fn poll(&self) -> Result<(), StoreError> {
         let store = self.store.as_ref();
         let clock = self.clock.as_ref();
         let log = store.journal_state().await?;
-        self.recent.send_if_modified(|recent| recent.begin(&log));
+        self.recent
+            .send_if_modified(|recent| recent.sync_with(&log));
         let mut read_to = self.recent.borrow().last;
-        let mut room = recent::MAX_PART;
+        let mut room = recent::MAX_BYTES_PER_READ;
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
             let mut batches = Batch::from_changes(log.epoch, &page.changes);
@@ -127,33 +130,37 @@ impl Journal {
             self.recent
                 .send_modify(|recent| recent.push(batches, read_to));
         }
-        self.look_for_invalid_keys().await
+        self.refresh_invalid_keys().await
     }
 
-    async fn look_for_invalid_keys(&self) -> Result<(), StoreError> {
+    /// Reads which keys are no longer valid, if the last check is [`KEY_CHECK_INTERVAL`] ago.
+    async fn refresh_invalid_keys(&self) -> Result<(), StoreError> {
         let store = self.store.as_ref();
         let clock = self.clock.as_ref();
         let instant = clock.instant();
-        let is_due = |last: Instant| instant.saturating_duration_since(last) >= KEY_CHECK_INTERVAL;
-        let last = *self.keys_read.lock();
-        if last.is_none_or(is_due) {
-            let keys = store.list_keys().await?;
-            let now = clock.now();
-            let invalid = keys
-                .iter()
-                .filter(|key| !key.is_valid_at(now))
-                .map(|key| key.id)
-                .collect();
-            self.recent
-                .send_if_modified(|recent| recent.set_invalid_keys(invalid));
-            *self.keys_read.lock() = Some(instant);
+        let last_check = *self.keys_checked_at.lock();
+        if let Some(last_check) = last_check
+            && instant.saturating_duration_since(last_check) < KEY_CHECK_INTERVAL
+        {
+            return Ok(());
         }
+
+        let keys = store.list_keys().await?;
+        let now = clock.now();
+        let invalid_keys = keys
+            .iter()
+            .filter(|key| !key.is_valid_at(now))
+            .map(|key| key.id)
+            .collect();
+        self.recent
+            .send_if_modified(|recent| recent.set_invalid_keys(invalid_keys));
+        *self.keys_checked_at.lock() = Some(instant);
         Ok(())
     }
 
-    /// Ends all streams and all waiting for changes, because the service shuts down.
+    /// Ends all streams and wakes all waiting requests, because the service is shutting down.
     pub fn end(&self) {
-        self.recent.send_modify(Recent::end_all);
+        self.recent.send_modify(RecentEvents::end_all);
     }
 
     pub(super) fn expose(&self, exposition: &mut Exposition) {

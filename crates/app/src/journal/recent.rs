@@ -1,6 +1,6 @@
-//! The newest part of the journal in memory, for all clients that follow it.
+//! An in-memory cache of the newest part of the journal, shared by all clients that follow it.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,35 +12,35 @@ use petstore_domain::{
 
 use super::batch::Batch;
 
-/// The maximum number of bytes of events in memory. A follower that is further behind reads the store.
+/// The maximum number of bytes of cached events. A follower that is further behind reads from the store.
 const MAX_SIZE: usize = 4 << 20;
 
-/// The number of bytes of events that one reading of the log adds, rounded up to a batch. So a follower has the time
-/// between two readings to read the events that the next reading displaces.
-pub(super) const MAX_PART: usize = MAX_SIZE / 2;
+/// The number of bytes of events that one poll of the log adds, rounded up to a whole batch. At half of the
+/// cache, a follower has the time until the next poll to read the events that the next poll evicts.
+pub(super) const MAX_BYTES_PER_READ: usize = MAX_SIZE / 2;
 
-/// The maximum number of unread changes. More changes would not fit into memory, so the reader skips them.
-const MAX_BEHIND: i64 = 10_000;
+/// The maximum number of unread changes. If there are more, the cache skips them all, because they would
+/// not fit.
+const MAX_UNREAD_CHANGES: i64 = 10_000;
 
-/// The newest events, and the reasons to end the streams of followers.
+/// The cached events, and the conditions that end the streams of followers.
 #[derive(Default)]
-pub struct Recent {
-    /// The batches of events, without gaps between them.
+pub struct RecentEvents {
+    /// The cached batches, in order and without gaps.
     batches: VecDeque<Batch>,
-    /// The length of all batches, in bytes.
+    /// The total length of the batches, in bytes.
     size: usize,
-    /// The identity of the log; `None` until the log is read for the first time.
+    /// The epoch of the log; `None` until the log is read for the first time.
     epoch: Option<Epoch>,
-    /// The number up to which the log was read.
+    /// The sequence number up to which the log was read.
     pub last: i64,
-    /// The number of times that another database replaced this one.
+    /// How often the log was found to be a different one, for example after a restore.
     replacement_count: u64,
-    /// Whether the service shuts down.
-    is_over: bool,
+    is_shutting_down: bool,
     invalid_keys: HashSet<KeyId>,
 }
 
-/// The log that a follower reads, and its key.
+/// Identifies a follower: its key, and the log that it started to read.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     key: KeyId,
@@ -50,38 +50,38 @@ pub struct Ticket {
 /// A reason to end the stream of a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
-    /// The service shuts down.
-    Over,
-    /// The key is not valid any more.
+    /// The service is shutting down.
+    ShuttingDown,
+    /// The key is no longer valid.
     InvalidKey,
-    /// Another database has replaced this one.
+    /// The log is no longer the one that the follower reads, for example because a backup was restored.
     OtherLog,
 }
 
-/// The changes after a position.
+/// The result of looking for events after a position.
 #[derive(Debug, PartialEq, Eq)]
 pub enum After {
     Events(RenderedEvents),
-    /// No event of the requested type, up to the position `read_to`.
+    /// No event of the requested type up to the position `read_to`.
     Nothing {
         read_to: i64,
     },
-    /// Changes that are no longer in memory. The store has them.
+    /// The next changes are no longer cached. They must be read from the store.
     Older,
 }
 
 /// Events for a follower.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RenderedEvents {
-    /// The text of the events.
+    /// The text of the events, as Server-Sent Events.
     pub text: Bytes,
     pub count: usize,
-    /// The number of the last event.
+    /// The sequence number of the last event.
     pub read_to: i64,
 }
 
-impl Recent {
-    /// Returns the ticket of a follower with this key, which names the present log.
+impl RecentEvents {
+    /// Returns a ticket for a follower with this key that starts to read the present log.
     pub fn ticket(&self, key: KeyId) -> Ticket {
         Ticket {
             key,
@@ -89,10 +89,10 @@ impl Recent {
         }
     }
 
-    /// Returns the reason to end the stream of the follower with this ticket, if there is one.
-    pub fn end(&self, ticket: Ticket) -> Option<EndReason> {
-        if self.is_over {
-            Some(EndReason::Over)
+    /// Returns why the stream of the follower with this ticket must end, if it must.
+    pub fn end_reason(&self, ticket: Ticket) -> Option<EndReason> {
+        if self.is_shutting_down {
+            Some(EndReason::ShuttingDown)
         } else if self.replacement_count != ticket.replacement_count {
             Some(EndReason::OtherLog)
         } else if self.invalid_keys.contains(&ticket.key) {
@@ -104,39 +104,41 @@ impl Recent {
 
     /// Ends the streams of all followers.
     pub(super) fn end_all(&mut self) {
-        self.is_over = true;
+        self.is_shutting_down = true;
     }
 
-    /// Replaces the keys that are no longer valid. Returns whether the set of these keys has changed.
+    /// Replaces the set of keys that are no longer valid. Returns whether the set has changed.
     pub(super) fn set_invalid_keys(&mut self, keys: HashSet<KeyId>) -> bool {
-        let is_new = self.invalid_keys != keys;
+        let has_changed = self.invalid_keys != keys;
         self.invalid_keys = keys;
-        is_new
+        has_changed
     }
 
-    /// Prepares for reading the log in this state. Forgets all events if the log does not continue where the last reading
-    /// ended. Returns whether it forgot them.
-    pub(super) fn begin(&mut self, log: &JournalState) -> bool {
-        let is_other = self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
+    /// Prepares for reading on in a log with this state. Drops all cached events, and continues at the end
+    /// of the log, if the log is a different one or too far ahead. Returns whether the events were dropped.
+    pub(super) fn sync_with(&mut self, log: &JournalState) -> bool {
+        let is_different_log =
+            self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
         let continues = self.epoch.is_some()
-            && !is_other
+            && !is_different_log
             && log.first - 1 <= self.last
-            && log.last - self.last <= MAX_BEHIND;
+            && log.last - self.last <= MAX_UNREAD_CHANGES;
         if continues {
             return false;
         }
         *self = Self {
             epoch: Some(log.epoch),
             last: log.last,
-            replacement_count: self.replacement_count + u64::from(is_other),
-            is_over: self.is_over,
+            replacement_count: self.replacement_count + u64::from(is_different_log),
+            is_shutting_down: self.is_shutting_down,
             invalid_keys: std::mem::take(&mut self.invalid_keys),
             ..Self::default()
         };
         true
     }
 
-    /// Adds the batches up to the number `read_to`, and forgets the oldest batches above [`MAX_SIZE`].
+    /// Appends the batches up to the sequence number `read_to`, and evicts the oldest batches above
+    /// [`MAX_SIZE`].
     pub(super) fn push(&mut self, batches: Vec<Batch>, read_to: i64) {
         for batch in batches {
             self.size += batch.text.len();
@@ -150,8 +152,8 @@ impl Recent {
         self.last = read_to;
     }
 
-    /// Returns the events after `position` in one batch: all of them, or the first one of type `kind`. `position` is below
-    /// `last`.
+    /// Returns the events after `position` from the next batch: all that it has, or only the first one of
+    /// type `kind`. Callers repeat this until they reach `last`. `position` must be below `last`.
     pub fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
         let next = position + 1;
         let Some(batch_index) = self.batch_with(next) else {
@@ -181,8 +183,8 @@ impl Recent {
         }
     }
 
-    /// Returns the animals of the changes after `position`. Returns `None` if a change has no animal, or if a change is no
-    /// longer in memory. `position` is below `last`.
+    /// Returns the animals that the changes after `position` concern, each once. Returns `None` if they are
+    /// not known, because a change has no animal or is no longer cached. `position` must be below `last`.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next = position + 1;
         let batch_index = self.batch_with(next)?;
@@ -197,16 +199,16 @@ impl Recent {
         Some(pets)
     }
 
-    /// Returns the index of the batch that has the event with this number, if it is in memory.
+    /// Returns the index of the batch with this event, if it is cached.
     fn batch_with(&self, number: i64) -> Option<usize> {
         let index = self.batches.partition_point(|batch| batch.last() < number);
         let batch = self.batches.get(index)?;
         (batch.first <= number).then_some(index)
     }
 
-    /// Whether the service shuts down.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over
+    /// Whether the service is shutting down.
+    pub(super) fn is_shutting_down(&self) -> bool {
+        self.is_shutting_down
     }
 }
 

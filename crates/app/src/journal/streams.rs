@@ -1,7 +1,5 @@
-//! The shared limits of open streams: how many one client may have, turns to read the store, and the
-//! reasons why they end.
-
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+//! The open streams of changes: how many one client may have, how many may read the store at once, and why
+//! they end.
 
 use std::{
     collections::HashMap,
@@ -19,28 +17,30 @@ use petstore_store::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tracing::warn;
 
-use super::recent::{EndReason, Recent};
+use super::recent::{EndReason, RecentEvents};
 
-/// How many streams one API key, or one member of the staff, may have open. So clients that do not
-/// read leave memory and turns to the others.
+/// How many streams one API key, or one member of the staff, may have open. The limit keeps a client that
+/// opens many streams from using up the memory.
 const MAX_STREAMS: usize = 64;
 
-/// The number of streams that read the store at the same time.
+/// The maximum number of streams that read the store at the same time.
 const MAX_CONCURRENT_READS: usize = 4;
 
-/// How often the log says that streams of one client ended.
-const LOG_EVERY: Duration = Duration::from_mins(1);
+/// How often the log may mention the ended streams of one client.
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The open streams of all clients, and their shared limits.
 pub struct Streams {
+    /// The number of open streams of each client that has any.
     open: Mutex<HashMap<Actor, usize>>,
-    /// Clients whose streams ended in the last minute, and when the log said so.
+    /// The clients for which the end of a stream was logged within [`LOG_INTERVAL`], and when.
     logged: Mutex<HashMap<Actor, Instant>>,
     reads: Semaphore,
+    /// The number of ended streams for each of the [`CAUSES`].
     ended: [Counter; CAUSES.len()],
 }
 
-/// A client has as many open streams as it may have.
+/// The error for a client that has the maximum number of open streams.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error(
     "At most {MAX_STREAMS} streams can be open at once with one API key, or for one member of the \
@@ -49,27 +49,29 @@ pub struct Streams {
 pub struct TooManyStreams;
 
 impl TooManyStreams {
-    /// When the client should retry, in seconds.
+    /// How long the client should wait before a retry, in seconds.
     pub const RETRY_AFTER: u64 = 10;
 }
 
-/// One open stream, until it is dropped.
-pub struct Share {
+/// Counts as one open stream of the client until it is dropped.
+pub struct StreamGuard {
     streams: Arc<Streams>,
     client: Actor,
 }
 
-/// A reason for which the service ends a stream.
+/// Why the service ends a stream.
 pub enum StreamEnd {
-    For(EndReason),
-    /// There is no memory for the next changes.
+    /// In regular operation, which needs no log entry.
+    Expected(EndReason),
+    /// The limit of memory for responses leaves no room for the next changes.
     NoMemory,
     /// The store failed with this error.
-    Unreadable(StoreError),
+    StoreFailed(StoreError),
     /// The changes after the position of the client are no longer kept.
-    Deleted,
+    ChangesDeleted,
 }
 
+/// The values of the label `cause` in the metrics.
 const CAUSES: [&str; 6] = [
     "shutdown",
     "invalid_key",
@@ -91,15 +93,15 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Opens a stream. Fails if the client has too many.
-    pub fn open(self: &Arc<Self>, client: Actor) -> Result<Share, TooManyStreams> {
+    /// Counts a new stream of the client. Fails if the client has too many.
+    pub fn open(self: &Arc<Self>, client: Actor) -> Result<StreamGuard, TooManyStreams> {
         let mut open = self.open.lock();
         let count = open.entry(client).or_default();
         if *count >= MAX_STREAMS {
             return Err(TooManyStreams);
         }
         *count += 1;
-        Ok(Share {
+        Ok(StreamGuard {
             streams: Arc::clone(self),
             client,
         })
@@ -117,39 +119,39 @@ impl Streams {
         }
     }
 
-    /// Whether the log is to say at `now` that a stream of this client ended.
-    fn is_logged(&self, client: Actor, now: Instant) -> bool {
+    /// Whether to log that a stream of this client ended: at most once per client and [`LOG_INTERVAL`].
+    fn should_log(&self, client: Actor, now: Instant) -> bool {
         let mut logged = self.logged.lock();
-        logged.retain(|_, logged_at| now.saturating_duration_since(*logged_at) < LOG_EVERY);
+        logged.retain(|_, logged_at| now.saturating_duration_since(*logged_at) < LOG_INTERVAL);
         let is_first = !logged.contains_key(&client);
         logged.entry(client).or_insert(now);
         is_first
     }
 }
 
-impl Share {
-    /// Waits for a turn to read the store.
-    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+impl StreamGuard {
+    /// Waits for a permit to read the store.
+    pub async fn read_permit(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed, so this never fails.
         self.streams.reads.acquire().await.ok()
     }
 
-    /// Counts the end of the stream, and logs it if something is wrong.
-    pub fn end(&self, end: &StreamEnd, now: Instant) {
+    /// Counts the end of the stream by its cause. Logs it if it was not expected.
+    pub fn record_end(&self, end: &StreamEnd, now: Instant) {
         let cause_index = match end {
-            StreamEnd::For(EndReason::Over) => 0,
-            StreamEnd::For(EndReason::InvalidKey) => 1,
-            StreamEnd::For(EndReason::OtherLog) => 2,
+            StreamEnd::Expected(EndReason::ShuttingDown) => 0,
+            StreamEnd::Expected(EndReason::InvalidKey) => 1,
+            StreamEnd::Expected(EndReason::OtherLog) => 2,
             StreamEnd::NoMemory => 3,
-            StreamEnd::Unreadable(_) => 4,
-            StreamEnd::Deleted => 5,
+            StreamEnd::StoreFailed(_) => 4,
+            StreamEnd::ChangesDeleted => 5,
         };
         let error = match end {
-            StreamEnd::Unreadable(error) => Some(chain(error)),
+            StreamEnd::StoreFailed(error) => Some(chain(error)),
             _ => None,
         };
         self.streams.ended[cause_index].count();
-        if !matches!(end, StreamEnd::For(_)) && self.streams.is_logged(self.client, now) {
+        if !matches!(end, StreamEnd::Expected(_)) && self.streams.should_log(self.client, now) {
             let client = self.client.kind();
             let id = self.client.id();
             let cause = CAUSES[cause_index];
@@ -163,11 +165,11 @@ impl Share {
 
 impl From<EndReason> for StreamEnd {
     fn from(reason: EndReason) -> Self {
-        Self::For(reason)
+        Self::Expected(reason)
     }
 }
 
-impl Drop for Share {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         let mut open = self.streams.open.lock();
         if let Some(count) = open.get_mut(&self.client) {
@@ -179,30 +181,34 @@ impl Drop for Share {
     }
 }
 
-/// A follower that only learns which animals changed.
+/// A follower that learns only which animals changed.
 pub struct Watcher {
-    recent: watch::Receiver<Recent>,
-    /// The number up to which it knows everything.
+    recent: watch::Receiver<RecentEvents>,
+    /// The sequence number up to which it has learned of all changes.
     position: i64,
-    _share: Share,
+    _guard: StreamGuard,
 }
 
 impl Watcher {
-    pub(super) fn new(recent: watch::Receiver<Recent>, position: i64, share: Share) -> Self {
+    pub(super) fn new(
+        recent: watch::Receiver<RecentEvents>,
+        position: i64,
+        guard: StreamGuard,
+    ) -> Self {
         Self {
             recent,
             position,
-            _share: share,
+            _guard: guard,
         }
     }
 
-    /// Waits until something changes, and returns the animals that it concerned: `Some(None)` if
-    /// that is not known. `None` when the service shuts down.
+    /// Waits for changes, and returns the animals that they concern. Returns `Some(None)` if these are not
+    /// known, so that anything may have changed, and `None` when the service shuts down.
     pub async fn changed(&mut self) -> Option<Option<Vec<i64>>> {
         let position = self.position;
-        let has_news = |recent: &Recent| recent.last != position || recent.is_over();
+        let has_news = |recent: &RecentEvents| recent.last != position || recent.is_shutting_down();
         let recent = self.recent.wait_for(has_news).await.ok()?;
-        if recent.is_over() {
+        if recent.is_shutting_down() {
             return None;
         }
         self.position = recent.last;
@@ -243,14 +249,14 @@ mod tests {
         let start = SystemClock.instant();
         let one = Actor::Key(KeyId(1));
         let other = Actor::Key(KeyId(2));
-        assert!(streams.is_logged(one, start) && streams.is_logged(other, start));
-        assert!(!streams.is_logged(one, start + Duration::from_secs(59)));
-        assert!(streams.is_logged(one, start + LOG_EVERY));
+        assert!(streams.should_log(one, start) && streams.should_log(other, start));
+        assert!(!streams.should_log(one, start + Duration::from_secs(59)));
+        assert!(streams.should_log(one, start + LOG_INTERVAL));
         assert_eq!(streams.logged.lock().len(), 1);
-        let share = streams.open(one).unwrap();
-        share.end(&StreamEnd::NoMemory, start);
-        share.end(&StreamEnd::NoMemory, start);
-        share.end(&EndReason::Over.into(), start);
+        let guard = streams.open(one).unwrap();
+        guard.record_end(&StreamEnd::NoMemory, start);
+        guard.record_end(&StreamEnd::NoMemory, start);
+        guard.record_end(&EndReason::ShuttingDown.into(), start);
         assert_eq!((streams.ended[3].get(), streams.ended[0].get()), (2, 1));
     }
 }

@@ -1,24 +1,24 @@
-//! The reasons to reject the key of a request.
+//! Why the API key of a request is rejected.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 use petstore_domain::{KeyId, KeyRecord};
 use petstore_store::StoreError;
 
-/// A reason for a request without a valid key.
+/// A reason to reject the key of a request.
 #[derive(Debug)]
 pub enum KeyError {
     /// The key is unknown or malformed, or belongs to the other deployment.
     Invalid,
-    /// The key was valid once.
+    /// The key was valid once, but has expired or was revoked.
     Ended(EndedKey),
-    /// Another connection took the place of the one that the request came on.
+    /// The connection of the request was closed to make room for another one.
     ConnectionReplaced,
     Store(StoreError),
 }
 
-/// A key that is not valid any more, for the log of the operator.
+/// A key that is no longer valid. Its message is for the log of the operator; clients do not see it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndedKey {
     #[error("the key {id} ({name:?}) was revoked at {at}")]
@@ -36,7 +36,7 @@ pub enum EndedKey {
 }
 
 impl EndedKey {
-    /// Returns the reason for which the key is not valid at `now`, if there is one.
+    /// Returns why the key is not valid at `now`, if it is not.
     pub(super) fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
         if record.is_valid_at(now) {
             return None;

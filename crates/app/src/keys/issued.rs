@@ -1,4 +1,5 @@
-//! The API keys that exist, so a key that was never issued needs no query of its own.
+//! A cache of the digests of all issued API keys, so that requests with made-up keys do not query the store
+//! one by one.
 
 use std::{
     collections::HashSet,
@@ -12,47 +13,47 @@ use petstore_domain::{Clock, KeyDigest};
 use petstore_store::{Keys, StoreError, cause};
 use tokio::{sync::Semaphore, time};
 
-/// The shortest time between two readings of all digests.
-const PAUSE: Duration = Duration::from_millis(200);
+/// The minimum time between the starts of two reads of all digests.
+const MIN_READ_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The time that a request waits at most to learn whether its key exists.
+/// How long a request waits at most to learn whether its key exists.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The digests of all keys in the store.
 ///
-/// A key with an unknown digest may be new. Its request waits for the next reading of all digests,
-/// which serves all waiting requests. So unknown keys cause at most five queries per second, and a
-/// new key waits at most for one interval and one reading.
+/// A key with an unknown digest may be new, so its request waits for the next read of all digests. One read
+/// serves all waiting requests. Therefore unknown keys cause at most five queries per second, and a request
+/// with a new key waits at most for the read in progress, one interval and one read.
 pub(super) struct IssuedKeys {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     /// Contains only existing keys. Clients do not choose digests, so a fast hash without
     /// protection against collisions is enough.
     digests: RwLock<HashSet<KeyDigest, RandomState>>,
-    readings: Mutex<Readings>,
-    /// The turn to read: there is one reading at a time.
-    turn: Semaphore,
+    reads: Mutex<Reads>,
+    /// Held while reading, so that there is only one read at a time.
+    read_permit: Semaphore,
 }
 
-/// The readings of all digests.
-struct Readings {
-    /// The number of readings that have started. It is the number of the newest one.
+/// The state of the reads of all digests.
+struct Reads {
+    /// The number of reads that have started, which is also the number of the newest one.
     started: u64,
-    last_completed: Option<CompletedReading>,
-    /// The earliest start of the next reading.
+    last_completed: Option<CompletedRead>,
+    /// The earliest start of the next read.
     next_start: Instant,
 }
 
-/// A reading that has ended.
-struct CompletedReading {
+/// A completed read of all digests.
+struct CompletedRead {
     number: u64,
     result: Result<(), StoreError>,
 }
 
 impl IssuedKeys {
-    /// Returns an empty set, which the first lookup fills.
+    /// Returns an empty cache, which the first lookup fills.
     pub(super) fn new(store: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Self {
-        let readings = Readings {
+        let reads = Reads {
             started: 0,
             last_completed: None,
             next_start: clock.instant(),
@@ -61,8 +62,8 @@ impl IssuedKeys {
             store,
             clock,
             digests: RwLock::default(),
-            readings: Mutex::new(readings),
-            turn: Semaphore::new(1),
+            reads: Mutex::new(reads),
+            read_permit: Semaphore::new(1),
         }
     }
 
@@ -71,9 +72,10 @@ impl IssuedKeys {
         if self.is_cached(digest) {
             return Ok(true);
         }
-        let earlier_readings = self.readings.lock().started;
-        let reading = time::timeout(LOOKUP_TIMEOUT, self.read_after(earlier_readings));
-        let Ok(result) = reading.await else {
+        // A read that has already started may have missed the key, so only a later one counts.
+        let earlier_reads = self.reads.lock().started;
+        let next_read = time::timeout(LOOKUP_TIMEOUT, self.read_after(earlier_reads));
+        let Ok(result) = next_read.await else {
             let message = "reading the keys from the store took longer than 5 seconds";
             return Err(StoreError::Unavailable(cause(message)));
         };
@@ -81,17 +83,18 @@ impl IssuedKeys {
         Ok(self.is_cached(digest))
     }
 
-    /// Waits for the result of a reading with a higher number than `earlier_readings`, and reads if nobody else does.
-    async fn read_after(&self, earlier_readings: u64) -> Result<(), StoreError> {
-        let _turn = self.turn.acquire().await;
+    /// Returns the result of a read with a higher number than `earlier_reads`. Waits for another request to
+    /// do it, or does it itself.
+    async fn read_after(&self, earlier_reads: u64) -> Result<(), StoreError> {
+        let _permit = self.read_permit.acquire().await;
         let pause = {
-            let readings = self.readings.lock();
-            if let Some(completed) = &readings.last_completed
-                && completed.number > earlier_readings
+            let reads = self.reads.lock();
+            if let Some(completed) = &reads.last_completed
+                && completed.number > earlier_reads
             {
                 return completed.result.clone();
             }
-            readings
+            reads
                 .next_start
                 .saturating_duration_since(self.clock.instant())
         };
@@ -101,13 +104,13 @@ impl IssuedKeys {
         self.read().await
     }
 
-    /// Reads all digests, and notes the result for the requests that wait.
+    /// Reads all digests, and stores the result for the waiting requests.
     async fn read(&self) -> Result<(), StoreError> {
         let number = {
-            let mut readings = self.readings.lock();
-            readings.started += 1;
-            readings.next_start = self.clock.instant() + PAUSE;
-            readings.started
+            let mut reads = self.reads.lock();
+            reads.started += 1;
+            reads.next_start = self.clock.instant() + MIN_READ_INTERVAL;
+            reads.started
         };
         let result = match self.store.key_digests().await {
             Ok(digests) => {
@@ -117,20 +120,20 @@ impl IssuedKeys {
             }
             Err(error) => Err(error),
         };
-        self.readings.lock().last_completed = Some(CompletedReading {
+        self.reads.lock().last_completed = Some(CompletedRead {
             number,
             result: result.clone(),
         });
         result
     }
 
-    /// Whether the digest was among the digests of the last reading.
+    /// Whether the last read found this digest.
     fn is_cached(&self, digest: &KeyDigest) -> bool {
         self.digests.read().contains(digest)
     }
 
     #[cfg(test)]
-    pub(super) fn count_readings(&self) -> u64 {
-        self.readings.lock().started
+    pub(super) fn count_reads(&self) -> u64 {
+        self.reads.lock().started
     }
 }

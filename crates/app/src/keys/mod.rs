@@ -1,6 +1,6 @@
-//! API keys: whether a request has a valid one, and the use of each.
+//! API keys: authenticates requests, and records the use of each key.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod error;
 mod issued;
@@ -29,15 +29,15 @@ use self::{
     usage::{UnsavedUse, Usage},
 };
 
-/// The time for which a key is trusted after it was read from the store. Every process on the database
+/// How long a key is trusted after it was read from the store. Every process on the database therefore
 /// rejects a revoked key within this time.
-const CACHED_FOR: Duration = Duration::from_secs(2);
+const CACHE_TTL: Duration = Duration::from_secs(2);
 
-/// The client that sent a request.
+/// The authenticated client that sent a request.
 pub struct Caller {
     key: Arc<CachedKey>,
-    at: Timestamp,
-    /// The state of its rate limit, if it has one.
+    authenticated_at: Timestamp,
+    /// The state of the rate limit of the key, if it has one.
     pub rate: Option<MeterReading>,
 }
 
@@ -46,7 +46,7 @@ impl Caller {
         self.key.record.id
     }
 
-    /// Returns the key as the actor of a change.
+    /// Returns the key as the actor of a change, with its name.
     pub fn actor(&self) -> NamedActor {
         NamedActor {
             actor: Actor::Key(self.key_id()),
@@ -54,9 +54,9 @@ impl Caller {
         }
     }
 
-    /// Returns the time at which the key was valid.
+    /// Returns the time at which the key was found valid.
     pub fn authenticated_at(&self) -> Timestamp {
-        self.at
+        self.authenticated_at
     }
 
     /// Whether the key has this scope.
@@ -66,20 +66,19 @@ impl Caller {
 
     /// Records a call of the deprecated operation.
     pub fn note_deprecated_call(&self) {
-        self.key.usage.note_deprecated_call(self.at);
+        self.key.usage.note_deprecated_call(self.authenticated_at);
     }
 }
 
-/// Checks keys against the store, and caches valid ones for a moment, so most requests need no
-/// query.
+/// Authenticates keys against the store. Caches keys for `CACHE_TTL`, so most requests need no query.
 pub struct KeyRing {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
     deployment: Deployment,
-    /// The rate limit of keys without their own limit.
+    /// The rate limit of keys that do not have their own.
     rate_limit: Option<RateLimit>,
     issued: IssuedKeys,
-    /// The zero of the time that meters use.
+    /// The epoch of the time that rate limit meters use.
     started: Instant,
     /// Contains only keys that exist in the store, so clients cannot make it grow. Clients do not
     /// choose digests, so a fast hash without protection against collisions is enough.
@@ -92,13 +91,13 @@ struct CachedKey {
     /// The name of the record, shared with the changes that its requests make.
     name: Arc<str>,
     read_at: Instant,
-    /// Kept when the key is read again.
+    /// Carried over when the key is read again.
     usage: Arc<Usage>,
 }
 
 impl KeyRing {
-    /// Returns a ring for the keys in `store` of this deployment. Keys without their own limit have
-    /// `rate_limit`.
+    /// Returns a key ring for the keys in `store` that belong to this deployment. `rate_limit` applies to
+    /// keys that do not have their own.
     pub(super) fn new(
         store: Arc<dyn Keys>,
         clock: Arc<dyn Clock>,
@@ -116,7 +115,8 @@ impl KeyRing {
         }
     }
 
-    /// Identifies the client by the key that it presents, and counts its request.
+    /// Authenticates a client by the key that it presents, and counts the request against the rate limit of
+    /// the key. The caller must check the limit: a request above it also succeeds here.
     pub async fn authenticate(
         &self,
         presented_key: &[u8],
@@ -137,39 +137,39 @@ impl KeyRing {
         }
         cached_key.usage.note_use(now);
         let limit = cached_key.record.rate_limit.or(self.rate_limit);
-        let rate = limit.map(|limit| cached_key.usage.meter.take(limit, self.time()));
+        let rate = limit.map(|limit| cached_key.usage.meter.take(limit, self.meter_time()));
         Ok(Caller {
             key: cached_key,
-            at: now,
+            authenticated_at: now,
             rate,
         })
     }
 
-    /// Counts the commands of a batch, in addition to its request.
+    /// Counts the commands of a batch against the rate limit, in addition to the request itself.
     pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<MeterReading> {
         let meter = &caller.key.usage.meter;
-        caller
-            .rate
-            .map(|MeterReading { limit, .. }| meter.take_commands(commands, limit, self.time()))
+        caller.rate.map(|MeterReading { limit, .. }| {
+            meter.take_commands(commands, limit, self.meter_time())
+        })
     }
 
-    /// Returns the time that meters use.
-    fn time(&self) -> Duration {
+    /// Returns the current time of the rate limit meters.
+    fn meter_time(&self) -> Duration {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    /// Returns a key that was read a short time ago.
+    /// Returns a cached key that was read within [`CACHE_TTL`].
     fn find_cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let cached_keys = self.cached_keys.read();
         let key = cached_keys.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
-        (age < CACHED_FOR).then(|| Arc::clone(key))
+        (age < CACHE_TTL).then(|| Arc::clone(key))
     }
 
-    /// Reads a key from the store, and keeps it in memory. Returns `None` if no key has this digest.
+    /// Reads a key from the store, and caches it. Returns `None` if no key has this digest.
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
-        let was_met = self.cached_keys.read().contains_key(&digest);
-        if !was_met && !self.issued.contains(&digest).await? {
+        let is_known = self.cached_keys.read().contains_key(&digest);
+        if !is_known && !self.issued.contains(&digest).await? {
             return Ok(None);
         }
         let read_at = self.clock.instant();
@@ -193,8 +193,8 @@ impl KeyRing {
         Ok(Some(key))
     }
 
-    /// Writes the calls of the deprecated operation by key. Only stored keys are counted, so the number of series is
-    /// bounded.
+    /// Writes the metric of calls of the deprecated operation, by key. Only stored keys are counted, which
+    /// bounds the number of time series.
     pub(crate) fn expose_deprecated_calls(&self, exposition: &mut Exposition) {
         let cached_keys = self.cached_keys.read();
         let mut calls_by_key: Vec<(KeyId, u64)> = cached_keys
@@ -215,8 +215,7 @@ impl KeyRing {
         }
     }
 
-    /// Saves the last use of each key, if the store does not have it yet. After an error, the next
-    /// call saves these uses.
+    /// Saves the uses that are not yet in the store. After an error, the next call saves them.
     pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
         let unsaved_uses = self.unsaved_uses();
         if unsaved_uses.is_empty() {
@@ -228,12 +227,12 @@ impl KeyRing {
             .collect();
         self.store.record_key_uses(uses).await?;
         for unsaved_use in &unsaved_uses {
-            unsaved_use.note_saved();
+            unsaved_use.mark_saved();
         }
         Ok(())
     }
 
-    /// Returns the last use of each key whose last use the store does not have yet.
+    /// Returns the last use of each key for which it is not yet in the store.
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let cached_keys = self.cached_keys.read();
         cached_keys
@@ -277,7 +276,7 @@ mod tests {
         let rejected = join_all(keys.iter().map(|key| is_rejected(key.reveal()))).await;
         assert!(rejected.into_iter().all(|is_rejected| is_rejected));
         assert_eq!(ring.cached_keys.read().len(), 0);
-        // One reading for the first key, and one for all the others.
-        assert_eq!(ring.issued.count_readings(), 2);
+        // One read for the first key, and one for all the others.
+        assert_eq!(ring.issued.count_reads(), 2);
     }
 }

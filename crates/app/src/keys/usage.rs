@@ -1,4 +1,4 @@
-//! The use of keys, recorded in memory and saved periodically.
+//! The use of API keys, recorded in memory and saved periodically.
 
 use std::sync::{
     Arc,
@@ -11,22 +11,24 @@ use petstore_observe::metrics::Counter;
 
 /// The use of one key.
 pub(super) struct Usage {
-    /// The last use, in seconds since 1970, until it is saved; then [`NOTHING`].
-    used: AtomicI64,
-    /// The last call of the deprecated operation, in the same way.
-    called: AtomicI64,
+    /// The Unix time of the last use, in seconds; [`UNSET`] once it is saved.
+    last_use: AtomicI64,
+    /// The Unix time of the last call of the deprecated operation, in seconds; [`UNSET`] once it is saved.
+    last_deprecated_call: AtomicI64,
     /// How often the key called the deprecated operation.
     pub(super) deprecated_calls: Counter,
+    /// The state of the rate limit.
     pub(super) meter: Meter,
 }
 
-const NOTHING: i64 = i64::MIN;
+/// The value of a time that has nothing to save.
+const UNSET: i64 = i64::MIN;
 
 impl Default for Usage {
     fn default() -> Self {
         Self {
-            used: AtomicI64::new(NOTHING),
-            called: AtomicI64::new(NOTHING),
+            last_use: AtomicI64::new(UNSET),
+            last_deprecated_call: AtomicI64::new(UNSET),
             deprecated_calls: Counter::default(),
             meter: Meter::default(),
         }
@@ -36,20 +38,20 @@ impl Default for Usage {
 impl Usage {
     /// Records that the key was accepted.
     pub(super) fn note_use(&self, time: Timestamp) {
-        advance(&self.used, time);
+        advance(&self.last_use, time);
     }
 
     /// Records a call of the deprecated operation.
     pub(super) fn note_deprecated_call(&self, time: Timestamp) {
-        advance(&self.called, time);
+        advance(&self.last_deprecated_call, time);
         self.deprecated_calls.count();
     }
 
-    /// Returns the unsaved use of the key `id`, if any.
+    /// Returns the unsaved use of this key, whose id is `id`, if there is any.
     pub(super) fn unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
-        let used_second = self.used.load(Relaxed);
-        let called_second = self.called.load(Relaxed);
-        if used_second.max(called_second) == NOTHING {
+        let used_second = self.last_use.load(Relaxed);
+        let called_second = self.last_deprecated_call.load(Relaxed);
+        if used_second.max(called_second) == UNSET {
             return None;
         }
         Some(UnsavedUse {
@@ -61,45 +63,46 @@ impl Usage {
     }
 }
 
-/// Records the second of `time`, unless this second or a later one is recorded. Usually one is, and a
-/// load does not take the cache line from other cores.
+/// Records the second of `time`, unless this second or a later one is already recorded. Checks with a plain
+/// load first, because that usually suffices and does not take the cache line from other cores.
 fn advance(latest_second: &AtomicI64, time: Timestamp) {
     if latest_second.load(Relaxed) < time.as_second() {
         latest_second.fetch_max(time.as_second(), Relaxed);
     }
 }
 
-/// The use of a key that the store does not have yet.
+/// The use of a key that is not yet in the store.
 pub(super) struct UnsavedUse {
     id: KeyId,
-    /// The second of the last use, since 1970.
+    /// The Unix time of the last use, or [`UNSET`].
     used_second: i64,
-    /// The second of the last call of the deprecated operation, since 1970.
+    /// The Unix time of the last call of the deprecated operation, or [`UNSET`].
     called_second: i64,
     usage: Arc<Usage>,
 }
 
 impl UnsavedUse {
-    /// Returns the use in the form that a store saves.
+    /// Converts the use into the form that a store saves.
     pub(super) fn to_key_use(&self) -> Option<KeyUse> {
-        // If the use was saved just before the call was recorded, the call counts as a use.
+        // If a save came between the recording of a use and of its call, only the call is left. It counts
+        // as a use.
         let used_second = self.used_second.max(self.called_second);
         Some(KeyUse {
             id: self.id,
             used_at: Timestamp::from_second(used_second).ok()?,
-            // [`NOTHING`] is outside the range of timestamps.
+            // [`UNSET`] is outside the range of timestamps.
             deprecated_call_at: Timestamp::from_second(self.called_second).ok(),
         })
     }
 
-    /// Clears the saved seconds, unless the key was used again after this was read.
-    pub(super) fn note_saved(&self) {
-        clear(&self.usage.used, self.used_second);
-        clear(&self.usage.called, self.called_second);
+    /// Clears the saved times, unless the key was used again since they were read.
+    pub(super) fn mark_saved(&self) {
+        clear(&self.usage.last_use, self.used_second);
+        clear(&self.usage.last_deprecated_call, self.called_second);
     }
 }
 
-/// Clears a second that was saved, unless a later one is recorded.
+/// Clears a time that was saved, unless a later one has been recorded.
 fn clear(latest_second: &AtomicI64, saved_second: i64) {
-    let _ = latest_second.compare_exchange(saved_second, NOTHING, Relaxed, Relaxed);
+    let _ = latest_second.compare_exchange(saved_second, UNSET, Relaxed, Relaxed);
 }

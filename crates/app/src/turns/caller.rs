@@ -1,15 +1,16 @@
-//! The senders of requests.
+//! The identity by which turns are allotted.
 
 use petstore_domain::{StaffId, client::ClientAddress};
 
-/// The sender of a request, with whom no other sender shares its turns.
+/// The identity of a sender of requests, for fair queueing. Each caller has its own limits and its own queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// A browser in which this member has signed in before.
     Known(StaffId),
-    /// Any other client. Of IPv6, the addresses of a site are one ([`ClientAddress::site`]).
+    /// Any other client, by its address. All IPv6 addresses of one site count as one caller
+    /// ([`ClientAddress::site`]).
     Stranger(ClientAddress),
-    /// Clients that share an address, and are not told apart.
+    /// Clients that share one address and cannot be told apart, so they count as one caller.
     Shared,
 }
 
@@ -24,7 +25,7 @@ impl Caller {
         matches!(self, Self::Known(_))
     }
 
-    /// Returns the caller as which all addresses of its site count.
+    /// Maps a stranger to its site, so that one network cannot pose as many callers.
     pub(super) fn of_site(self) -> Self {
         match self {
             Self::Stranger(address) => Self::Stranger(address.site()),

@@ -2,35 +2,36 @@
 
 use std::time::Duration;
 
-/// The numbers of turns, and of requests that wait for them.
+/// The limits on turns in progress and on waiting requests.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnLimits {
-    /// The maximum number of turns at once that all callers share.
+    /// The maximum number of concurrent turns that all callers share.
     pub turns: usize,
-    /// The number of further turns, which only known browsers have.
+    /// The maximum number of additional concurrent turns that are reserved for known browsers.
     pub turns_of_known: usize,
-    /// The maximum number of turns of one caller at once.
+    /// The maximum number of concurrent turns of one caller.
     pub turns_of_caller: usize,
-    /// The maximum number of requests that wait, without the requests of known browsers.
+    /// The maximum number of waiting requests, excluding known browsers.
     pub waiting: usize,
-    /// The maximum number of requests of one caller that wait.
+    /// The maximum number of waiting requests of one caller.
     pub waiting_of_caller: usize,
-    /// The maximum number of requests that wait of clients that share an address.
+    /// The maximum number of waiting requests of [`Caller::Shared`](super::Caller::Shared), which stands
+    /// for many clients.
     pub waiting_of_shared: usize,
-    /// The longest wait for a turn.
+    /// How long a request waits for a turn at most.
     pub wait: Duration,
-    /// The time for which a turn of a caller counts at least; it counts for at most twice as long. With zero, the callers
-    /// that wait have turns in the order in which they came.
+    /// How long a turn counts against its caller: at least this long, and at most twice as long. With zero,
+    /// past turns do not count, and callers have turns in the order of their arrival.
     pub memory: Duration,
 }
 
-/// The reason why a request has no turn.
+/// Why a request gets no turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTurn {
-    /// The queue has no place for it, or another caller has taken its place.
+    /// The queue is full, or a caller that was served less has taken its place.
     #[error("too many requests wait")]
     Full,
-    /// It has waited for the longest time.
+    /// The wait has timed out.
     #[error("no turn came in time")]
     Late,
 }

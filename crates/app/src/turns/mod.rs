@@ -1,5 +1,8 @@
-//! Turns of callers that ask for the same scarce thing: few at once, and the next one for the caller that was served
-//! least. So callers that have had a turn come after newcomers, however many callers there are.
+//! Fair queueing for scarce work, such as requests to the identity provider.
+//!
+//! Only a few requests have a turn at once. The next turn goes to the caller with the fewest recent turns,
+//! so newcomers come before callers that have already been served, however many of those there are. This
+//! keeps the service usable while many addresses flood it.
 
 mod caller;
 mod limits;
@@ -18,14 +21,14 @@ pub use self::{
     limits::{NoTurn, TurnLimits},
 };
 
-/// Turns for the callers of one kind of work.
+/// Allots turns to the callers of one kind of work.
 pub struct Turns {
     limits: TurnLimits,
     clock: Arc<dyn Clock>,
     queues: Mutex<Queues<Turn>>,
 }
 
-/// A turn, which lasts until it is dropped.
+/// A turn, which lasts until it is dropped. Dropping it starts the turns of waiting requests.
 pub struct Turn {
     turns: Arc<Turns>,
     caller: Caller,
@@ -42,33 +45,34 @@ impl Turns {
         })
     }
 
-    /// Waits for a turn of this caller. Fails at once if too many requests wait, and later if it takes too long or a
-    /// caller that was served less has taken the place.
+    /// Waits for a turn. Fails immediately if too many requests are waiting, and later if the wait times
+    /// out or a caller that was served less takes the place in the queue.
     pub async fn take(self: &Arc<Self>, caller: Caller) -> Result<Turn, NoTurn> {
         let caller = caller.of_site();
         let now = self.clock.instant();
-        let call = {
+        let assigned_turn = {
             let mut queues = self.queues.lock();
-            if let Some(kind) = queues.begin(caller, now) {
+            if let Some(kind) = queues.try_begin(caller, now) {
                 return Ok(Turn {
                     turns: Arc::clone(self),
                     caller,
                     kind,
                 });
             }
-            queues.wait(caller, now)?
+            queues.enqueue(caller, now)?
         };
-        match timeout(self.limits.wait, call).await {
+        match timeout(self.limits.wait, assigned_turn).await {
             Ok(turn) => turn.map_err(|_| NoTurn::Full),
             Err(_) => Err(NoTurn::Late),
         }
     }
 
-    /// Begins the turns that requests in the queue can have now.
-    fn call_next(self: &Arc<Self>) {
+    /// Starts turns for waiting requests while turns are free.
+    fn start_waiting(self: &Arc<Self>) {
         loop {
-            // The lock ends before a turn is sent: if its client has just left, the turn is dropped here, and passes on.
-            let next = self.queues.lock().next(self.clock.instant());
+            // Release the lock before sending the turn. If its client has just left, the turn is dropped
+            // here, which takes the lock again to pass the turn on.
+            let next = self.queues.lock().begin_next(self.clock.instant());
             let Some(next) = next else { return };
             let turn = Turn {
                 turns: Arc::clone(self),
@@ -83,7 +87,7 @@ impl Turns {
 impl Drop for Turn {
     fn drop(&mut self) {
         self.turns.queues.lock().end(self.caller, self.kind);
-        self.turns.call_next();
+        self.turns.start_waiting();
     }
 }
 

@@ -1,4 +1,5 @@
-//! The requests that wait for a turn, in a queue of each caller, and the turns that last.
+//! The state behind [`Turns`](super::Turns): a queue of waiting requests for each caller, and the turns in
+//! progress.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,37 +14,38 @@ use super::{
     served::Served,
 };
 
-/// The kind of a turn.
+/// Which limit a turn counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnKind {
-    /// All callers share it.
+    /// The turns that all callers share.
     Shared,
-    /// Only known browsers have it.
-    OfKnown,
+    /// The additional turns that are reserved for known browsers.
+    KnownOnly,
 }
 
-/// A request whose turn begins.
+/// A waiting request whose turn begins now.
 pub(super) struct NextRequest<T> {
+    /// Sends the turn to the waiting request.
     pub(super) request: oneshot::Sender<T>,
     pub(super) caller: Caller,
     pub(super) kind: TurnKind,
 }
 
-/// The requests that wait for a turn of the type `T`, and the turns that last.
+/// The waiting requests and the turns in progress. `T` is the turn that a waiting request receives.
 pub(super) struct Queues<T> {
     limits: TurnLimits,
-    /// The number of turns of each caller that has one.
+    /// The number of turns in progress of each caller that has any.
     turns: HashMap<Caller, usize>,
-    /// The number of turns that all callers share, and that last.
+    /// The number of turns in progress of the kind [`TurnKind::Shared`].
     shared: usize,
-    /// The number of turns that only known browsers have, and that last.
-    of_known: usize,
-    /// The callers that wait. Of callers that were served equally, the first one is next.
-    callers: VecDeque<Queue<T>>,
+    /// The number of turns in progress of the kind [`TurnKind::KnownOnly`].
+    known_only: usize,
+    /// The queues of the waiting callers. Of callers that were served equally often, the first one is next.
+    queues: VecDeque<Queue<T>>,
     served: Served,
 }
 
-/// The requests of a caller that wait, the oldest first. It is never empty.
+/// The waiting requests of one caller, oldest first. It is never empty.
 struct Queue<T> {
     caller: Caller,
     requests: VecDeque<oneshot::Sender<T>>,
@@ -55,21 +57,22 @@ impl<T> Queues<T> {
             limits,
             turns: HashMap::new(),
             shared: 0,
-            of_known: 0,
-            callers: VecDeque::new(),
+            known_only: 0,
+            queues: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
     }
 
-    /// Begins a turn of the caller, if one is free. Then nobody waits who could have it.
-    pub(super) fn begin(&mut self, caller: Caller, now: Instant) -> Option<TurnKind> {
+    /// Begins a turn for the caller, if one is free. This does not overtake anyone: while a turn is free,
+    /// no request is waiting that could have it.
+    pub(super) fn try_begin(&mut self, caller: Caller, now: Instant) -> Option<TurnKind> {
         let kind = self.free_turn(caller)?;
         match kind {
             TurnKind::Shared => self.shared += 1,
-            TurnKind::OfKnown => self.of_known += 1,
+            TurnKind::KnownOnly => self.known_only += 1,
         }
         *self.turns.entry(caller).or_default() += 1;
-        self.served.note(caller, now);
+        self.served.count(caller, now);
         Some(kind)
     }
 
@@ -77,7 +80,7 @@ impl<T> Queues<T> {
     pub(super) fn end(&mut self, caller: Caller, kind: TurnKind) {
         match kind {
             TurnKind::Shared => self.shared -= 1,
-            TurnKind::OfKnown => self.of_known -= 1,
+            TurnKind::KnownOnly => self.known_only -= 1,
         }
         if let Some(turns) = self.turns.get_mut(&caller) {
             *turns -= 1;
@@ -87,35 +90,36 @@ impl<T> Queues<T> {
         }
     }
 
-    /// Returns the kind of turn that the caller could begin now.
+    /// Returns the kind of turn that the caller could begin now, if any.
     fn free_turn(&self, caller: Caller) -> Option<TurnKind> {
         let own_turns = self.turns.get(&caller).copied().unwrap_or_default();
         if own_turns >= self.limits.turns_of_caller {
             None
         } else if self.shared < self.limits.turns {
             Some(TurnKind::Shared)
-        } else if caller.is_known() && self.of_known < self.limits.turns_of_known {
-            Some(TurnKind::OfKnown)
+        } else if caller.is_known() && self.known_only < self.limits.turns_of_known {
+            Some(TurnKind::KnownOnly)
         } else {
             None
         }
     }
 
-    /// Adds a request to the queue of its caller.
-    pub(super) fn wait(
+    /// Appends a request to the queue of its caller, and returns the receiver of its turn. If the queues
+    /// are full, the request may displace another one.
+    pub(super) fn enqueue(
         &mut self,
         caller: Caller,
         now: Instant,
     ) -> Result<oneshot::Receiver<T>, NoTurn> {
-        self.served.forget_old(now);
-        self.forget_abandoned();
-        let own_queue = self.callers.iter().find(|queue| queue.caller == caller);
+        self.served.rotate(now);
+        self.remove_abandoned();
+        let own_queue = self.queues.iter().find(|queue| queue.caller == caller);
         let own_length = own_queue.map_or(0, |queue| queue.requests.len());
-        let longest = match caller {
+        let max_length = match caller {
             Caller::Shared => self.limits.waiting_of_shared,
             Caller::Known(_) | Caller::Stranger(_) => self.limits.waiting_of_caller,
         };
-        if own_length >= longest {
+        if own_length >= max_length {
             return Err(NoTurn::Full);
         }
         let is_full = !caller.is_known() && self.waiting() >= self.limits.waiting;
@@ -124,9 +128,9 @@ impl<T> Queues<T> {
         }
 
         let (sender, receiver) = oneshot::channel();
-        match self.callers.iter_mut().find(|queue| queue.caller == caller) {
+        match self.queues.iter_mut().find(|queue| queue.caller == caller) {
             Some(queue) => queue.requests.push_back(sender),
-            None => self.callers.push_back(Queue {
+            None => self.queues.push_back(Queue {
                 caller,
                 requests: [sender].into(),
             }),
@@ -134,54 +138,61 @@ impl<T> Queues<T> {
         Ok(receiver)
     }
 
-    /// Takes the place of the last request of the caller that was served most, and among equals has the longest queue:
-    /// if that one was served more than this caller, or as much and has at least two requests more. Returns whether it did.
+    /// Makes room for a request of `caller` by removing a request of a less deserving stranger. Returns
+    /// whether it did.
+    ///
+    /// The victim is the last request of the stranger that was served most, and among equals has the
+    /// longest queue. It is removed only if its caller was served more than `caller`, or was served equally
+    /// and has at least two more requests in its queue.
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
         let strangers = self
-            .callers
+            .queues
             .iter_mut()
             .filter(|queue| !queue.caller.is_known());
-        let last = strangers.max_by_key(|queue| (served.turns(queue.caller), queue.requests.len()));
-        let Some(last) = last else { return false };
-        if (served.turns(last.caller), last.requests.len())
+        let victim =
+            strangers.max_by_key(|queue| (served.turns(queue.caller), queue.requests.len()));
+        let Some(victim) = victim else { return false };
+        if (served.turns(victim.caller), victim.requests.len())
             <= (served.turns(caller), own_length + 1)
         {
             return false;
         }
-        last.requests.pop_back();
-        self.callers.retain(|queue| !queue.requests.is_empty());
+        victim.requests.pop_back();
+        self.queues.retain(|queue| !queue.requests.is_empty());
         true
     }
 
-    /// Returns the number of requests that wait, without the requests of known browsers.
+    /// Returns the number of waiting requests, excluding known browsers, which do not count against the
+    /// limit.
     pub(super) fn waiting(&self) -> usize {
-        let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
+        let strangers = self.queues.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
     }
 
-    /// Removes the requests whose clients have left.
-    fn forget_abandoned(&mut self) {
-        for queue in &mut self.callers {
+    /// Removes the waiting requests whose clients have disconnected.
+    fn remove_abandoned(&mut self) {
+        for queue in &mut self.queues {
             queue.requests.retain(|request| !request.is_closed());
         }
-        self.callers.retain(|queue| !queue.requests.is_empty());
+        self.queues.retain(|queue| !queue.requests.is_empty());
     }
 
-    /// Begins the turn of the next request: the request of the caller that was served least and may have a turn now.
-    pub(super) fn next(&mut self, now: Instant) -> Option<NextRequest<T>> {
-        self.forget_abandoned();
-        let waiting = self.callers.iter().enumerate();
+    /// Begins the turn of the next waiting request. Of the callers that may have a turn now, the one that
+    /// was served least is next. A caller with further requests then goes to the end.
+    pub(super) fn begin_next(&mut self, now: Instant) -> Option<NextRequest<T>> {
+        self.remove_abandoned();
+        let waiting = self.queues.iter().enumerate();
         let ready = waiting.filter(|(_, queue)| self.free_turn(queue.caller).is_some());
         let (index, _) = ready.min_by_key(|(_, queue)| self.served.turns(queue.caller))?;
 
-        let mut queue = self.callers.remove(index)?;
+        let mut queue = self.queues.remove(index)?;
         let caller = queue.caller;
         let request = queue.requests.pop_front()?;
         if !queue.requests.is_empty() {
-            self.callers.push_back(queue);
+            self.queues.push_back(queue);
         }
-        let kind = self.begin(caller, now)?;
+        let kind = self.try_begin(caller, now)?;
         Some(NextRequest {
             request,
             caller,
@@ -189,15 +200,15 @@ impl<T> Queues<T> {
         })
     }
 
-    /// Returns how many turns the caller has had lately.
+    /// Returns how many recent turns the caller has had.
     #[cfg(test)]
     pub(super) fn served(&self, caller: Caller) -> usize {
         self.served.turns(caller)
     }
 
-    /// Returns how many turns last.
+    /// Returns the number of turns in progress.
     #[cfg(test)]
     pub(super) fn lasting(&self) -> usize {
-        self.shared + self.of_known
+        self.shared + self.known_only
     }
 }

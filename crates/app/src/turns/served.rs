@@ -1,4 +1,4 @@
-//! How many turns callers have had lately.
+//! Counts the recent turns of each caller.
 
 use std::{
     collections::HashMap,
@@ -8,50 +8,52 @@ use std::{
 
 use super::caller::Caller;
 
-/// The maximum number of callers in one period. If there are more, the next period begins at once.
+/// The maximum number of callers in one period, which bounds the memory. If there are more, a new period
+/// begins early.
 pub(super) const MAX_CALLERS: usize = 16_384;
 
-/// The numbers of turns that callers have had in the present period and in the one before.
+/// The numbers of turns that callers have had in the current period and in the previous one. With two
+/// periods, a turn is remembered for at least one period and at most two.
 pub(super) struct Served {
     period: Duration,
-    began: Instant,
-    present: HashMap<Caller, usize>,
-    former: HashMap<Caller, usize>,
+    period_start: Instant,
+    current_turns: HashMap<Caller, usize>,
+    previous_turns: HashMap<Caller, usize>,
 }
 
 impl Served {
     pub(super) fn new(period: Duration, now: Instant) -> Self {
         Self {
             period,
-            began: now,
-            present: HashMap::new(),
-            former: HashMap::new(),
+            period_start: now,
+            current_turns: HashMap::new(),
+            previous_turns: HashMap::new(),
         }
     }
 
-    /// Counts a turn of this caller.
-    pub(super) fn note(&mut self, caller: Caller, now: Instant) {
-        self.forget_old(now);
-        *self.present.entry(caller).or_default() += 1;
+    /// Counts a turn of the caller.
+    pub(super) fn count(&mut self, caller: Caller, now: Instant) {
+        self.rotate(now);
+        *self.current_turns.entry(caller).or_default() += 1;
     }
 
-    /// Returns how many turns the caller has had.
+    /// Returns how many turns the caller has had in both periods.
     pub(super) fn turns(&self, caller: Caller) -> usize {
-        let present = self.present.get(&caller).copied().unwrap_or_default();
-        let former = self.former.get(&caller).copied().unwrap_or_default();
-        present + former
+        let current_count = self.current_turns.get(&caller).copied();
+        let previous_count = self.previous_turns.get(&caller).copied();
+        current_count.unwrap_or_default() + previous_count.unwrap_or_default()
     }
 
-    /// Begins another period if the present one is over, or has too many callers.
-    pub(super) fn forget_old(&mut self, now: Instant) {
-        let age = now.saturating_duration_since(self.began);
-        if age < self.period && self.present.len() < MAX_CALLERS {
+    /// Begins a new period if the current one is over, or has too many callers.
+    pub(super) fn rotate(&mut self, now: Instant) {
+        let age = now.saturating_duration_since(self.period_start);
+        if age < self.period && self.current_turns.len() < MAX_CALLERS {
             return;
         }
-        self.former = mem::take(&mut self.present);
+        self.previous_turns = mem::take(&mut self.current_turns);
         if age >= 2 * self.period {
-            self.former.clear();
+            self.previous_turns.clear();
         }
-        self.began = now;
+        self.period_start = now;
     }
 }

@@ -215,7 +215,8 @@ async fn retry_after_lengthens_the_pause() {
 #[tokio::test]
 async fn a_process_looks_at_the_log_often_only_while_there_are_changes() {
     let (shop, receiver, _, mut dispatcher) = Shop::with_webhook().await;
-    let waits_long = |dispatcher: &Dispatcher| dispatcher.pause() >= Duration::from_millis(200);
+    let waits_long =
+        |dispatcher: &Dispatcher| dispatcher.poll_interval() >= Duration::from_millis(200);
     shop.work(&mut dispatcher, 5 * STEP).await;
     assert!(waits_long(&dispatcher));
     shop.add_pet().await;

@@ -1,4 +1,4 @@
-//! Parses the texts that people type into forms. An error is the message for the person.
+//! Parses what people type into forms. An `Err` contains the message for the person.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 use petstore_domain::{
@@ -17,7 +17,7 @@ use crate::{
     visit::{Form, Visit},
 };
 
-/// Parses the number of an animal or an order as people write it: `7`, `#7` and `No. 7` are 7.
+/// Parses the id of an animal or an order as people write it: `7`, `#7` and `No. 7` are all 7.
 pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
     let typed_text = search_key(typed_text.trim());
     for prefix in texts().before_number.map(search_key) {
@@ -28,7 +28,8 @@ pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
     text::parse_integer(typed_text.trim())
 }
 
-/// Finds a category by its name or its number, and returns its number.
+/// Finds a category by its label or its number, and returns its number. Fails if several categories
+/// have the label.
 pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result<i64, String> {
     if typed_text.is_empty() {
         return Err(texts().category_missing.to_owned());
@@ -58,7 +59,7 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
     }
 }
 
-/// Whether a category has the name that was typed, in full or as pages show it.
+/// Whether the typed text is the label of a category, in full or truncated as pages show it.
 pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
     let label = category.label.as_str();
     let name = text::comparison_key(typed_text);
@@ -66,7 +67,8 @@ pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
         || text::comparison_key(&markup::readable(label, markup::SHORT_LENGTH)) == name
 }
 
-/// Returns the names of a category: its label in full, its label as pages show it, and its number in words and in digits.
+/// Returns all names by which [`find_category`] finds a category: its label in full and as pages
+/// show it, and its number in words and in digits.
 pub(crate) fn names_of(category: &Category) -> [String; 4] {
     let label = category.label.as_str();
     [
@@ -77,21 +79,21 @@ pub(crate) fn names_of(category: &Category) -> [String; 4] {
     ]
 }
 
-/// Parses a status by its name in the contract, or by a word for it in any language.
+/// Parses an animal's status: its name in the contract, or a word for it in any language.
 pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
     table_words(language())
         .find_status(typed_text)
         .ok_or_else(|| texts().status_invalid.to_owned())
 }
 
-/// Parses whether the window may show an animal: yes or no in any language.
+/// Parses whether the window may show an animal: "yes" or "no" in any language.
 pub(crate) fn parse_listing(typed_text: &str) -> Result<bool, String> {
     table_words(language())
         .find_listing(typed_text)
         .ok_or_else(|| texts().listing_invalid.to_owned())
 }
 
-/// Parses the name of an animal. The interface for programs also accepts an empty one.
+/// Parses an animal's name, which must be visible. The API also accepts an empty name.
 pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
@@ -102,7 +104,7 @@ pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     PetName::new(typed_text.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
 }
 
-/// Parses the name of a category. The interface for programs also accepts an invisible one.
+/// Parses a category's label, which must be visible. The API also accepts an invisible label.
 pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
     if !markup::is_visible(typed_text) {
         return Err(texts().label_missing.to_owned());
@@ -110,7 +112,8 @@ pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
     Label::new(typed_text.to_owned()).ok_or_else(|| texts().label_invalid.to_owned())
 }
 
-/// Parses a text that may be left out. The message names the input by its label.
+/// Parses an optional text of at most `MAX` characters. The error message names the input by its
+/// label.
 pub(crate) fn parse_optional_text<const MAX: usize>(
     typed_text: &str,
     label: &str,
@@ -121,26 +124,26 @@ pub(crate) fn parse_optional_text<const MAX: usize>(
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
     }
-    // Browsers send CR LF, which counts as one character for people.
+    // Browsers submit CR LF, which must not count as two characters against the length limit.
     match Text::new(typed_text.replace("\r\n", "\n")) {
         Some(text) => Ok(Some(text)),
         None => Err(texts().too_long(label, MAX)),
     }
 }
 
-/// Returns a price as the store writes it: `1,50` is `1.50` in a language with a decimal comma. Other text stays as
-/// it is, and is invalid.
+/// Converts a price to the store's spelling: `1,50` becomes `1.50` in a language with a decimal
+/// comma. Returns other text unchanged, which [`Decimal::new`] then rejects.
 ///
 /// # Errors
 ///
-/// A price with two meanings, which the message names.
+/// Fails if the text can mean two prices, which the message names.
 fn parse_amount(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
     let is_whole = currency.is_some_and(|currency| currency.decimals() == 0);
     parse_number(typed_text, currency, is_whole)
         .map_err(|ambiguous| ambiguous_number_message(typed_text, &ambiguous))
 }
 
-/// Returns the message that a text can mean two numbers, such as `1.250`.
+/// Returns the message that a text is ambiguous, such as `1.250`, which can mean 1250 or 1.25.
 pub(crate) fn ambiguous_number_message(typed_text: &str, ambiguous: &AmbiguousNumber) -> String {
     let exact = numbers().plain(&ambiguous.exact);
     let exact_spelling = numbers().plain(&ambiguous.exact_spelling);
@@ -165,7 +168,7 @@ pub(crate) fn parse_price(
     }
 }
 
-/// Parses the contact data of a customer. An empty input means no contact.
+/// Parses a customer's contact details. An empty input means no contact.
 pub(crate) fn parse_contact(typed_text: &str) -> Result<Option<Contact>, String> {
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
@@ -186,9 +189,9 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
         .map_err(|_| texts().reason_missing.to_owned())
 }
 
-/// Parses the day of a form, and returns its end in the time zone of the store. Without a store time zone, the day is in the
-/// browser's zone; a script sends its offset. The end must be after the present time, and within the longest
-/// reservation.
+/// Parses the last day of a reservation, and returns the end of that day in the store's time zone.
+/// If the store has no time zone, the browser's UTC offset applies, which the page's script
+/// submits. The end must be in the future, and not exceed the longest reservation.
 pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
     let end = match visit.facts.time_zone().value {
         Some(zone) => day_of_form(form).and_then(|day| zone.end_of_day(day)),
@@ -203,12 +206,13 @@ pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Ti
     Err(texts().day_invalid.to_owned())
 }
 
-/// Returns the day of a form.
+/// Parses the day in a form.
 fn day_of_form(form: &Form) -> Option<Date> {
     form.get("until").parse().ok()
 }
 
-/// Returns the last second of the day of a form in the browser's zone. An invalid offset counts as none.
+/// Returns the end of the day in a form, in the browser's time zone. An invalid UTC offset counts
+/// as 0.
 fn end_of_day_in_browser_zone(form: &Form) -> Option<Timestamp> {
     let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
     let offset_minutes = match form.integer("until-offset") {

@@ -1,4 +1,5 @@
-//! The claims of a token: checks that the token is valid, and reads logout tokens.
+//! Validates the claims of ID tokens, logout tokens and userinfo responses. Their signatures are
+//! verified before.
 
 use std::slice;
 
@@ -9,23 +10,24 @@ use serde_json::{Map, Number, Value};
 
 use super::settings::{Failure, ProviderSettings};
 
-/// The accepted difference between the clocks of the provider and the service, in seconds.
+/// The tolerated clock skew between the provider and this service, in seconds.
 pub(super) const MAX_SKEW_SECONDS: i64 = 60;
 
-/// The accepted age of a token, in seconds. Every token is used at once.
+/// The maximum age of a token, in seconds. Tokens are used as soon as they are issued, so an older
+/// one is suspicious.
 const MAX_AGE_SECONDS: i64 = 10 * 60;
 
-/// The longest subject, in bytes (OpenID Connect Core 1.0, section 2).
+/// The maximum length of a subject, in bytes (OpenID Connect Core 1.0, section 2).
 const MAX_SUBJECT_BYTES: usize = 255;
 
-/// The event of a token that ends sessions.
+/// The member of `events` that identifies a logout token.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// The content of a logout token. It names a person, a session at the provider, or both.
+/// The claims of a logout token. It names a person, a session at the provider, or both.
 pub(crate) struct Logout {
     pub identity: Option<Identity>,
     pub session: Option<String>,
-    /// The id of the token. A token is accepted once.
+    /// The id of the token (`jti`), which is accepted only once.
     pub id: String,
 }
 
@@ -40,22 +42,23 @@ pub(super) struct Claims {
     iat: NumericDate,
     pub(super) nonce: Option<String>,
     pub(super) auth_time: Option<NumericDate>,
-    /// The session at the provider. Some providers send a number.
+    /// The id of the session at the provider. Some providers send a number.
     sid: Option<NumberOrText>,
     jti: Option<String>,
     #[serde(default)]
     events: Map<String, Value>,
 }
 
-/// A Unix time, which can be any number in JSON (RFC 7519, section 2). Some providers write the number as a text.
+/// A Unix time as any JSON number, such as `1796126700.5` (RFC 7519, section 2). Some providers
+/// send it as a string.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "NumberOrText")]
 pub(super) struct NumericDate {
-    /// The time in whole seconds, without the fraction.
+    /// The Unix time in whole seconds, rounded down.
     pub(super) second: i64,
 }
 
-/// A number, or a text.
+/// A JSON number or string.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum NumberOrText {
@@ -66,7 +69,7 @@ enum NumberOrText {
 impl TryFrom<NumberOrText> for NumericDate {
     type Error = serde_json::Error;
 
-    /// Reads `1796126700`, `1796126700.5` or `"1796126700"`.
+    /// Converts `1796126700`, `1796126700.5` or `"1796126700"`.
     fn try_from(date: NumberOrText) -> Result<Self, Self::Error> {
         let number = match date {
             NumberOrText::Number(number) => number,
@@ -75,20 +78,21 @@ impl TryFrom<NumberOrText> for NumericDate {
         let floor = number.as_f64().unwrap_or_default().floor();
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "a time beyond all times becomes the first or the last one"
+            reason = "a time that is out of range saturates"
         )]
         let second = number.as_i64().unwrap_or(floor as i64);
         Ok(Self { second })
     }
 }
 
-/// Fails with this reason.
+/// Returns the failure of an invalid response, with this reason. A shorthand for `Err`.
 pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
 
 impl Claims {
-    /// Parses the content of a token. Fails unless the token is from the issuer, for this client, and valid now.
+    /// Parses the payload of a token. Fails unless the token was issued by the provider, for this
+    /// client, and is valid now.
     pub(super) fn parse(
         token: &[u8],
         settings: &ProviderSettings,
@@ -99,11 +103,12 @@ impl Claims {
         check_issuer("the token", &claims.iss, settings.issuer.as_str())?;
         claims.check_audience(&settings.client_id)?;
         claims.check_times(now.as_second())?;
-        claims.check_texts()?;
+        claims.check_subject_and_session()?;
         Ok(claims)
     }
 
-    /// Checks that the token is for this client. Several audiences need `azp`, and it must be this client.
+    /// Checks that the token is for this client. If `azp` is present, it must be this client; with
+    /// several audiences, it is required.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
         let token_audiences = audiences(&self.aud);
         check_audiences(token_audiences, client_id)?;
@@ -117,8 +122,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Checks that the token has not expired, and that it was issued at most [`MAX_AGE_SECONDS`] ago. Accepts a difference
-    /// of the clocks.
+    /// Checks that the token has not expired, and was issued within the last [`MAX_AGE_SECONDS`].
+    /// Tolerates [`MAX_SKEW_SECONDS`].
     fn check_times(&self, now: i64) -> Result<(), Failure> {
         if self.exp.second <= now - MAX_SKEW_SECONDS {
             let seconds = now.saturating_sub(self.exp.second);
@@ -141,9 +146,10 @@ impl Claims {
         Ok(())
     }
 
-    /// Checks the length of the subject, and that neither the subject nor the session has a control character: PostgreSQL
-    /// stores no U+0000, and the log has one line for each entry.
-    fn check_texts(&self) -> Result<(), Failure> {
+    /// Checks the length of the subject, and that neither the subject nor the session contains
+    /// control characters: PostgreSQL cannot store U+0000, and a line break would split a log
+    /// entry.
+    fn check_subject_and_session(&self) -> Result<(), Failure> {
         if let Some(subject) = &self.sub
             && (subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES)
         {
@@ -159,7 +165,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the identity of the subject, if the token names one.
+    /// Returns the identity of the person, if the token names a subject.
     pub(super) fn identity(&self) -> Option<Identity> {
         Some(Identity {
             issuer: self.iss.clone(),
@@ -167,7 +173,7 @@ impl Claims {
         })
     }
 
-    /// Returns the session at the provider in the spelling of the provider, if the token names one.
+    /// Returns the id of the session at the provider as text, if the token names one.
     pub(super) fn session(&self) -> Option<String> {
         match self.sid.as_ref()? {
             NumberOrText::Text(text) => Some(text.clone()),
@@ -176,7 +182,8 @@ impl Claims {
     }
 }
 
-/// Checks that `stated_issuer` is the issuer, byte by byte. `subject` begins the message, such as `the token`.
+/// Checks that `stated_issuer` equals the configured issuer, byte by byte. `subject` begins the
+/// message of the failure, such as `the token`.
 pub(super) fn check_issuer(
     subject: &str,
     stated_issuer: &str,
@@ -195,7 +202,7 @@ pub(super) fn check_issuer(
     ))
 }
 
-/// Returns the audiences of a token, which are a list, or one.
+/// Returns the audiences in an `aud` claim, which is an array or a single value.
 fn audiences(claim: &Value) -> &[Value] {
     match claim {
         Value::Array(audiences) => audiences,
@@ -203,7 +210,7 @@ fn audiences(claim: &Value) -> &[Value] {
     }
 }
 
-/// Checks that this client is an audience.
+/// Checks that this client is among the audiences.
 fn check_audiences(audiences: &[Value], client_id: &str) -> Result<(), Failure> {
     if audiences.iter().any(|audience| audience == client_id) {
         return Ok(());
@@ -211,8 +218,8 @@ fn check_audiences(audiences: &[Value], client_id: &str) -> Result<(), Failure> 
     invalid("the token is for another client (aud)")
 }
 
-/// Parses the content of a signed response of userinfo. Fails unless the response is from the issuer, and for this client
-/// (OpenID Connect Core 1.0, section 5.3.2).
+/// Parses the payload of a signed userinfo response. Fails unless it was issued by the provider,
+/// for this client (OpenID Connect Core 1.0, section 5.3.2).
 pub(super) fn parse_userinfo(
     token: &[u8],
     settings: &ProviderSettings,
@@ -230,7 +237,8 @@ pub(super) fn parse_userinfo(
     Ok(claims)
 }
 
-/// Returns the content of a logout token (OpenID Connect Back-Channel Logout, section 2.6).
+/// Validates the payload of a logout token (OpenID Connect Back-Channel Logout, section 2.6). The
+/// caller must reject a repeated id.
 pub(super) fn parse_logout(
     token: &[u8],
     settings: &ProviderSettings,

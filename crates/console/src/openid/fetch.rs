@@ -1,5 +1,5 @@
-//! Requests to the provider: each with a time limit, a largest response and no redirect, and
-//! only to addresses to which the operator's choice of the issuer leads.
+//! HTTP requests to the provider. Each has a time limit and a size limit, and follows no redirects.
+//! The allowed addresses depend on the issuer, which the operator chose (protection against SSRF).
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -12,7 +12,7 @@ use hyper::{
 use petstore_domain::Networks;
 use petstore_observe::log::chain;
 use petstore_system::{
-    addresses::{Lookups, Resolve, judge},
+    addresses::{Lookups, Resolve, forbidden_reason},
     http_client::{BodyError, BodyLimits, Connection, FetchedResponse, RequestError},
     tls::{self, CertificateCheck},
 };
@@ -26,41 +26,42 @@ use url::Url;
 
 use super::settings::{Failure, Issuer};
 
-/// The largest response, in bytes.
+/// The maximum length of a response, in bytes.
 const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
-/// Sends requests to the provider.
+/// The HTTP client for the provider.
 pub(super) struct Fetcher {
     issuer: Issuer,
     lookups: Lookups,
-    /// `None` if the system has no trusted certificates.
+    /// The TLS configuration; `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
+    /// The time limit of a request.
     limit: Duration,
 }
 
-/// A form that redeems a code.
+/// The token request that redeems an authorization code.
 pub(super) struct CodeForm {
     pub(super) body: String,
-    /// The value of `Authorization` with which the form is sent.
+    /// The `Authorization` header, if the client authenticates with it.
     pub(super) authorization: Option<String>,
 }
 
-/// The content of a response.
+/// The body of a successful response.
 pub(super) struct Content {
-    /// Whether the content is a token, which the provider has signed.
+    /// Whether the body is a signed token rather than plain JSON.
     pub(super) is_token: bool,
     pub(super) body: Bytes,
 }
 
 impl Content {
-    /// Parses the content as JSON. The URL is for the message of a failure.
+    /// Parses the body as JSON. The URL is for the error message.
     pub(super) fn parse_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
             .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
     }
 }
 
-/// Whether the head of a response says that its content is a token (RFC 7519, section 10.3.1).
+/// Whether the `Content-Type` of a response is `application/jwt` (RFC 7519, section 10.3.1).
 fn is_token(head: &response::Parts) -> bool {
     let content_type = head.headers.get(header::CONTENT_TYPE);
     let text = content_type.and_then(|value| value.to_str().ok());
@@ -68,8 +69,9 @@ fn is_token(head: &response::Parts) -> bool {
     media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("application/jwt"))
 }
 
-/// Returns the content of a response. Fails unless the status is 200.
-fn content(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
+/// Returns the content of a response. Fails unless the status is 200, and the body is complete and
+/// not too long.
+fn check_response(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
     let status = response.head.status;
     if status.is_server_error() {
         let message = format!("{url} responds with {status}");
@@ -94,7 +96,7 @@ fn content(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
 }
 
 impl Fetcher {
-    /// Returns a fetcher whose requests may take as long as `limit`.
+    /// Returns a client whose requests have this time limit.
     pub(super) fn new(
         issuer: Issuer,
         resolver: Box<dyn Resolve>,
@@ -113,13 +115,13 @@ impl Fetcher {
         })
     }
 
-    /// Gets a document, and reads the JSON of the response.
+    /// Fetches a JSON document.
     pub(super) async fn get_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T, Failure> {
         let content = self.fetch(url, Request::builder(), String::new()).await?;
         content.parse_json(url)
     }
 
-    /// Gets a document about a person, as JSON or as a token.
+    /// Fetches the claims about a person from the userinfo endpoint, as JSON or as a signed token.
     pub(super) async fn get_userinfo(
         &self,
         url: &Url,
@@ -129,7 +131,7 @@ impl Fetcher {
         self.fetch(url, request, String::new()).await
     }
 
-    /// Sends a form, and reads the JSON of the response.
+    /// Submits a form, and parses the JSON response.
     pub(super) async fn post_form<T: DeserializeOwned>(
         &self,
         url: &Url,
@@ -160,14 +162,15 @@ impl Fetcher {
         }
     }
 
-    /// Sends a request, and returns the content of the response. Fails unless the status is 200.
+    /// Opens a connection, sends a request, and returns the content of the response. Fails unless
+    /// the status is 200.
     async fn exchange(
         &self,
         url: &Url,
         request: request::Builder,
         request_body: String,
     ) -> Result<Content, Failure> {
-        let host_addresses = self.addresses(url).await?;
+        let host_addresses = self.allowed_addresses(url).await?;
         let tls = match url.scheme() {
             "https" => Some(self.tls.as_ref().ok_or_else(|| {
                 Failure::Unreachable("the system has no trusted certificates".to_owned())
@@ -189,25 +192,26 @@ impl Fetcher {
             .map_err(unreachable)?;
         let limits = BodyLimits {
             length: MAX_RESPONSE_BYTES,
-            time: self.limit,
+            timeout: self.limit,
         };
         let response = connection
             .fetch(url, request, request_body.into(), limits)
             .await
             .map_err(unreachable)?;
-        content(url, response)
+        check_response(url, response)
     }
 
-    /// Returns the addresses of a URL that the provider names. The host of the issuer has the addresses that the
-    /// operator wants, also on a private network. The addresses of another host must be public, or of the same kind
-    /// as an address of the issuer.
-    async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
+    /// Resolves the host of a URL that the provider names, and checks that connecting to it is
+    /// allowed. The issuer's host may have any address, also on a private network, because the
+    /// operator chose it. The addresses of any other host must be public, or of the same kind (such
+    /// as private or loopback) as one of the issuer's addresses.
+    async fn allowed_addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
         let addresses = self.look_up(url).await?;
         if url.host() == self.issuer.url.host() {
             return Ok(addresses);
         }
         let issuer_addresses = self.look_up(&self.issuer.url).await?;
-        let kind_of = |address: &SocketAddr| judge(address.ip(), &Networks::default());
+        let kind_of = |address: &SocketAddr| forbidden_reason(address.ip(), &Networks::default());
         let issuer_kinds: Vec<_> = issuer_addresses.iter().filter_map(kind_of).collect();
         for kind in addresses.iter().filter_map(kind_of) {
             if !issuer_kinds.contains(&kind) {
@@ -218,7 +222,7 @@ impl Fetcher {
         Ok(addresses)
     }
 
-    /// Looks up the addresses of the host of a URL.
+    /// Resolves the host of a URL.
     async fn look_up(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
         let result = self.lookups.addresses(url).await;
         result.map_err(|error| Failure::Unreachable(format!("{url}: {}", chain(&error))))

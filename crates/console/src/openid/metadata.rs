@@ -1,4 +1,4 @@
-//! The metadata of a provider (OpenID Connect Discovery 1.0, section 3), and the cache of it.
+//! The metadata of a provider (OpenID Connect Discovery 1.0, section 3), and its cache.
 
 use std::{
     sync::Arc,
@@ -12,16 +12,16 @@ use super::{
     signature::Key,
 };
 
-/// The time for which cached metadata is used.
+/// How long cached metadata is used.
 const MAX_METADATA_AGE: Duration = Duration::from_hours(1);
 
-/// The pause before the provider is asked again because of a token with another key.
-const MIN_PAUSE: Duration = Duration::from_secs(10);
+/// The minimum interval between requests for metadata that are caused by tokens with an unknown key.
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The scopes for which a provider is asked if the operator names no scope.
+/// The scopes to request if the operator configured none.
 const DEFAULT_SCOPE: &str = "openid profile email";
 
-/// A further scope, for which a provider is asked if its metadata lists it.
+/// An additional scope to request by default, if the provider's metadata lists it.
 const GROUPS_SCOPE: &str = "groups";
 
 /// The metadata of a provider, with its keys.
@@ -42,18 +42,20 @@ pub(super) struct ProviderMetadata {
 }
 
 impl ProviderMetadata {
-    /// Whether the provider takes the secret of a client only in the form, and not in `Authorization`, which is the default
-    /// (OpenID Connect Discovery 1.0, section 3).
+    /// Whether the client secret must be in the form, because the provider supports
+    /// `client_secret_post` but not `client_secret_basic`, which is the default (OpenID Connect
+    /// Discovery 1.0, section 3).
     pub(super) fn needs_secret_in_form(&self) -> bool {
         let Some(methods) = &self.token_endpoint_auth_methods_supported else {
             return false;
         };
-        let has = |method: &str| methods.iter().any(|name| name == method);
-        has("client_secret_post") && !has("client_secret_basic")
+        let supports = |method: &str| methods.iter().any(|name| name == method);
+        supports("client_secret_post") && !supports("client_secret_basic")
     }
 
-    /// Returns the scopes for which the provider is asked: the scopes that the operator names, or else the default ones.
-    /// Some providers send the groups of a person only with [`GROUPS_SCOPE`].
+    /// Returns the scopes to request: those that the operator configured, or else the defaults. The
+    /// defaults include [`GROUPS_SCOPE`] where it is supported, because some providers otherwise do
+    /// not send a person's groups.
     pub(super) fn scope(&self, settings: &ProviderSettings) -> String {
         if let Some(scope) = &settings.scope {
             return scope.clone();
@@ -69,22 +71,25 @@ impl ProviderMetadata {
     }
 }
 
-/// The cached metadata, and the last requests for it.
+/// The cached metadata, with the state of the requests for it.
 #[derive(Default)]
 pub(super) struct MetadataCache {
-    /// The newest metadata.
+    /// The latest metadata that was fetched.
     pub(super) metadata: Option<Arc<ProviderMetadata>>,
+    /// When `metadata` was fetched.
     pub(super) arrived_at: Option<Instant>,
+    /// When the last request began, successful or not.
     pub(super) asked_at: Option<Instant>,
-    /// The number of requests that have ended.
+    /// The number of completed requests. A caller that waited for another request recognizes by it
+    /// that there is a new result.
     pub(super) request_count: u64,
-    /// The result of the last request.
+    /// The result of the last completed request.
     pub(super) last_result: Option<Result<Arc<ProviderMetadata>, Failure>>,
 }
 
 impl MetadataCache {
     /// Returns the cached metadata, unless it is older than [`MAX_METADATA_AGE`].
-    pub(super) fn fresh(&self, now: Instant) -> Option<Arc<ProviderMetadata>> {
+    pub(super) fn fresh_metadata(&self, now: Instant) -> Option<Arc<ProviderMetadata>> {
         let age = now.saturating_duration_since(self.arrived_at?);
         if age < MAX_METADATA_AGE {
             self.metadata.clone()
@@ -93,9 +98,9 @@ impl MetadataCache {
         }
     }
 
-    /// Whether the provider was asked within [`MIN_PAUSE`].
+    /// Whether the last request began less than [`MIN_REFRESH_INTERVAL`] ago.
     pub(super) fn was_just_asked(&self, now: Instant) -> bool {
         self.asked_at
-            .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_PAUSE)
+            .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_REFRESH_INTERVAL)
     }
 }

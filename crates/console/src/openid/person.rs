@@ -1,4 +1,5 @@
-//! The ID token of a sign-in, and the person of it: who it is, with which role, and how the person is called.
+//! The person who signs in at the provider: the identity, role and names, from the ID token and
+//! userinfo.
 
 use jiff::Timestamp;
 use petstore_domain::staff::{Identity, Role};
@@ -9,42 +10,44 @@ use super::{
     settings::{Failure, ProviderSettings},
 };
 
-/// The longest list of the names of claims in the log, in bytes.
+/// The maximum length of a list of claim names in the log, in bytes.
 const MAX_LISTED_BYTES: usize = 1000;
 
-/// Claims about a person, in an ID token or at userinfo.
+/// Claims about a person, from an ID token or the userinfo endpoint.
 pub(super) type UserClaims = Map<String, Value>;
 
-/// A person after a sign-in at the provider.
+/// A person whom the provider has signed in.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     /// The identity by which the store recognizes the person.
     pub identity: Identity,
-    /// The highest role that the claims give.
+    /// The highest role that the claims grant; `None` if no rule matches.
     pub role: Option<Role>,
-    /// The names of the person at the provider; the first one is best, and the subject is the last.
+    /// Names of the person, the most suitable one first. The last one is the subject, so there is
+    /// at least one.
     pub names: Vec<String>,
-    /// The names of the claims that came, for the log.
+    /// The names of the received claims, for the log.
     pub(crate) claim_names: String,
-    /// The time at which the person last proved to the provider who they are.
-    pub(crate) proved_at: Option<Timestamp>,
-    /// The session at the provider.
+    /// When the provider last authenticated the person (`auth_time`), if it says so.
+    pub(crate) authenticated_at: Option<Timestamp>,
+    /// The id of the session at the provider (`sid`).
     pub session: Option<String>,
-    /// The ID token as the provider has sent it, with which the person signs out there.
+    /// The encoded ID token, which the provider may require for signing out.
     pub(crate) id_token: String,
 }
 
-/// A verified ID token of a sign-in.
+/// A validated ID token.
 pub(super) struct IdToken {
     identity: Identity,
-    proved_at: Option<Timestamp>,
+    authenticated_at: Option<Timestamp>,
     session: Option<String>,
     /// All claims of the token.
     claims: UserClaims,
 }
 
 impl IdToken {
-    /// Parses the content of an ID token. Fails unless the token is valid and belongs to the sign-in with this nonce.
+    /// Parses the payload of an ID token. Fails unless the token is valid and belongs to the
+    /// sign-in with this nonce.
     pub(super) fn parse(
         token: &[u8],
         settings: &ProviderSettings,
@@ -58,43 +61,44 @@ impl IdToken {
         let Some(identity) = claims.identity() else {
             return invalid("the token names nobody (sub)");
         };
-        if let Some(proved_at) = claims.auth_time
-            && proved_at.second > now.as_second() + MAX_SKEW_SECONDS
+        if let Some(authenticated_at) = claims.auth_time
+            && authenticated_at.second > now.as_second() + MAX_SKEW_SECONDS
         {
             return invalid("the token is from before the person signed in (auth_time)");
         }
-        let proved_at = claims
+        let authenticated_at = claims
             .auth_time
             .and_then(|date| Timestamp::from_second(date.second).ok())
             .map(|time| time.min(now));
         Ok(Self {
             identity,
-            proved_at,
+            authenticated_at,
             session: claims.session(),
             claims: serde_json::from_slice(token).unwrap_or_default(),
         })
     }
 
-    /// Whether the token lacks the claim of a rule that would give the person more than the rules that hold, so a
-    /// higher role may follow from the claims at userinfo.
-    pub(super) fn lacks_claim_of_rule(&self, settings: &ProviderSettings) -> bool {
+    /// Whether the token lacks the claim of a rule for a higher role than the matching rules grant,
+    /// so that userinfo may still grant that role.
+    pub(super) fn lacks_role_claim(&self, settings: &ProviderSettings) -> bool {
         let rules = settings.roles.iter();
-        let held_role = rules
+        let granted_role = rules
             .clone()
-            .filter(|rule| rule.holds(&self.claims))
+            .filter(|rule| rule.matches(&self.claims))
             .map(|rule| rule.role)
             .max();
         rules
-            .filter(|rule| Some(rule.role) > held_role)
+            .filter(|rule| Some(rule.role) > granted_role)
             .any(|rule| !rule.is_decided_by(&self.claims))
     }
 
-    /// Whether the token has no name of the person. An e-mail address is none.
+    /// Whether the token does not name the person. An e-mail address does not count as a name.
     pub(super) fn lacks_name(&self) -> bool {
-        names(&[&self.claims]).is_empty()
+        collect_names(&[&self.claims]).is_empty()
     }
 
-    /// Checks that the claims at userinfo are about the person of the token (OpenID Connect Core 1.0, section 5.3.2).
+    /// Checks that the userinfo claims are about the same person as the token (OpenID Connect Core
+    /// 1.0, section 5.3.2).
     pub(super) fn check_userinfo(&self, userinfo: &UserClaims) -> Result<(), Failure> {
         if userinfo.get("sub").and_then(Value::as_str) == Some(&self.identity.subject) {
             return Ok(());
@@ -102,7 +106,8 @@ impl IdToken {
         invalid("the claims at userinfo are those of another person (sub)")
     }
 
-    /// Returns the person of the token, with the claims at userinfo if the provider was asked for them.
+    /// Combines the token with the userinfo claims, if they were fetched, into the person who signs
+    /// in. The caller adds the encoded ID token.
     pub(super) fn into_person(
         self,
         userinfo: Option<&UserClaims>,
@@ -115,21 +120,21 @@ impl IdToken {
         let role = settings
             .roles
             .iter()
-            .filter(|rule| all_claims.iter().any(|claims| rule.holds(claims)))
+            .filter(|rule| all_claims.iter().any(|claims| rule.matches(claims)))
             .map(|rule| rule.role)
             .max();
 
-        let mut known_names = names(&all_claims);
+        let mut names = collect_names(&all_claims);
         let addresses = all_claims
             .iter()
             .filter_map(|claims| text_claim(claims, "email"));
-        known_names.extend(addresses);
-        known_names.push(self.identity.subject.clone());
+        names.extend(addresses);
+        names.push(self.identity.subject.clone());
 
-        let token_names = list_names(&self.claims);
+        let token_names = list_claim_names(&self.claims);
         let claim_names = match userinfo {
             Some(userinfo) => {
-                let userinfo_names = list_names(userinfo);
+                let userinfo_names = list_claim_names(userinfo);
                 format!("the ID token has {token_names}; userinfo has {userinfo_names}")
             }
             None => format!("the ID token has {token_names}"),
@@ -137,21 +142,21 @@ impl IdToken {
         Person {
             identity: self.identity,
             role,
-            names: known_names,
+            names,
             claim_names,
-            proved_at: self.proved_at,
+            authenticated_at: self.authenticated_at,
             session: self.session,
             id_token: String::new(),
         }
     }
 }
 
-/// Returns the names of a person in these claims; the first one is best.
-fn names(all_claims: &[&UserClaims]) -> Vec<String> {
+/// Collects the names of a person from these claims, the most suitable one first.
+fn collect_names(all_claims: &[&UserClaims]) -> Vec<String> {
     let sources: [fn(&UserClaims) -> Option<String>; 4] = [
         |claims| text_claim(claims, "name"),
         |claims| text_claim(claims, "preferred_username"),
-        joined_name,
+        full_name,
         |claims| text_claim(claims, "nickname"),
     ];
     let mut names = Vec::new();
@@ -161,8 +166,8 @@ fn names(all_claims: &[&UserClaims]) -> Vec<String> {
     names
 }
 
-/// Returns the given name and the family name as one name, if there is one of them.
-fn joined_name(claims: &UserClaims) -> Option<String> {
+/// Returns the given name and the family name as one name. Either of them is enough.
+fn full_name(claims: &UserClaims) -> Option<String> {
     let given_name = text_claim(claims, "given_name");
     let family_name = text_claim(claims, "family_name");
     match (given_name, family_name) {
@@ -172,7 +177,7 @@ fn joined_name(claims: &UserClaims) -> Option<String> {
     }
 }
 
-/// Returns a claim that is a text and not blank.
+/// Returns a claim that is a string and not blank.
 fn text_claim(claims: &UserClaims, name: &str) -> Option<String> {
     let text = claims.get(name)?.as_str()?;
     if text.trim().is_empty() {
@@ -181,9 +186,8 @@ fn text_claim(claims: &UserClaims, name: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Returns the names of claims for the log, without their values. A log needs no more than the first
-/// [`MAX_LISTED_BYTES`].
-fn list_names(claims: &UserClaims) -> String {
+/// Lists the names of claims for the log, without their values, truncated to [`MAX_LISTED_BYTES`].
+fn list_claim_names(claims: &UserClaims) -> String {
     let names: Vec<&str> = claims.keys().map(String::as_str).collect();
     let mut list = names.join(", ");
     if list.len() > MAX_LISTED_BYTES {

@@ -1,4 +1,5 @@
-//! The requests of the service to a provider, and the URLs to which the service sends a browser.
+//! The OpenID provider: requests to its endpoints, and the URLs at the provider to which browsers
+//! are redirected.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,11 +27,11 @@ use super::{
     signature::{parse_keys, verify},
 };
 
-/// The time that a request to the provider may take.
+/// The time limit of a request to the provider.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
-/// The turns of requests that redeem codes. A caller has 24 requests: 2 with a turn, and 22 that wait. The last one waits
-/// for 11 others.
+/// The concurrency limits for redeeming authorization codes. A caller can have 24 requests: 2 with
+/// a turn, and 22 that wait, of which the last one waits for 11 rounds.
 const TURN_LIMITS: TurnLimits = TurnLimits {
     turns: 6,
     turns_of_known: 2,
@@ -42,40 +43,41 @@ const TURN_LIMITS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The tokens that a code is exchanged for.
+/// The response of the token endpoint.
 #[derive(Deserialize)]
 struct Tokens {
     id_token: String,
     access_token: Option<String>,
 }
 
-/// The values of a sign-in that the provider gets.
+/// The protocol parameters of one sign-in: for the authorization request, and for redeeming its code.
 pub(crate) struct SignIn {
-    /// The URL to which the provider sends the browser back.
+    /// The redirect URI, to which the provider sends the browser back.
     pub redirect: String,
     pub state: String,
     pub nonce: String,
-    /// The secret of PKCE.
+    /// The PKCE code verifier (RFC 7636).
     pub verifier: String,
-    /// Whether the person must prove again who they are.
+    /// Whether the provider must authenticate the person again, even if they have a session there.
     pub asks_again: bool,
 }
 
-/// A provider, with its cached metadata.
+/// An OpenID provider, with its cached metadata.
 pub struct Provider {
-    /// The choices of the operator.
+    /// The operator's settings.
     pub settings: ProviderSettings,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
     turns: Arc<Turns>,
     metadata_cache: Mutex<MetadataCache>,
-    /// The lock of the request for the metadata: there is at most one at a time.
+    /// Held while the metadata is fetched, so that at most one such request is in flight.
     request_lock: tokio::sync::Mutex<()>,
 }
 
 impl Provider {
-    /// Returns a provider without metadata. A request to it may take as long as `limit`, usually [`REQUEST_LIMIT`]. Fails
-    /// only if the build supports no suitable version of TLS.
+    /// Returns a provider whose metadata is not fetched yet. `limit` is the time limit of a
+    /// request, usually [`REQUEST_LIMIT`]. Fails only if the build supports no suitable TLS
+    /// version.
     pub fn new(
         settings: ProviderSettings,
         resolver: Box<dyn Resolve>,
@@ -99,10 +101,10 @@ impl Provider {
         })
     }
 
-    /// Returns the URL to which the browser goes to sign in.
+    /// Returns the URL of the authorization request, to which the browser is redirected to sign in.
     pub(crate) async fn authorization_url(&self, sign_in: &SignIn) -> Result<Url, Failure> {
         let metadata = self.metadata().await?;
-        let mut url = self.safe_url(&metadata.authorization_endpoint)?;
+        let mut url = self.parse_safe_url(&metadata.authorization_endpoint)?;
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&sign_in.verifier));
         let mut query = url.query_pairs_mut();
         query
@@ -123,8 +125,9 @@ impl Provider {
         Ok(url)
     }
 
-    /// Exchanges a code for the person whom the provider signed in. `issuer` is the parameter `iss`, which names the
-    /// provider that has sent the code (RFC 9207).
+    /// Redeems an authorization code, and returns the person whom the provider signed in. `issuer`
+    /// is the `iss` parameter of the callback, which names the provider that issued the code (RFC
+    /// 9207).
     pub(crate) async fn redeem_code(
         &self,
         caller: Caller,
@@ -134,34 +137,38 @@ impl Provider {
         now: Timestamp,
     ) -> Result<Person, Failure> {
         let metadata = self.metadata().await?;
+        // A provider that announces the parameter must send it, so a missing one is rejected, too.
         if issuer.is_some() || metadata.authorization_response_iss_parameter_supported {
             let stated_issuer = issuer.unwrap_or_default();
             let own_issuer = self.settings.issuer.as_str();
             check_issuer("the response", stated_issuer, own_issuer)?;
         }
-        let url = self.safe_url(&metadata.token_endpoint)?;
+        let url = self.parse_safe_url(&metadata.token_endpoint)?;
         let form = self.code_form(sign_in, code, metadata.needs_secret_in_form());
-        let turn = self.turns.take(caller).await.map_err(without_turn)?;
+        let turn = self.turns.take(caller).await.map_err(turn_failure)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         drop(turn);
-        let content = self.verified_content(&tokens.id_token).await?;
+        let content = self.verify_token(&tokens.id_token).await?;
         let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
-        let userinfo = self.missing_claims(&metadata, &id_token, &tokens).await?;
+        let userinfo = self
+            .fetch_missing_claims(&metadata, &id_token, &tokens)
+            .await?;
         let mut person = id_token.into_person(userinfo.as_ref(), &self.settings);
         person.id_token = tokens.id_token;
         Ok(person)
     }
 
-    /// Asks for the claims at userinfo, if the ID token lacks the name of the person or a claim of a rule. Many providers
-    /// send them only there. A failure there does not matter if only the name is missing.
-    async fn missing_claims(
+    /// Fetches the claims from the userinfo endpoint if the ID token lacks the person's name or a
+    /// claim that can decide the role. Many providers send these claims only there. If only the
+    /// name is missing, a failure is logged and ignored.
+    async fn fetch_missing_claims(
         &self,
         metadata: &ProviderMetadata,
         id_token: &IdToken,
         tokens: &Tokens,
     ) -> Result<Option<UserClaims>, Failure> {
-        let lacks_claim_of_rule = id_token.lacks_claim_of_rule(&self.settings);
-        if !lacks_claim_of_rule && !id_token.lacks_name() {
+        let lacks_role_claim = id_token.lacks_role_claim(&self.settings);
+        if !lacks_role_claim && !id_token.lacks_name() {
             return Ok(None);
         }
         let (Some(endpoint), Some(access_token)) =
@@ -174,7 +181,7 @@ impl Provider {
                 id_token.check_userinfo(&userinfo)?;
                 Ok(Some(userinfo))
             }
-            Err(failure) if lacks_claim_of_rule => Err(failure),
+            Err(failure) if lacks_role_claim => Err(failure),
             Err(failure) => {
                 warn!("the name of a person who signs in is not known: {failure}");
                 Ok(None)
@@ -182,25 +189,27 @@ impl Provider {
         }
     }
 
-    /// Fetches the claims at userinfo (OpenID Connect Core 1.0, section 5.3), which a provider can also sign.
+    /// Fetches the claims from the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). The
+    /// response is plain JSON or a signed token.
     async fn fetch_userinfo(
         &self,
         endpoint: &str,
         access_token: &str,
     ) -> Result<UserClaims, Failure> {
-        let url = self.safe_url(endpoint)?;
+        let url = self.parse_safe_url(endpoint)?;
         let authorization = format!("Bearer {access_token}");
         let response = self.fetcher.get_userinfo(&url, authorization).await?;
         if !response.is_token {
             return response.parse_json(&url);
         }
         let token = String::from_utf8_lossy(&response.body);
-        let content = self.verified_content(token.trim()).await?;
+        let content = self.verify_token(token.trim()).await?;
         claims::parse_userinfo(&content, &self.settings)
     }
 
-    /// Returns the form that redeems a code. The client proves itself with its secret in `Authorization`, or in the form if the
-    /// provider needs this; a public client only names itself in the form.
+    /// Builds the request that redeems a code. The client authenticates with its secret in
+    /// `Authorization`, or in the form if the provider requires this. A public client, which has no
+    /// secret, only states its id in the form.
     fn code_form(&self, sign_in: &SignIn, code: &str, has_secret_in_form: bool) -> CodeForm {
         let client_id = &self.settings.client_id;
         let mut body = form_urlencoded::Serializer::new(String::new());
@@ -225,24 +234,26 @@ impl Provider {
         }
     }
 
-    /// Returns the content of a logout token. See [`claims::parse_logout`].
+    /// Verifies and parses a logout token. See [`claims::parse_logout`].
     pub(crate) async fn parse_logout(
         &self,
         token: &str,
         now: Timestamp,
     ) -> Result<Logout, Failure> {
-        let content = self.verified_content(token).await?;
+        let content = self.verify_token(token).await?;
         claims::parse_logout(&content, &self.settings, now)
     }
 
-    /// Returns the URL to which the browser goes to sign out at the provider, too, and then to `next_url`. Returns
-    /// `None` if the provider cannot sign people out, or does not respond (OpenID Connect RP-Initiated Logout 1.0, section 2).
+    /// Returns the URL at which the browser also signs out of the provider, which then redirects to
+    /// `next_url` (OpenID Connect RP-Initiated Logout 1.0, section 2). `None` if the provider does
+    /// not support this, or does not respond.
     ///
-    /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such as Okta, require it.
+    /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such
+    /// as Okta, require it.
     pub(crate) async fn sign_out_url(&self, next_url: &str, id_token: Option<&str>) -> Option<Url> {
         let metadata = self.metadata().await.ok()?;
         let endpoint = metadata.end_session_endpoint.as_ref()?;
-        let mut url = self.safe_url(endpoint).ok()?;
+        let mut url = self.parse_safe_url(endpoint).ok()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("post_logout_redirect_uri", next_url);
@@ -252,14 +263,14 @@ impl Provider {
         Some(url)
     }
 
-    /// Returns the content of a token with a valid signature.
-    async fn verified_content(&self, token: &str) -> Result<Vec<u8>, Failure> {
+    /// Verifies the signature of a token, and returns its payload. Fetches the provider's keys
+    /// again if none matches, because the provider may have rotated them.
+    async fn verify_token(&self, token: &str) -> Result<Vec<u8>, Failure> {
         let metadata = self.metadata().await?;
         if let Some(content) = verify(token, &metadata.keys)? {
             return Ok(content);
         }
-        // The provider may have a new key.
-        let new_metadata = self.metadata_after(&metadata).await?;
+        let new_metadata = self.newer_metadata(&metadata).await?;
         match verify(token, &new_metadata.keys)? {
             Some(content) => Ok(content),
             None => Err(Failure::Invalid(
@@ -269,38 +280,42 @@ impl Provider {
         }
     }
 
-    /// Returns the metadata of the provider, from the cache if it is not older than [`MAX_METADATA_AGE`].
+    /// Returns the provider's metadata, from the cache while it is fresh. See
+    /// [`MetadataCache::fresh_metadata`].
     async fn metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
-        if let Some(metadata) = self.metadata_cache.lock().fresh(self.clock.instant()) {
-            return Ok(metadata);
+        let now = self.clock.instant();
+        let cached_metadata = self.metadata_cache.lock().fresh_metadata(now);
+        match cached_metadata {
+            Some(metadata) => Ok(metadata),
+            None => self.refresh_metadata().await,
         }
-        self.refresh_metadata().await
     }
 
-    /// Returns newer metadata than `old_metadata`, if there is any. The provider is asked at most every [`MIN_PAUSE`],
-    /// because strangers can send tokens with keys that do not exist.
-    async fn metadata_after(
+    /// Returns metadata that is newer than `old_metadata`, or the latest there is. Does not ask the
+    /// provider again if it [was just asked](MetadataCache::was_just_asked), because strangers can
+    /// send tokens with key ids that do not exist.
+    async fn newer_metadata(
         &self,
         old_metadata: &Arc<ProviderMetadata>,
     ) -> Result<Arc<ProviderMetadata>, Failure> {
         {
             let cache = self.metadata_cache.lock();
-            let last_metadata = cache.metadata.as_ref().unwrap_or(old_metadata);
-            let is_newer = !Arc::ptr_eq(last_metadata, old_metadata);
+            let latest_metadata = cache.metadata.as_ref().unwrap_or(old_metadata);
+            let is_newer = !Arc::ptr_eq(latest_metadata, old_metadata);
             if is_newer || cache.was_just_asked(self.clock.instant()) {
-                return Ok(Arc::clone(last_metadata));
+                return Ok(Arc::clone(latest_metadata));
             }
         }
         self.refresh_metadata().await
     }
 
-    /// Asks the provider for its metadata. A caller that waits for the request of another caller gets the same result.
+    /// Fetches the metadata into the cache. Concurrent callers share one request and its result.
     async fn refresh_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
-        let earlier_count = self.metadata_cache.lock().request_count;
-        let _request = self.request_lock.lock().await;
+        let count_before_wait = self.metadata_cache.lock().request_count;
+        let _request_guard = self.request_lock.lock().await;
         {
             let mut cache = self.metadata_cache.lock();
-            if cache.request_count != earlier_count
+            if cache.request_count != count_before_wait
                 && let Some(result) = &cache.last_result
             {
                 return result.clone();
@@ -319,22 +334,23 @@ impl Provider {
         result
     }
 
-    /// Fetches the metadata of the provider, and its keys.
+    /// Fetches the provider's metadata and keys.
     async fn fetch_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
-        let url = self.safe_url(&format!("{base}/.well-known/openid-configuration"))?;
+        let url = self.parse_safe_url(&format!("{base}/.well-known/openid-configuration"))?;
         let mut metadata: ProviderMetadata = self.fetcher.get_json(&url).await?;
         check_issuer(url.as_str(), &metadata.issuer, issuer)?;
 
-        let keys_url = self.safe_url(&metadata.jwks_uri)?;
+        let keys_url = self.parse_safe_url(&metadata.jwks_uri)?;
         let key_set = self.fetcher.get_json(&keys_url).await?;
         metadata.keys = parse_keys(&key_set)?;
         Ok(Arc::new(metadata))
     }
 
-    /// Parses a URL in the metadata, which can get secrets. Fails unless the URL has TLS, or the origin of the issuer.
-    fn safe_url(&self, text: &str) -> Result<Url, Failure> {
+    /// Parses a URL from the metadata, to which secrets may be sent. Fails unless it uses HTTPS, or
+    /// has the issuer's origin, which the operator chose.
+    fn parse_safe_url(&self, text: &str) -> Result<Url, Failure> {
         let issuer_origin = self.settings.issuer.url.origin();
         match Url::parse(text) {
             Ok(url) if url.scheme() == "https" || url.origin() == issuer_origin => Ok(url),
@@ -345,7 +361,7 @@ impl Provider {
     }
 }
 
-/// Returns the value of `Authorization` for a client and its secret (RFC 6749, section 2.3.1).
+/// Returns the `Authorization` header of a client with a secret (RFC 6749, section 2.3.1).
 fn basic_authorization(client_id: &str, secret: &str) -> String {
     let encoded_id: String = form_urlencoded::byte_serialize(client_id.as_bytes()).collect();
     let encoded_secret: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
@@ -353,8 +369,8 @@ fn basic_authorization(client_id: &str, secret: &str) -> String {
     format!("Basic {credentials}")
 }
 
-/// Returns the failure of a request that gets no turn.
-fn without_turn(error: NoTurn) -> Failure {
+/// Returns the failure of a request that got no turn.
+fn turn_failure(error: NoTurn) -> Failure {
     let message = match error {
         NoTurn::Full => "too many requests wait for the provider",
         NoTurn::Late => "no turn at the provider came in time",

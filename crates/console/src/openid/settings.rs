@@ -1,4 +1,4 @@
-//! The choices of an operator about the provider, and its failures.
+//! The operator's settings for the provider, and the reasons why a sign-in at it fails.
 
 use std::str::FromStr;
 
@@ -6,21 +6,22 @@ use petstore_domain::staff::Role;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
-/// The reason for which somebody is not signed in. The texts are for the log.
+/// The reason why a sign-in at the provider failed. The texts are for the log.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Failure {
     /// The provider does not respond, or not in time.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The provider, or somebody in its name, sent an invalid response.
+    /// The provider, or somebody who impersonates it, sent an invalid response.
     #[error("invalid response: {0}")]
     Invalid(String),
-    /// The claims of the person match no rule for a role.
+    /// The person's claims match no role rule. Names the received claims.
     #[error("no --oidc-role matches: {0}")]
     WithoutRole(String),
 }
 
-/// The name of a provider, which every token has. It is compared byte by byte.
+/// The issuer URL of a provider, which every token states in `iss`. It is compared byte by byte, so
+/// the operator's exact spelling is kept next to the parsed URL.
 #[derive(Debug, Clone)]
 pub struct Issuer {
     text: String,
@@ -46,7 +47,7 @@ impl FromStr for Issuer {
     }
 }
 
-/// Whether nobody can read requests to this URL: with TLS, or on this machine.
+/// Whether requests to this URL cannot be intercepted: it uses HTTPS, or stays on this machine.
 fn is_safe(url: &Url) -> bool {
     let is_this_machine = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -58,36 +59,39 @@ fn is_safe(url: &Url) -> bool {
 }
 
 impl Issuer {
-    /// Returns the name as the operator wrote it.
+    /// Returns the issuer exactly as the operator wrote it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the host, by which people recognize the provider.
+    /// Returns the host, which pages show as the name of the provider.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 }
 
-/// The choices of an operator.
+/// The operator's settings for the provider.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "a comment says what a name does not")]
+#[expect(missing_docs, reason = "self-explanatory names need no doc")]
 pub struct ProviderSettings {
     pub issuer: Issuer,
-    /// The name of the service at the provider, and its password; a public client has none.
+    /// The id under which this service is registered at the provider.
     pub client_id: String,
+    /// The secret of the client; `None` for a public client.
     pub client_secret: Option<String>,
-    /// The scopes for which the provider is asked, separated by spaces. `None`: the usual ones.
+    /// The scopes to request, separated by spaces; `None` for the defaults.
     pub scope: Option<String>,
-    /// The claims that give a role.
+    /// The rules that grant roles to people by their claims.
     pub roles: Vec<RoleRule>,
-    /// Whether nobody signs in with a password.
+    /// Whether the provider is the only way to sign in, so that passwords are turned off.
     pub only: bool,
-    /// Whether a page leads to the provider without a button in between.
+    /// Whether pages that need a session redirect to the provider at once, without showing a
+    /// sign-in page first.
     pub redirects: bool,
 }
 
-/// Checks the scopes for which an operator wants to ask, and returns them, separated by one space each.
+/// Parses the scopes that an operator configured, and returns them separated by single spaces.
+/// Fails without `openid`.
 pub fn parse_scope(text: &str) -> Result<String, &'static str> {
     let scopes: Vec<&str> = text.split_ascii_whitespace().collect();
     if !scopes.contains(&"openid") {
@@ -98,7 +102,7 @@ pub fn parse_scope(text: &str) -> Result<String, &'static str> {
     Ok(scopes.join(" "))
 }
 
-/// A claim that gives a role: `CLAIM=VALUE:ROLE`.
+/// A rule that grants a role to everybody whose claim has a value: `CLAIM=VALUE:ROLE`.
 #[derive(Debug, Clone)]
 pub struct RoleRule {
     claim: String,
@@ -130,15 +134,15 @@ impl FromStr for RoleRule {
     }
 }
 
-/// The rules of one option, or of the variable.
+/// The rules in one command-line option, or in the environment variable.
 #[derive(Debug, Clone)]
 pub struct RoleRules(pub Vec<RoleRule>);
 
 impl FromStr for RoleRules {
     type Err = &'static str;
 
-    /// Parses rules with commas between them. The values of claims can have commas, too, so only a comma after a role
-    /// ends a rule.
+    /// Parses rules separated by commas. The values of claims can contain commas, too, so a comma
+    /// only separates rules if the text before it is a complete rule.
     ///
     /// Example: `groups=cn=managers,ou=groups:manager,hd=shop.example:clerk` has two rules.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -160,9 +164,10 @@ impl FromStr for RoleRules {
 }
 
 impl RoleRule {
-    /// Whether the claim has the value: as a text, in a list, or as a name in an object.
-    pub(super) fn holds(&self, claims: &Map<String, Value>) -> bool {
-        // At many providers, everybody can enter any address.
+    /// Whether the claims satisfy the rule: its claim is the value, an array that contains it, or
+    /// an object with a member of that name.
+    pub(super) fn matches(&self, claims: &Map<String, Value>) -> bool {
+        // At many providers, anybody can enter any address.
         if self.claim == "email" && !has_verified_address(claims) {
             return false;
         }
@@ -170,15 +175,15 @@ impl RoleRule {
             .is_some_and(|claim| self.is_value_of(claim))
     }
 
-    /// Whether these claims decide the rule: they have its claim, with any value. An address needs the statement
-    /// whether it is verified.
+    /// Whether these claims are enough to decide whether the rule matches: they contain its claim,
+    /// with any value, and for an e-mail address also whether it is verified.
     pub(super) fn is_decided_by(&self, claims: &Map<String, Value>) -> bool {
-        let has_statement = self.claim != "email" || claims.contains_key("email_verified");
+        let states_verification = self.claim != "email" || claims.contains_key("email_verified");
         let claim = self.find_claim(claims);
-        has_statement && claim.is_some_and(|claim| !claim.is_null())
+        states_verification && claim.is_some_and(|claim| !claim.is_null())
     }
 
-    /// Whether a claim is the value of the rule, or has it.
+    /// Whether a claim equals the value of the rule, or contains it.
     fn is_value_of(&self, claim: &Value) -> bool {
         match claim {
             Value::String(text) => *text == self.value,
@@ -192,13 +197,15 @@ impl RoleRule {
         }
     }
 
-    /// Finds the claim with the name of the rule, or else with this path, such as `realm_access.roles`.
+    /// Finds the claim of the rule, which is the name of a claim or a path to a nested one, such as
+    /// `realm_access.roles`.
     fn find_claim<'c>(&self, claims: &'c Map<String, Value>) -> Option<&'c Value> {
         find_at_path(claims, &self.claim)
     }
 }
 
-/// Whether the provider states that the address of the person is verified. Cognito writes `true` as a text.
+/// Whether the provider states that the person's e-mail address is verified. Cognito sends `true`
+/// as a string.
 fn has_verified_address(claims: &Map<String, Value>) -> bool {
     match claims.get("email_verified") {
         Some(Value::Bool(is_verified)) => *is_verified,
@@ -207,10 +214,11 @@ fn has_verified_address(claims: &Map<String, Value>) -> bool {
     }
 }
 
-/// Finds the value at a path, whose names can have dots themselves: the longest name counts first.
+/// Finds the value at a path. Names in the path can contain dots themselves, so the longest
+/// matching name is tried first.
 ///
-/// Example: `resource_access.console.shop.example.roles` leads to the member `roles` of the member
-/// `console.shop.example`.
+/// Example: in `resource_access.console.shop.example.roles`, `console.shop.example` can be the name
+/// of a member of `resource_access`.
 fn find_at_path<'c>(claims: &'c Map<String, Value>, path: &str) -> Option<&'c Value> {
     if let Some(claim) = claims.get(path) {
         return Some(claim);

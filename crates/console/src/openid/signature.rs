@@ -1,5 +1,6 @@
-//! Signed tokens (RFC 7515) and the keys that verify them (RFC 7517). The key decides which algorithms
-//! there are: a token only chooses among the algorithms of its key, so `none` and HS256 mean nothing here.
+//! Verifies signed tokens (RFC 7515) with the provider's public keys (RFC 7517). The key determines
+//! which algorithms are possible, and a token only chooses among them. So tokens with the algorithm
+//! `none` or HS256 are never accepted.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -13,35 +14,35 @@ use serde_json::{Map, Value};
 
 use super::settings::Failure;
 
-/// The number of keys that a provider may have.
+/// The maximum number of keys that a provider may have.
 const MAX_KEYS: usize = 64;
 
-/// The largest token, in bytes.
+/// The maximum length of a token, in bytes.
 const MAX_TOKEN_BYTES: usize = 64 << 10;
 
-/// A document with keys.
+/// A JSON Web Key Set, the document with the provider's keys.
 #[derive(Deserialize)]
 pub(super) struct KeySet {
     keys: Vec<Map<String, Value>>,
 }
 
-/// A key that can sign tokens.
+/// A public key that can verify tokens.
 pub(super) struct Key {
     id: Option<String>,
-    /// The only algorithm for which the key is, if it says so.
+    /// The only algorithm that the key may be used with, if the key states one.
     algorithm: Option<String>,
     kind: KeyKind,
 }
 
-/// The public key of an algorithm.
+/// The public key, by type.
 enum KeyKind {
     /// The modulus `n` and the exponent `e`.
     Rsa { n: Vec<u8>, e: Vec<u8> },
-    /// The point on the curve, with both coordinates.
+    /// The uncompressed point on the curve.
     P256(Vec<u8>),
-    /// The point on the curve, with both coordinates.
+    /// The uncompressed point on the curve.
     P384(Vec<u8>),
-    /// The point on the curve, as RFC 8032 encodes it.
+    /// The point on the curve in the encoding of RFC 8032.
     Ed25519(Vec<u8>),
 }
 
@@ -53,7 +54,8 @@ struct TokenHeader {
     crit: Option<Value>,
 }
 
-/// Returns the keys of a document that can sign tokens. Fails if there are too many.
+/// Returns the keys in a key set that can verify tokens. Skips keys of other types and for other
+/// uses. Fails if there are too many.
 pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     let count = set.keys.len();
     if count > MAX_KEYS {
@@ -64,59 +66,63 @@ pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     Ok(set.keys.iter().filter_map(Key::from_jwk).collect())
 }
 
-/// Verifies the signature of a token with these keys, and returns its content. `None` if no key has the token's key
-/// id, or if none without an id has signed the token: the provider may have rotated its keys.
+/// Verifies the signature of a token with these keys, and returns its payload. Returns `None` if
+/// the right key may be missing, because the provider may have rotated its keys: no key matches the
+/// token, or the matching keys were not chosen by id and did not sign it. Fails if the token is
+/// malformed, or the key with its id did not sign it.
 pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
     let parts: Vec<&str> = token.split('.').take(4).collect();
-    let [header, content, signature] = parts[..] else {
+    let [encoded_header, encoded_payload, encoded_signature] = parts[..] else {
         return Err(invalid_token("has no three parts"));
     };
     if token.len() > MAX_TOKEN_BYTES {
         return Err(invalid_token("is too long"));
     }
-    let signed_text = &token[..header.len() + 1 + content.len()];
-    let header: TokenHeader = serde_json::from_slice(&decode(header)?)
+    let signed_text = &token[..encoded_header.len() + 1 + encoded_payload.len()];
+    let header: TokenHeader = serde_json::from_slice(&decode(encoded_header)?)
         .map_err(|error| invalid_token(&format!("has an invalid header: {error}")))?;
     if header.crit.is_some() {
         return Err(invalid_token("has an extension that is not known (crit)"));
     }
-    let signature = decode(signature)?;
+    let signature = decode(encoded_signature)?;
 
-    let matching_keys = keys_for(&header, keys);
+    let matching_keys = candidate_keys(&header, keys);
     if matching_keys.is_empty() {
         return Ok(None);
     }
     let is_signed = matching_keys
         .iter()
         .any(|key| key.has_signed(&header.alg, signed_text.as_bytes(), &signature));
+    if is_signed {
+        return Ok(Some(decode(encoded_payload)?));
+    }
     let are_chosen_by_id =
         header.kid.is_some() && matching_keys.iter().all(|key| key.id == header.kid);
-    if !is_signed && !are_chosen_by_id {
-        return Ok(None);
-    }
-    if !is_signed {
+    if are_chosen_by_id {
         return Err(invalid_token(
             "has no signature of its key, or one of another algorithm",
         ));
     }
-    Ok(Some(decode(content)?))
+    Ok(None)
 }
 
-/// Returns the failure of a token. The reason follows "the token".
+/// Returns the failure of an invalid token. The reason completes a sentence that begins with "the
+/// token".
 fn invalid_token(reason: &str) -> Failure {
     Failure::Invalid(format!("the token {reason}"))
 }
 
-/// Decodes a part of a token from base64url.
+/// Decodes a base64url part of a token.
 fn decode(part: &str) -> Result<Vec<u8>, Failure> {
     URL_SAFE_NO_PAD
         .decode(part)
         .map_err(|_| invalid_token("is not base64url"))
 }
 
-/// Returns the keys that can have signed a token: the keys with its id. If the token or the keys have no id, there must be only one
-/// key for its algorithm.
-fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
+/// Returns the keys that may have signed a token: those with the token's key id. If the token or
+/// the keys have no id, the only key that supports the algorithm; with several, the choice is
+/// ambiguous, and there is no candidate.
+fn candidate_keys<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     if header.kid.is_some() {
         let keys_with_id: Vec<&Key> = keys.iter().filter(|key| key.id == header.kid).collect();
         if !keys_with_id.is_empty() {
@@ -126,7 +132,7 @@ fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     let mut possible_keys = Vec::new();
     for key in keys {
         let can_have_id = header.kid.is_none() || key.id.is_none();
-        if can_have_id && key.is_for(&header.alg) {
+        if can_have_id && key.supports(&header.alg) {
             possible_keys.push(key);
         }
     }
@@ -137,7 +143,7 @@ fn keys_for<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
 }
 
 impl Key {
-    /// Parses a key (RFC 7517). Returns `None` for a key that cannot sign tokens.
+    /// Parses a JSON Web Key. Returns `None` for a key that cannot verify tokens.
     fn from_jwk(jwk: &Map<String, Value>) -> Option<Self> {
         if text_member(jwk, "use").is_some_and(|usage| usage != "sig") {
             return None;
@@ -159,8 +165,8 @@ impl Key {
         })
     }
 
-    /// Whether this key can sign with an algorithm.
-    fn is_for(&self, algorithm: &str) -> bool {
+    /// Whether the key can be used with an algorithm.
+    fn supports(&self, algorithm: &str) -> bool {
         if self.algorithm.as_ref().is_some_and(|own| own != algorithm) {
             return false;
         }
@@ -168,14 +174,14 @@ impl Key {
             KeyKind::Rsa { .. } => rsa_parameters(algorithm).is_some(),
             KeyKind::P256(_) => algorithm == "ES256",
             KeyKind::P384(_) => algorithm == "ES384",
-            // RFC 9864 calls the algorithm by its curve.
+            // RFC 9864 names the algorithm after its curve.
             KeyKind::Ed25519(_) => ["EdDSA", "Ed25519"].contains(&algorithm),
         }
     }
 
-    /// Whether this key has signed a text with an algorithm.
+    /// Whether this is a valid signature of the text by this key, with this algorithm.
     fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
-        if !self.is_for(algorithm) {
+        if !self.supports(algorithm) {
             return false;
         }
         let result = match &self.kind {
@@ -197,7 +203,8 @@ impl Key {
     }
 }
 
-/// Returns the parameters of an algorithm of RSA keys (RFC 7518, sections 3.3 and 3.5); `None` for another algorithm.
+/// Returns the parameters of an RSA signature algorithm (RFC 7518, sections 3.3 and 3.5); `None`
+/// for any other algorithm.
 fn rsa_parameters(algorithm: &str) -> Option<&'static RsaParameters> {
     match algorithm {
         "RS256" => Some(&RSA_PKCS1_2048_8192_SHA256),
@@ -210,10 +217,10 @@ fn rsa_parameters(algorithm: &str) -> Option<&'static RsaParameters> {
     }
 }
 
-/// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
+/// The first byte of an uncompressed point (SEC 1, section 2.3.3).
 const UNCOMPRESSED_POINT: u8 = 4;
 
-/// Returns the point of a key on an elliptic curve, with both coordinates.
+/// Returns the uncompressed point of an elliptic-curve key.
 fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
     let mut point = vec![UNCOMPRESSED_POINT];
     point.extend(bytes_member(jwk, "x")?);
@@ -221,18 +228,19 @@ fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
     Some(point)
 }
 
-/// Returns a member of a key that is a text.
+/// Returns a string member of a key.
 fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
     jwk.get(name).and_then(Value::as_str)
 }
 
-/// Returns a member of a key that is bytes in base64url. Some providers fill it up with `=`.
+/// Decodes a base64url member of a key. Some providers add padding (`=`), which the standard does
+/// not allow.
 fn bytes_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
     let text = text_member(jwk, name)?.trim_end_matches('=');
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// Returns a member of a key that is a number, without the zeros before it, which ring rejects.
+/// Decodes a base64url member that is a big-endian number, without leading zeros, which ring rejects.
 fn number_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
     let bytes = bytes_member(jwk, name)?;
     Some(bytes.into_iter().skip_while(|byte| *byte == 0).collect())

@@ -1,4 +1,4 @@
-//! The audit trail with the newest entries first, and the search for entries.
+//! The page of the audit trail: its entries, the newest first, and the form that searches them.
 
 use std::{
     borrow::Cow,
@@ -29,18 +29,20 @@ use crate::prelude::*;
 /// The number of entries on a page.
 const ENTRIES_ON_PAGE: u32 = 50;
 
-/// The number of parts of the log that one page looks through.
+/// How many parts of the log one request reads at most while none of them has a matching entry.
+///
+/// Without the limit, a search for a rare entry would read the whole log in one request.
 const MAX_PARTS_FOR_PAGE: usize = 4;
 
-/// The fields of the search, as their names in links.
+/// The query parameters with the filters of the search.
 const FILTERS: [&str; 4] = ["since", "until", "animal", "type"];
 
-/// Parses the fields of the search as they are in links. An invalid field selects everything.
+/// Parses the filters of the search from the query parameters. An invalid value does not filter.
 pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
     let fields = &desk.visit.query;
     let zone = desk.visit.facts.zone_of_days();
-    let first_day = day_in(fields, "since");
-    let last_day = day_in(fields, "until");
+    let first_day = parse_day(fields, "since");
+    let last_day = parse_day(fields, "until");
     let subject = fields.integer("animal").map(|id| JournalSubject {
         kind: SubjectKind::Pet.into(),
         id: Some(id),
@@ -50,7 +52,7 @@ pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
         actor: None,
         kind: AuditType::parse(fields.get("type")),
         since: first_day.and_then(|day| zone.start_of_day(day)),
-        // The search includes the last day.
+        // The last day is part of the search, so the search ends with the start of the next day.
         until: last_day.and_then(|day| zone.start_of_next_day(day)),
         after: None,
         newest_first: true,
@@ -58,12 +60,13 @@ pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
     }
 }
 
-/// Returns the day in a field.
-fn day_in(fields: &Form, name: &str) -> Option<Date> {
+/// Parses a query parameter that holds a day, such as `2026-11-28`.
+fn parse_day(fields: &Form, name: &str) -> Option<Date> {
     fields.get(name).parse().ok()
 }
 
-/// Parses the position of a page in its link, such as `1234.5`.
+/// Parses the position after which a page begins: the number of a change and the number of an act,
+/// such as `1234.5`.
 fn parse_position(text: &str) -> Option<AuditPosition> {
     let (seq, act) = text.split_once('.')?;
     Some(AuditPosition {
@@ -72,9 +75,11 @@ fn parse_position(text: &str) -> Option<AuditPosition> {
     })
 }
 
-/// Reads the entries of a page, and the position after them. Looks through some parts of the log until
-/// there is an entry.
-async fn read(
+/// Loads the entries of a page, and the position after which the next page begins.
+///
+/// Reads on while no entry matches. A page can still be empty although another one follows: see
+/// [`MAX_PARTS_FOR_PAGE`].
+async fn load_page(
     desk: &Desk<'_>,
     mut query: AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), ApiError> {
@@ -88,18 +93,19 @@ async fn read(
     Ok(list_entries(desk, &query).await?)
 }
 
-/// The entries of the store that the entries of a page are about.
+/// What the entries of a page refer to, loaded in advance so that the entries can show names
+/// instead of numbers.
 struct Subjects {
     categories: Vec<Category>,
     fields: FieldSet,
     staff: Vec<StaffMember>,
     orders: Vec<OrderRow>,
-    /// The animals that have the notes of the entries.
+    /// The animals of the notes that entries are about, by the number of the animal.
     pets_with_notes: BTreeMap<i64, StorePet>,
 }
 
 impl Subjects {
-    /// Loads the subjects of the entries.
+    /// Loads everything that these entries refer to.
     async fn load(desk: &Desk<'_>, entries: &[AuditEntry]) -> Result<Self, ApiError> {
         let mut category_ids = BTreeSet::new();
         let mut order_ids = Vec::new();
@@ -121,7 +127,8 @@ impl Subjects {
         })
     }
 
-    /// Returns the animal of the order or note that an entry is about.
+    /// Returns the animal that belongs to the order or note of an entry. The row names it next to
+    /// the order or note.
     fn pet_of(&self, entry: &AuditEntry) -> Option<&StorePet> {
         let AuditEntry::Change(change) = entry else {
             return None;
@@ -140,7 +147,8 @@ impl Subjects {
         row.pet.as_ref()
     }
 
-    /// Returns the member of the staff that is this subject.
+    /// Returns the member of the staff whom an entry is about; `None` if its subject is not a
+    /// member.
     fn member(&self, subject: &JournalSubject) -> Option<&StaffMember> {
         if subject.kind != SubjectKind::Staff {
             return None;
@@ -151,7 +159,7 @@ impl Subjects {
     }
 }
 
-/// Loads the animals of the notes that entries are about, by their numbers.
+/// Loads the animals of all notes that entries are about, by the number of the animal.
 async fn load_pets_with_notes(
     desk: &Desk<'_>,
     entries: &[AuditEntry],
@@ -170,13 +178,13 @@ async fn load_pets_with_notes(
     Ok(pets)
 }
 
-/// Shows `GET /activity`.
+/// Handles `GET /activity`: renders a page of the entries that match the search.
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = &desk.visit.query;
     let after = parse_position(fields.get("after"));
     let mut query = parse_search(desk);
     query.after = after;
-    let (entries, next) = read(desk, query).await?;
+    let (entries, next) = load_page(desk, query).await?;
     let subjects = Subjects::load(desk, &entries).await?;
 
     let filters = FILTERS.map(|name| (name, fields.get(name)));
@@ -203,7 +211,10 @@ pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(Page::new(texts().activity, content).into())
 }
 
-/// Renders what the page says without entries. With `has_more`, the log was not looked through to its end.
+/// Renders the message in place of an empty table.
+///
+/// `has_more` says that the search stopped before the end of the log, so the next page can have
+/// matches.
 fn no_entries(has_more: bool) -> Markup {
     html! {
         div.card.empty {
@@ -218,7 +229,7 @@ fn no_entries(has_more: bool) -> Markup {
     }
 }
 
-/// Renders the form of the search, with its present fields.
+/// Renders the search form, filled in with the present filters.
 fn search_form(fields: &Form) -> Markup {
     let input = |id, label, kind| Input {
         id,
@@ -247,7 +258,7 @@ fn search_form(fields: &Form) -> Markup {
     }
 }
 
-/// The cells of an entry that a page and an export have.
+/// The cells of an entry that the page and the export have in common.
 pub(super) struct EntryCells<'a> {
     pub(super) time: Timestamp,
     pub(super) actor: &'a NamedActor,
@@ -262,7 +273,7 @@ impl<'a> EntryCells<'a> {
             AuditEntry::Change(change) => Self {
                 time: change.at,
                 actor: &change.actor,
-                action: match history::replaced(change) {
+                action: match history::specific_wording(change) {
                     Some(action) => action.to_owned(),
                     None => wording::audit_type(change.kind.as_str()),
                 },
@@ -295,7 +306,7 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
                 td data-label=(texts().who) { bdi { (wording::actor(cells.actor)) } }
                 td.first { (cells.action) }
                 td data-label=(texts().about) {
-                    (subject_link(cells.subject, subjects, history::name(entry)))
+                    (subject_link(cells.subject, subjects, history::pet_name(entry)))
                     @if let Some(pet) = subjects.pet_of(entry) {
                         ", "
                         a href={ "/animals/" (pet.id) } {
@@ -310,8 +321,10 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Renders the subject of an entry as a link to its page, if it has one. `name` is the name of the subject, if the
-/// entry has it.
+/// Renders the subject of an entry, as a link if the subject has a page.
+///
+/// `name` is the name of the animal at the time of the entry. Without it, the type and the number
+/// are shown.
 fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<String>) -> Markup {
     if let Some(member) = subjects.member(subject) {
         return html! { bdi { (member.name.as_str()) } };
@@ -329,7 +342,7 @@ fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<Stri
     html! { a href=(path) { (label) } }
 }
 
-/// Renders the values that an entry changed or names.
+/// Renders the last cell of an entry: the values that a change replaced, or the details of an act.
 fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
     match entry {
         AuditEntry::Change(change) => {
@@ -343,10 +356,12 @@ fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
     }
 }
 
-/// Renders the details of an act. A detail `before.NAME` is the former value of the detail `NAME`: an act with such
-/// details shows what differs, and the name of the changed entry.
+/// Renders the details of an act.
+///
+/// A detail `before.NAME` holds the former value of the detail `NAME`. An act with such details
+/// changed something, so only the differences are shown, and the name of what was changed.
 fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
-    let has_differences = details.iter().any(|(name, _)| former_name(name).is_some());
+    let has_differences = details.iter().any(|(name, _)| changed_name(name).is_some());
     html! {
         @for (name, value) in details {
             @if !has_differences || name == "name" {
@@ -355,31 +370,31 @@ fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
             }
         }
         @for (name, former_value) in details {
-            @if let Some(name) = former_name(name) {
+            @if let Some(name) = changed_name(name) {
                 (difference(details, name, former_value))
             }
         }
     }
 }
 
-/// Returns the name of the detail whose former value has this name.
-fn former_name(name: &str) -> Option<&str> {
+/// Returns the name of the changed detail: `before.kind` holds the former value of `kind`.
+fn changed_name(name: &str) -> Option<&str> {
     name.strip_prefix("before.")
 }
 
-/// Renders the former and the present value of a detail.
+/// Renders a detail that an act changed: its former value, an arrow, and its new value.
 fn difference(details: &[(Cow<'static, str>, String)], name: &str, former_value: &str) -> Markup {
-    let present_value = details
+    let new_value = details
         .iter()
         .find(|(other_name, _)| other_name == name)
         .map_or("", |(_, value)| value);
     let (label, former_words) = wording::detail(name, former_value);
-    let (_, present_words) = wording::detail(name, present_value);
+    let (_, new_words) = wording::detail(name, new_value);
     html! {
         div {
             (label) (window_texts().colon)
             del { (markup::text(&former_words, SHORT_LENGTH)) } " → "
-            ins { (markup::text(&present_words, SHORT_LENGTH)) }
+            ins { (markup::text(&new_words, SHORT_LENGTH)) }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The export of the audit trail as CSV for a spreadsheet.
+//! Exports the audit trail as CSV for a spreadsheet.
 
 use petstore_domain::store_area::AuditEntry;
 
@@ -9,10 +9,12 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of entries that an export reads at once.
+/// The number of entries that an export reads from the store at a time.
 const ENTRIES_PER_READ: u32 = 100;
 
-/// Exports the entries that the search selects as CSV.
+/// Handles `GET /activity/export`: exports all entries that match the search, the newest first.
+///
+/// The file ends early with a message if it becomes too long.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut query = parse_search(desk);
     query.limit = ENTRIES_PER_READ;
@@ -22,18 +24,19 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     loop {
         let (entries, next) = list_entries(desk, &query).await?;
         for entry in &entries {
-            sheet.write_row(cells_of(entry));
+            sheet.write_row(entry_row(entry));
         }
         query.after = next;
-        if next.is_none() || !sheet.has_room(texts().export_cut) {
+        if next.is_none() || !sheet.continue_unless_full(texts().export_cut) {
             break;
         }
     }
     Ok(sheet.into_reply(desk, "activity"))
 }
 
-/// Returns the cells of an entry.
-fn cells_of(entry: &AuditEntry) -> [SheetCell; 6] {
+/// Returns the row of an entry. Acts have no values before and after, so their last two cells are
+/// empty.
+fn entry_row(entry: &AuditEntry) -> [SheetCell; 6] {
     let cells = EntryCells::new(entry);
     let (before, after) = match entry {
         AuditEntry::Change(change) => (change.before.as_deref(), change.after.as_deref()),

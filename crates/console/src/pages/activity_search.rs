@@ -1,4 +1,8 @@
-//! The search for entries of the audit trail. The search for an animal also finds the notes on it.
+//! The search in the audit trail.
+//!
+//! The store finds the entries whose subject is an animal. For the console, a search for an animal
+//! also finds the changes of the notes on it, whose subjects are the notes. This module merges
+//! both.
 
 use std::cmp::Reverse;
 
@@ -9,11 +13,13 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// The number of changes of an animal that one search for notes reads.
+/// How many changes of an animal one call of [`list_notes`] reads at most.
 const MAX_READ_CHANGES: u32 = 200;
 
-/// Reads a part of the audit trail, the newest entry first. Returns its entries, and the position after which it continues, if
-/// it does.
+/// Reads a part of the audit trail that matches the query, the newest entry first.
+///
+/// Returns the entries, and the position after which the next part begins; `None` at the end of the
+/// trail.
 pub(super) async fn list_entries(
     desk: &Desk<'_>,
     query: &AuditQuery,
@@ -25,13 +31,16 @@ pub(super) async fn list_entries(
     let (notes, next_note) = list_notes(desk, query, pet).await?;
     entries.extend(notes.into_iter().map(AuditEntry::Change));
     entries.sort_by_key(|entry| Reverse(position_of(entry)));
-    // What comes after the shorter one of both lists was not read in both.
+    // One list can stop at a newer position than the other. Entries older than that position wait
+    // for the next call, which reads both lists from there. With the newest first, the newer
+    // position is the larger one.
     let end = next.max(next_note);
     entries.retain(|entry| end.is_none_or(|end| position_of(entry) >= end));
     Ok((entries, end))
 }
 
-/// Returns the animal that a query is about.
+/// Returns the animal that a query searches for; `None` if it searches for another subject or for
+/// all.
 fn searched_pet(query: &AuditQuery) -> Option<PetId> {
     let subject = query.subject.as_ref()?;
     if subject.kind != SubjectKind::Pet {
@@ -40,14 +49,18 @@ fn searched_pet(query: &AuditQuery) -> Option<PetId> {
     PetId::new(subject.id?)
 }
 
-/// Reads the changes of the notes on an animal that a query selects, and the position after which they continue.
+/// Reads the changes of the notes on an animal that match the query, the newest first.
+///
+/// Returns them with the position after which the next call continues; `None` if there are no older
+/// changes.
 async fn list_notes(
     desk: &Desk<'_>,
     query: &AuditQuery,
     pet: PetId,
 ) -> Result<(Vec<JournalEntry>, Option<AuditPosition>), StoreError> {
     let before = query.after.map_or(i64::MAX, |position| {
-        // The acts at a change are newer than the change.
+        // `history` reads the changes before this number. A position on an act comes after the
+        // change with the same number, so that change is not read yet and must be included.
         position.seq.saturating_add(i64::from(position.act > 0))
     });
     let mut changes = desk.store().history(pet, before, MAX_READ_CHANGES).await?;
@@ -55,22 +68,23 @@ async fn list_notes(
     if changes.len() >= MAX_READ_CHANGES as usize {
         next = changes.last().map(position_of_change);
     }
-    changes.retain(|change| change.subject.kind == SubjectKind::Note && selects(query, change));
+    changes.retain(|change| change.subject.kind == SubjectKind::Note && matches(query, change));
     Ok((changes, next))
 }
 
-/// Whether a query asks for changes of this type and time.
-fn selects(query: &AuditQuery, change: &JournalEntry) -> bool {
-    let has_kind = match query.kind {
+/// Whether a change has the type and the time that the query asks for.
+fn matches(query: &AuditQuery, change: &JournalEntry) -> bool {
+    let is_of_kind = match query.kind {
         Some(AuditType::Change(kind)) => change.kind == kind,
         Some(AuditType::Act(_)) => false,
         None => true,
     };
-    let is_late_enough = query.since.is_none_or(|since| change.at >= since);
-    let is_early_enough = query.until.is_none_or(|until| change.at < until);
-    has_kind && is_late_enough && is_early_enough
+    let is_after_start = query.since.is_none_or(|since| change.at >= since);
+    let is_before_end = query.until.is_none_or(|until| change.at < until);
+    is_of_kind && is_after_start && is_before_end
 }
 
+/// Returns the position of a change, which has no act.
 fn position_of_change(change: &JournalEntry) -> AuditPosition {
     AuditPosition {
         seq: change.seq,
@@ -78,7 +92,9 @@ fn position_of_change(change: &JournalEntry) -> AuditPosition {
     }
 }
 
-/// Returns the position of an entry about an animal. No act is about one.
+/// Returns the position of an entry that a search for an animal found.
+///
+/// No act has an animal as its subject, so the position of an act is only a placeholder.
 fn position_of(entry: &AuditEntry) -> AuditPosition {
     match entry {
         AuditEntry::Change(change) => position_of_change(change),

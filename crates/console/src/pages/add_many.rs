@@ -1,4 +1,7 @@
-//! Adding many animals at once.
+//! Adds many animals at once, from lines that a member pastes from a spreadsheet.
+//!
+//! A preview shows first how the lines are read. The form of the preview carries the pasted text,
+//! so each step parses it again.
 
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
@@ -9,9 +12,9 @@ use petstore_domain::{
 
 use super::{
     add_one::page,
-    birth_estimate::with_birth_estimate,
+    birth_estimate::ensure_birth_estimate_field,
     category_choice::{Species, SpeciesCategory, choose_for_species},
-    commands::{NotDone, called},
+    commands::{CommandFailure, name_with_number},
     import_preview::show_preview,
     paste::{self, LineReader, PastedPet, PetTable},
     pasted_columns::COLUMN_INPUT_PREFIX,
@@ -23,13 +26,15 @@ use super::{
 };
 use crate::{prelude::*, reply::Flash};
 
-/// The lines that were pasted into a form, read with the categories and the fields of the store.
+/// The pasted lines, parsed into animals, with the categories and fields that were used to parse
+/// them.
 struct Import {
     pet_table: PetTable,
     fields: FieldSet,
-    /// The categories that the lines name, and the categories of their species.
+    /// The categories that the lines can refer to: existing ones, and the ones in `new_categories`.
     categories: Vec<Category>,
-    /// The categories that the store does not have yet.
+    /// The categories that are added together with the animals, one for each species without a
+    /// category.
     new_categories: Vec<Category>,
 }
 
@@ -42,23 +47,27 @@ impl Import {
     }
 }
 
-/// Reads the pasted lines, and chooses a category for each species of a line without a category.
+/// Parses the pasted lines, and chooses a category for each line that has a species but no
+/// category.
 ///
-/// A line whose category is a number that neither a category nor an animal has gets an error.
+/// A line gets an error if its category is a number that is not in use.
 async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<Import, ApiError> {
     let fields = desk.store().fields().await?;
     let values = ValueReader::new(desk, &fields);
 
-    // The categories to load follow from the species, and these need no categories.
-    let reader = LineReader {
+    // The first pass only collects the species, to know which categories to load. It needs no
+    // categories itself.
+    let species_reader = LineReader {
         categories: &[],
         values,
     };
     let mut species_without_category = BTreeSet::new();
-    for line in paste::read(text, form, reader).lines {
+    for line in paste::read_pet_table(text, form, species_reader).lines {
         species_without_category.extend(line.species);
     }
 
+    // Any cell can be the name of a category, because the meanings of the columns are not known
+    // here.
     let mut category_names: Vec<&str> = text.cells().map(String::as_str).collect();
     for species in &species_without_category {
         category_names.push(&species.label);
@@ -72,7 +81,7 @@ async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<
         categories: &categories,
         values,
     };
-    let mut pet_table = paste::read(text, form, reader);
+    let mut pet_table = paste::read_pet_table(text, form, reader);
     reject_unused_categories(desk, &mut pet_table, &categories).await?;
     Ok(Import {
         pet_table,
@@ -82,9 +91,10 @@ async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<
     })
 }
 
-/// Adds a category for each species whose label does not name a category yet, so that its lines find a category.
+/// Adds an entry to `categories` for each species whose label does not name a category yet, so that
+/// the lines with this species find a category by its label.
 ///
-/// Returns the categories that the store does not have yet.
+/// Returns the categories that must be added to the store.
 async fn add_categories_of_species(
     desk: &Desk<'_>,
     all_species: &BTreeSet<Species>,
@@ -92,12 +102,13 @@ async fn add_categories_of_species(
     categories: &mut Vec<Category>,
 ) -> Result<Vec<Category>, StoreError> {
     let mut new_categories = Vec::new();
-    let mut last_used = 0;
+    let mut last_new_id = 0;
     for species in all_species {
         let schema = PetSchema { categories, fields };
-        match choose_for_species(desk, species, schema, last_used).await? {
+        match choose_for_species(desk, species, schema, last_new_id).await? {
             SpeciesCategory::Usual { id, label } => {
-                // The page shows the first category with this number, which is the one with its own name.
+                // The stored category comes first, because the page shows the first name of a
+                // number. The second entry is only an alias for the label of the species.
                 categories.extend(desk.load_category(id).await?);
                 categories.push(Category {
                     id,
@@ -113,7 +124,7 @@ async fn add_categories_of_species(
                 };
                 categories.push(category.clone());
                 new_categories.push(category);
-                last_used = id;
+                last_new_id = id;
             }
             SpeciesCategory::Named | SpeciesCategory::NoFreeNumber => {}
         }
@@ -121,19 +132,22 @@ async fn add_categories_of_species(
     Ok(new_categories)
 }
 
-/// Turns a line into an error if its category is a number that neither a category nor an animal has.
+/// Replaces the animal of a line by an error if its category is a number that neither a category
+/// nor an animal has.
+///
+/// Such a number is probably a typing error.
 async fn reject_unused_categories(
     desk: &Desk<'_>,
     pet_table: &mut PetTable,
     categories: &[Category],
 ) -> Result<(), StoreError> {
-    let mut usage_by_id = HashMap::new();
+    let mut is_used_by_id = HashMap::new();
     for line in &mut pet_table.lines {
         let Ok(PastedPet { pet, .. }) = &line.result else {
             continue;
         };
         let id = pet.category_id;
-        let is_used = match usage_by_id.entry(id) {
+        let is_used = match is_used_by_id.entry(id) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 let is_named = categories.iter().any(|category| category.id == id);
@@ -147,7 +161,8 @@ async fn reject_unused_categories(
     Ok(())
 }
 
-/// Turns a line into an error if an animal or an earlier line has the same value of a unique field.
+/// Replaces the animal of a line by an error if an animal in the store or an earlier line has the
+/// same value of a unique field, such as a microchip.
 async fn reject_taken_values(
     desk: &Desk<'_>,
     pet_table: &mut PetTable,
@@ -172,8 +187,8 @@ async fn reject_taken_values(
                 Some(owner) => pet_name(desk, *owner).await?,
                 None => None,
             };
-            let is_first_line = keys_of_earlier_lines.insert(key);
-            if owner_name.is_none() && !is_first_line {
+            let is_first_use = keys_of_earlier_lines.insert(key);
+            if owner_name.is_none() && !is_first_use {
                 owner_name = Some(texts().other_new.to_owned());
             }
             if let Some(owner_name) = owner_name {
@@ -187,21 +202,25 @@ async fn reject_taken_values(
     Ok(())
 }
 
-/// Returns how a message names an animal, if the store has the animal.
+/// Returns how messages name an animal; `None` if the store does not have it.
 async fn pet_name(desk: &Desk<'_>, id: PetId) -> Result<Option<String>, StoreError> {
     let pet = desk.store().get_store_pet(id).await?;
-    Ok(pet.map(|pet| called(&pet)))
+    Ok(pet.map(|pet| name_with_number(&pet)))
 }
 
-/// Shows the animals that the submitted lines would add. Changes nothing.
+/// Handles `POST /add/preview`: shows the animals that the pasted lines would add, without adding
+/// them.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let text = PastedText::read(desk, &desk.visit.form).await?;
     preview_lines(desk, &text, &desk.visit.form, 0).await
 }
 
-/// Shows a preview of the lines in a form, or the form again if no line can be added.
+/// Renders the preview of the pasted lines, or the form for new animals with an error if there are
+/// no lines.
 ///
-/// `added_count` is the number of animals of earlier lines that were just added.
+/// `added_count` is the number of animals that were just added from the lines before these. If
+/// there are any, the preview is shown even without further lines, because it says how many were
+/// added.
 async fn preview_lines(
     desk: &Desk<'_>,
     text: &PastedText,
@@ -230,18 +249,22 @@ async fn preview_lines(
     Ok(show_preview(desk, &preview, &errors).into())
 }
 
-/// Adds the animals of the first lines in one transaction. A preview of the lines after these follows.
+/// Handles `POST /add/many`: adds the animals of the lines in the preview in one transaction.
+///
+/// Longer pastes are added in several steps: if lines remain, the response is the preview of the
+/// next ones. If a line or a column has an error, for example because a category was renamed since
+/// the preview, nothing is added, and the preview is shown again.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
     let mut import = read_import(desk, &text, form).await?;
     if has_estimated_births(&import.pet_table) {
-        with_birth_estimate(desk, import.fields).await?;
+        // The lines are parsed again, now with the field that marks the estimated days of birth.
+        ensure_birth_estimate_field(desk, import.fields).await?;
         import = read_import(desk, &text, form).await?;
     }
     let pet_table = &import.pet_table;
     let Some(commands) = add_commands(&import) else {
-        // For example, a category was renamed since the preview.
         return preview_lines(desk, &text, form, 0).await;
     };
 
@@ -251,9 +274,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         schema: import.schema(),
         added_count: 0,
     };
-    let left_out_headings = pet_table.left_out_headings();
-    let confirmation = texts().left_out(&left_out_headings);
-    if !left_out_headings.is_empty() && form.raw("left-out") != confirmation {
+    if needs_confirmation(pet_table, form) {
         let errors = Errors::for_field("left-out", texts().leave_out_first);
         return Ok(show_preview(desk, &preview, &errors).into());
     }
@@ -267,25 +288,35 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
                 Ok(redirect_to_added_pets(pet_table, flash))
             }
         }
-        Err(not_done) => {
-            let errors = Errors::from_text(&message_about_line(pet_table, &not_done));
+        Err(failure) => {
+            let errors = Errors::from_text(&message_with_line(pet_table, &failure));
             Ok(show_preview(desk, &preview, &errors).into())
         }
     }
 }
 
-/// Whether a line has an age, a year or a month in place of a day of birth.
-fn has_estimated_births(pet_table: &PetTable) -> bool {
-    let mut pets = pet_table
-        .lines
-        .iter()
-        .filter_map(|line| line.result.as_ref().ok());
-    pets.any(|pet| pet.is_birth_estimated)
+/// Whether the member has not yet confirmed that columns with content are left out.
+///
+/// The confirmation names the columns. If other columns are left out now, it is not valid any more.
+fn needs_confirmation(pet_table: &PetTable, form: &Form) -> bool {
+    let left_out_headings = pet_table.left_out_headings();
+    let confirmation = texts().left_out(&left_out_headings);
+    !left_out_headings.is_empty() && form.raw("left-out") != confirmation
 }
 
-/// Returns the commands that add the animals of all lines, and their new categories.
+/// Whether any line has an age, a year or a month instead of an exact day of birth.
+fn has_estimated_births(pet_table: &PetTable) -> bool {
+    pet_table
+        .lines
+        .iter()
+        .filter_map(|line| line.result.as_ref().ok())
+        .any(|pet| pet.is_birth_estimated)
+}
+
+/// Returns the commands that add the animals of all lines and the new categories.
 ///
-/// Returns `None` if a line or a column has an error, or if there are no lines.
+/// Returns `None` if a line or a column has an error, or if there are no lines: either all animals
+/// are added, or none.
 fn add_commands(import: &Import) -> Option<Vec<Command>> {
     let pet_table = &import.pet_table;
     if pet_table.lines.is_empty() || !pet_table.column_errors.is_empty() {
@@ -307,7 +338,10 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// Shows a preview of the lines after the lines that were just added. Their columns have the same meanings.
+/// Renders the preview of the next lines, after the ones that were just added.
+///
+/// The choices for the table stay: the meanings of its columns, whether it has headings, and its
+/// separator.
 async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Result<Reply, ApiError> {
     let mut inputs = vec![("lines".to_owned(), pet_table.remaining_text.clone())];
     for (name, value) in desk.visit.form.fields() {
@@ -322,29 +356,33 @@ async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Resul
     preview_lines(desk, &text, &next_form, pet_table.lines.len()).await
 }
 
-/// Redirects to the page of the added animal, or to the list if there are several.
+/// Redirects to the page of the added animal, or to the list if several animals were added.
 fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
     if flash.code == "added" {
-        return Reply::See(format!("/animals/{}", flash.id), Some(flash));
+        return Reply::Redirect(format!("/animals/{}", flash.id), Some(flash));
     }
     let has_sold_pet = pet_table.lines.iter().any(|line| match &line.result {
         Ok(PastedPet { pet, .. }) => pet.status == PetStatus::Sold,
         Err(_) => false,
     });
-    // The list begins with the newest animals, and shows sold ones only if it is asked for them.
+    // The list hides sold animals by default. The added ones are at its top, because it begins with
+    // the newest.
     let path = if has_sold_pet {
         "/animals?status=all"
     } else {
         "/animals"
     };
-    Reply::See(path.to_owned(), Some(flash))
+    Reply::Redirect(path.to_owned(), Some(flash))
 }
 
-/// Returns the message about commands that were not carried out, with the number of the line that is the reason.
-fn message_about_line(pet_table: &PetTable, not_done: &NotDone) -> String {
-    let line = not_done.index.and_then(|index| pet_table.lines.get(index));
+/// Returns the message of a failure, with the number of the line that caused it.
+///
+/// The commands of the animals come first and are in the order of the lines, so the index of a
+/// command is the index of its line.
+fn message_with_line(pet_table: &PetTable, failure: &CommandFailure) -> String {
+    let line = failure.index.and_then(|index| pet_table.lines.get(index));
     match line {
-        Some(line) => texts().on_line(line.number, &not_done.why),
-        None => not_done.why.clone(),
+        Some(line) => texts().on_line(line.number, &failure.message),
+        None => failure.message.clone(),
     }
 }

@@ -1,4 +1,4 @@
-//! Adding one animal: its photos first, and then what people ask first.
+//! The page that adds animals, and the handler of its form for one animal.
 
 use petstore_domain::{
     NewPet, PetId, PetStatus,
@@ -10,7 +10,7 @@ use petstore_domain::{
 
 use super::{
     animal_fields::{self, LISTED},
-    birth_estimate::with_birth_estimate,
+    birth_estimate::ensure_birth_estimate_field,
     category_choice::{self, new_category_name},
     pet_schema::PetSchema,
     photos::{self, PHOTO},
@@ -21,10 +21,12 @@ use super::{
 };
 use crate::{prelude::*, reply::Flash};
 
-/// The names of the fields of the first screen, in this order, if the store has them.
+/// The fields that come first in the form, next to the photos: what customers usually ask about.
+/// The order is the order of the inputs.
 const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
-/// The names of the fields that the other inputs leave out: the fields of the first screen, and the mark of an age.
+/// The fields that the second part of the form leaves out: [`FIRST_SCREEN_FIELDS`], which come
+/// before, and the mark of an estimated birth, which is set if an age is typed.
 const OMITTED_FIELDS: [&str; 6] = [
     "species",
     "sex",
@@ -34,17 +36,17 @@ const OMITTED_FIELDS: [&str; 6] = [
     FieldDefinition::BIRTH_ESTIMATE,
 ];
 
-/// Shows the forms that add animals.
+/// Handles `GET /add`: shows the forms that add animals.
 ///
-/// The parameter `like` has the number of an animal from which the form copies values.
+/// The query parameter `like` is the number of an animal whose values the form copies.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let similar_pet = match desk.visit.query.integer("like").and_then(PetId::new) {
         Some(id) => desk.store().get_store_pet(id).await?,
         None => None,
     };
-    let shown_ids = similar_pet.iter().map(|pet| pet.category_id).collect();
-    let categories = desk.load_category_choices(shown_ids).await?;
+    let similar_category_ids = similar_pet.iter().map(|pet| pet.category_id).collect();
+    let categories = desk.load_category_choices(similar_category_ids).await?;
     let schema = PetSchema {
         categories: &categories,
         fields: &fields,
@@ -57,8 +59,10 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(page(desk, &form, schema, &Errors::default()).into())
 }
 
-/// Returns the form for another animal like this one, such as one of the same litter. It has no values that only this
-/// animal has, such as its name.
+/// Returns the form for another animal like `pet`, such as one of the same litter.
+///
+/// Copies all values except the ones that belong to `pet` only: its name, its status, its unique
+/// values and its long texts.
 fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     let mut individual_inputs = vec!["name".to_owned(), "status".to_owned(), "version".to_owned()];
     for field in schema.fields.all() {
@@ -71,7 +75,8 @@ fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns the page with the form for one animal and the form for many, with these values and errors.
+/// Returns the page with the form for one animal and the form for many. Both show their values in
+/// `form`, and their errors.
 pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Page {
     let lines =
         Input::from_form("lines", texts().paste, form, errors).with_hint(texts().paste_hint);
@@ -101,7 +106,7 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
     Page::new(texts().add_animals, content).with_error_status_if(!errors.is_empty())
 }
 
-/// Shows the form for one animal, with these values and errors.
+/// Renders the form for one animal, filled in with `form`.
 fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Markup {
     let age_input =
         Input::from_form(AGE_INPUT, texts().or_about, form, errors).with_hint(texts().about_hint);
@@ -131,7 +136,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
     }
 }
 
-/// Returns the fields of [`FIRST_SCREEN_FIELDS`] that the store has, in that order.
+/// Returns the fields of [`FIRST_SCREEN_FIELDS`] that the store has, in the same order.
 fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
     FIRST_SCREEN_FIELDS
         .iter()
@@ -139,7 +144,10 @@ fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
         .collect()
 }
 
-/// Shows the buttons below the form. If its category is wrong, they offer to add this category, or to use its number.
+/// Renders the buttons that submit the form.
+///
+/// If the typed category does not exist, a button offers to add it: under a free number for a name,
+/// or without a name for an unused number.
 fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Markup {
     let typed_category = form.get("category");
     let mut new_name = None;
@@ -150,8 +158,9 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
     }
     html! {
         div.buttons {
-            // The Enter key presses the first button. If the name was corrected, the button adds no category, because its
-            // value is the old name.
+            // The Enter key presses the first button, also after the member has corrected the name
+            // of the category. Then no category is added, because the value of the button is still
+            // the old name.
             @if let Some(name) = new_name {
                 button.main name="new-category" value=(name.as_str()) {
                     (texts().add_with_category(&markup::readable(name.as_str(), SHORT_LENGTH)))
@@ -166,16 +175,17 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
     }
 }
 
-/// An animal that a form describes, without its photos.
+/// The parsed animal of a form, without its photos.
 struct SubmittedPet {
     pet: NewPet,
     fields: FieldPatch,
-    /// The name of the category that is added together with the animal, if the store does not have it.
+    /// The name of the category that is added together with the animal; `None` if the category
+    /// exists.
     new_category: Option<Label>,
 }
 
 impl SubmittedPet {
-    /// Returns the commands that add the animal with these photos, and its new category.
+    /// Returns the commands that add the animal with these photos, and its category if that is new.
     fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
         let category_id = self.pet.category_id;
         let mut commands = vec![Command::AddPet(self.pet, self.fields, photos)];
@@ -190,13 +200,14 @@ impl SubmittedPet {
     }
 }
 
-/// Adds the animal in the submitted form, or shows the form again with its errors.
+/// Handles `POST /add`: adds the animal in the submitted form, or shows the form again with its
+/// errors.
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let mut fields = desk.store().fields().await?;
     let mut form = form_with_birth(desk, &fields, &mut errors);
     if errors.is_empty() && !form.get(AGE_INPUT).is_empty() {
-        fields = with_birth_estimate(desk, fields).await?;
+        fields = ensure_birth_estimate_field(desk, fields).await?;
         form = form_with_estimate(&form, &fields);
     }
     let species = category_choice::Species::without_category(&form, &fields);
@@ -210,7 +221,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         fields: &fields,
     };
 
-    let submitted_pet = read_pet(desk, &form, schema, &mut errors).await?;
+    let submitted_pet = parse_pet(desk, &form, schema, &mut errors).await?;
     let waiting_photos = load_waiting_photos(desk).await?;
     if waiting_photos.lost_count > 0 {
         errors.add("pictures", texts().photos_lost(waiting_photos.lost_count));
@@ -225,24 +236,25 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
     match desk.execute(commands).await? {
         Ok(flash) => Ok(redirect_to_added_pet(desk, flash)),
-        Err(not_done) => {
-            let errors = not_done.errors(&fields);
+        Err(failure) => {
+            let errors = failure.errors(&fields);
             Ok(page(desk, &form_to_show, schema, &errors).into())
         }
     }
 }
 
-/// Reads the animal in a form. Returns `None` if its name, category or status is not valid.
+/// Parses the animal in a form. Each invalid value adds an error to its input.
 ///
-/// Each invalid value becomes an error of its input. The values of fields can have errors even if this returns an animal.
-async fn read_pet(
+/// Returns `None` if a value is invalid that every animal must have. An invalid value of a field
+/// only adds an error, so the caller must check `errors` as well.
+async fn parse_pet(
     desk: &Desk<'_>,
     form: &Form,
     schema: PetSchema<'_>,
     errors: &mut Errors,
 ) -> Result<Option<SubmittedPet>, ApiError> {
     let name = errors.take("name", forms::parse_name(form.raw("name")));
-    let chosen_category = category_choice::choose(desk, form, schema).await?;
+    let chosen_category = category_choice::choose_category(desk, form, schema).await?;
     let category = errors.take("category", chosen_category);
     let status = match form.get("status") {
         "" => Some(PetStatus::Available),
@@ -272,7 +284,8 @@ async fn read_pet(
     }))
 }
 
-/// Returns a submitted form with only those photos that can be added.
+/// Returns the submitted form with only the photos that can still be added, so that lost photos are
+/// reported once.
 fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     let mut inputs = form.fields().to_vec();
     inputs.retain(|(name, _)| name != PHOTO);
@@ -282,10 +295,11 @@ fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Redirects to the page of the added animal. The message says whether its day of birth was calculated from an age.
+/// Redirects to the page of the added animal. The message mentions it if the day of birth was
+/// calculated from an age.
 fn redirect_to_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     if flash.code == "added" && !desk.visit.form.get(AGE_INPUT).is_empty() {
         "added-about".clone_into(&mut flash.code);
     }
-    Reply::See(format!("/animals/{}", flash.id), Some(flash))
+    Reply::Redirect(format!("/animals/{}", flash.id), Some(flash))
 }

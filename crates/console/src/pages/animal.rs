@@ -1,4 +1,4 @@
-//! The page of an animal.
+//! The page of one animal: its portrait, what members can do with it, its history and its facts.
 
 use petstore_domain::{
     PetStatus,
@@ -11,12 +11,12 @@ use super::{
     new_order_form::new_order_forms,
     notes, order_forms, orders,
     parts::{live_content, missing_page},
-    pet_orders::{holding_order, newest_order},
+    pet_orders,
     pet_schema::PetSchema,
 };
 use crate::{layout::Follows, prelude::*};
 
-/// Shows the page of the animal in the path, with what is wrong about a change of the animal.
+/// Shows the page of the animal in the path, also after a change that failed with `errors`.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -27,16 +27,16 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         categories: &categories,
         fields: &fields,
     };
-    let open_order = holding_order(desk, &pet).await?;
+    let holding_order = pet_orders::holding_order(desk, &pet).await?;
     let earlier_order = if pet.status == PetStatus::Available && desk.may_write() {
-        newest_order(desk, &pet).await?
+        pet_orders::newest_order(desk, &pet).await?
     } else {
         None
     };
     let history = history::show(desk, &pet).await?;
 
     let content = html! {
-        (top(desk, &pet, schema, open_order.as_ref(), errors))
+        (top(desk, &pet, schema, holding_order.as_ref(), errors))
         div.columns.wide {
             div.stack {
                 (long_texts(&pet, &fields))
@@ -58,7 +58,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-/// Shows the history of the animal, below a form for a new note.
+/// Renders the form for a new note, and the history of the animal below it.
 fn history_card(desk: &Desk<'_>, pet: &StorePet, history: &Markup, errors: &Errors) -> Markup {
     html! {
         section.card.no-print {
@@ -69,7 +69,8 @@ fn history_card(desk: &Desk<'_>, pet: &StorePet, history: &Markup, errors: &Erro
     }
 }
 
-/// Shows the portrait of the animal, and next to it what people ask first and what members can do.
+/// Renders the top of the page: the portrait, and next to it the name, the main facts, and what
+/// members can do.
 fn top(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -77,7 +78,7 @@ fn top(
     holding_order: Option<&Order>,
     errors: &Errors,
 ) -> Markup {
-    let has_work = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
+    let has_actions = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
     html! {
         div.animal {
             (animal_top::portrait(desk, pet, schema))
@@ -85,7 +86,7 @@ fn top(
                 (animal_top::title(desk, pet, schema.fields))
                 (animal_top::kennel_card(desk, pet, schema.fields))
                 div #work.stack {
-                    @if has_work { (work(desk, pet, schema.fields, holding_order, errors)) }
+                    @if has_actions { (actions(desk, pet, schema.fields, holding_order, errors)) }
                 }
                 (animal_top::tools(desk, pet))
             }
@@ -93,6 +94,8 @@ fn top(
     }
 }
 
+/// Renders a link to the last order of an animal that is available again, such as a cancelled
+/// reservation.
 fn earlier_order_link(desk: &Desk<'_>, order: &Order) -> Markup {
     html! {
         p.hint.no-print {
@@ -103,10 +106,11 @@ fn earlier_order_link(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// Shows what members can do with the animal in its present state.
+/// Renders what members can do with the animal in its present state: restore it, complete or cancel
+/// its order, or reserve or sell it.
 ///
 /// `holding_order` is the order by which the animal is reserved or sold.
-fn work(
+fn actions(
     desk: &Desk<'_>,
     pet: &StorePet,
     fields: &FieldSet,
@@ -117,7 +121,7 @@ fn work(
         return withdrawn_card(desk, pet, withdrawal);
     }
     if let Some(order) = holding_order {
-        return order_card(desk, pet, order, errors);
+        return order_card(desk, pet, order, fields, errors);
     }
     match pet.status {
         PetStatus::Available => new_order_forms(desk, pet, fields, errors),
@@ -131,7 +135,7 @@ fn work(
     }
 }
 
-/// Shows why and when the animal was withdrawn, with a button that restores it.
+/// Renders why and when the animal was withdrawn, with a button that restores it.
 fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> Markup {
     html! {
         section.card {
@@ -155,8 +159,14 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
     }
 }
 
-/// Shows the order by which the animal is reserved or sold, with its form.
-fn order_card(desk: &Desk<'_>, pet: &StorePet, order: &Order, errors: &Errors) -> Markup {
+/// Renders the order by which the animal is reserved or sold, with the forms that change the order.
+fn order_card(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    order: &Order,
+    fields: &FieldSet,
+    errors: &Errors,
+) -> Markup {
     html! {
         section.card {
             h2 {
@@ -165,14 +175,16 @@ fn order_card(desk: &Desk<'_>, pet: &StorePet, order: &Order, errors: &Errors) -
                     ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
                 }
             }
-            // The card for a kennel hangs where everybody sees it.
+            // The printed page is the kennel card, which visitors see, so the customer of the order
+            // is not on it.
             div.no-print { (orders::details(desk, order)) }
-            (order_forms::show(desk, order, Some(pet), errors))
+            (order_forms::show(desk, order, Some(pet), fields, errors))
         }
     }
 }
 
-/// Shows the form that withdraws the animal. It is open if somebody filled it in, or if its reason is missing.
+/// Renders the collapsed form that withdraws the animal. It is expanded if it was submitted with a
+/// value, or without the required reason.
 fn withdrawal_form(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let reason_input = Input::from_form("why", texts().reason_label, form, errors);

@@ -1,4 +1,4 @@
-//! The forms on the page of an animal: reserving, selling, withdrawing and restoring it.
+//! Handles the forms on the page of an animal: reserving, selling, withdrawing and restoring it.
 
 use petstore_domain::{
     PetId, PetStatus,
@@ -23,29 +23,33 @@ use crate::{
     prelude::*,
 };
 
-/// Carries out commands about the animal in the path, and redirects to its page.
+/// Executes commands for the animal in the path, and redirects to its page. A failure is shown on
+/// the same page.
 async fn execute_for_animal(
     desk: &Desk<'_>,
     id: PetId,
     commands: Vec<Command>,
 ) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{id}"), Some(flash))),
-        Err(not_done) => animal::show(desk, &not_done.errors(&FieldSet::default())).await,
+        Ok(flash) => Ok(Reply::Redirect(format!("/animals/{id}"), Some(flash))),
+        Err(failure) => animal::show(desk, &failure.errors(&FieldSet::default())).await,
     }
 }
 
-/// An order that a form places.
+/// The parsed form for a new order.
 struct SubmittedOrder {
     terms: OrderTerms,
-    /// The values of the inputs that the form has.
+    /// The values of the inputs in the form, such as the contact and the price.
     values: OrderPatch,
 }
 
-/// Reserves or sells the animal in the path.
+/// Handles `POST /animals/{id}/order`: reserves or sells the animal.
+///
+/// If somebody else has changed the price since the form was shown, no order is placed, and the
+/// page says what has changed.
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let Some(SubmittedOrder { terms, values }) = read_order(desk, &mut errors) else {
+    let Some(SubmittedOrder { terms, values }) = parse_order(desk, &mut errors) else {
         return animal::show(desk, &errors).await;
     };
     let Some(pet) = desk.pet().await? else {
@@ -56,8 +60,9 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let change_messages = merged_form.change_messages(ReportedChanges::All, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
-    // Also executed if the form is outdated: the second click on a form that was carried out finds its
-    // stored response.
+    // The commands of an outdated form are executed as well, with a precondition that always fails.
+    // If this is the second click on a form that was carried out, the store replays its response in
+    // place of a failure.
     let is_outdated = !change_messages.is_empty();
     let commands = vec![
         Command::PatchPet {
@@ -68,19 +73,21 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Command::PlaceOrder(NewOrder::new(pet.id, terms).with_values(values)),
     ];
     match desk.execute(commands).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
+        Ok(flash) => Ok(Reply::Redirect(format!("/animals/{}", pet.id), Some(flash))),
         Err(_) if is_outdated => animal::show(desk, &change_messages).await,
-        Err(not_done) => {
-            let message = lost_order_message(desk, &not_done.why).await?;
+        Err(failure) => {
+            let message = failed_order_message(desk, &failure.message).await?;
             animal::show(desk, &Errors::from_markup(message)).await
         }
     }
 }
 
-/// Reads the order in the submitted form. Returns `None` if it has errors, which are added to `errors`.
-fn read_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
+/// Parses the order in the submitted form. Returns `None` if a value is invalid, and adds the
+/// problems to `errors`.
+fn parse_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
     let form = &desk.visit.form;
-    let terms = read_terms(desk, errors);
+    // Parsed even if the terms are invalid, so that the member sees all problems at once.
+    let terms = parse_terms(desk, errors);
     let has_input = |name: &str| form.all(name).next().is_some();
     let values = order_inputs::parse_patch(form, desk.currency(), has_input, errors);
     if !errors.is_empty() {
@@ -90,8 +97,8 @@ fn read_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
     Some(SubmittedOrder { terms, values })
 }
 
-/// Reads from the form whether the order is a sale, or until when it reserves the animal.
-fn read_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
+/// Parses the terms of the order: a sale, or a reservation until the end of a day.
+fn parse_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
     let form = &desk.visit.form;
     if is_sale(form) {
         return Some(OrderTerms::Completed);
@@ -100,34 +107,35 @@ fn read_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
     errors.take("until", end).map(OrderTerms::ReservedUntil)
 }
 
-/// Returns the change of an animal that its new order needs.
+/// Returns the change of the animal that must precede its new order; empty in most cases.
 ///
-/// A reservation is possible only for an animal that is available. So an animal that was marked as reserved without an
-/// order becomes available first.
+/// Only an available animal can be reserved. An animal can also be pending without an order,
+/// because somebody set its status by hand. It must become available first.
 fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     let mut patch = PetPatch::default();
-    let is_reserved_without_order =
+    let is_pending_without_order =
         pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawal.is_none();
-    if is_reserved_without_order && terms != OrderTerms::Completed {
+    if is_pending_without_order && terms != OrderTerms::Completed {
         patch.status = Some(PetStatus::Available);
     }
     patch
 }
 
-/// Returns the message that the animal could not be reserved or sold, which `reason` explains.
+/// Renders the message that the order could not be placed, because of `reason`.
 ///
-/// It says who was faster, as far as the log of changes knows. It also has what was typed, because the page of an animal
-/// that is not available has no form for it.
-async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
-    let mut faster_order = None;
+/// If another order came first, the message says who placed it, when, and for whom. It also repeats
+/// the values that the member typed: the page of an animal that is not available has no form for
+/// them, so they would be lost.
+async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
+    let mut earlier_order = None;
     if let Some(pet) = desk.pet().await? {
-        faster_order = holding_order(desk, &pet).await?;
+        earlier_order = holding_order(desk, &pet).await?;
     }
-    let Some(order) = faster_order else {
+    let Some(order) = earlier_order else {
         return Ok(html! { p { (reason) } });
     };
 
-    let actor = history::placed_by(desk, &order).await?;
+    let actor = history::find_placing_actor(desk, &order).await?;
     let placed_by = wording::placed_by(actor.as_ref());
     let typed_values = typed_order_values(desk);
     Ok(html! {
@@ -150,7 +158,8 @@ async fn lost_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, Api
     })
 }
 
-/// Returns the values of the submitted form for an order in words, each after its label.
+/// Returns the values in the submitted order form as pairs of a label and the value in words. Empty
+/// inputs are left out.
 fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
     let mut typed_values = Vec::new();
     for input in &ORDER_INPUTS {
@@ -167,7 +176,10 @@ fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
     typed_values
 }
 
-/// Withdraws the animal in the path. Asks first if this cancels its reservation.
+/// Handles `POST /animals/{id}/withdraw`: withdraws the animal.
+///
+/// If the animal is reserved, asks for confirmation first, because the withdrawal cancels the
+/// reservation.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -196,7 +208,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             reason: None,
             preconditions: Preconditions::default(),
         });
-        // The end of the reservation is a change of the animal, which gives it the next version.
+        // The cancellation also changes the animal, which gets the next version.
         let shown_version = form.integer("version").unwrap_or(0);
         preconditions = Preconditions::version(shown_version.saturating_add(1));
     }
@@ -209,9 +221,8 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     execute_for_animal(desk, id, commands).await
 }
 
-/// Asks whether the withdrawal of an animal may cancel its reservation.
-///
-/// Returns the page with the question, or `None` if the form already says yes.
+/// Returns the page that asks whether the withdrawal may cancel the reservation; `None` if the form
+/// already confirms it.
 async fn ask_to_cancel_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -233,7 +244,7 @@ async fn ask_to_cancel_order(
     Ok(question.ask(desk, &details))
 }
 
-/// Takes the animal in the path back into the catalogue.
+/// Handles `POST /animals/{id}/restore`: takes a withdrawn animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(id) = desk.id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));

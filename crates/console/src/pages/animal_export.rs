@@ -1,4 +1,4 @@
-//! The export of the list of animals as CSV for a spreadsheet.
+//! Exports the list of animals as CSV for a spreadsheet.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,18 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of digits from which a spreadsheet shows a number as `2.76E+14`.
+/// The number of digits from which a spreadsheet shows a number in scientific notation, such as
+/// `2.76E+14`.
 const MIN_LONG_DIGITS: usize = 12;
 
-/// Exports the animals of the list with the filters and the order of the request.
+/// Handles `GET /export/animals`: exports all pages of the list that has the same filters and the
+/// same order.
+///
+/// The file ends early with a message if it becomes too long.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let mut filters = Filters::from_form(&desk.visit.query, &fields, parts::today(desk));
-    filters.understand(desk).await?;
+    filters.interpret_everyday_words(desk).await?;
     filters.query.after = None;
     filters.query.limit = largest_page_limit();
 
@@ -37,23 +41,23 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let (pets, next) = load_page(desk, &filters).await?;
         write_pets(desk, &fields, pets, &mut seen_ids, &mut sheet).await?;
         filters.query.after = next;
-        if next.is_none() || !sheet.has_room(texts().list_export_cut) {
+        if next.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
             break;
         }
     }
     Ok(sheet.into_reply(desk, "animals"))
 }
 
-/// Loads the next animals of the list, and the position after them.
+/// Loads the next page of the list, and the position of the page after it.
 async fn load_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    if filters.is_impossible {
+    if filters.matches_nothing {
         return Ok((Vec::new(), None));
     }
     let query = &filters.query;
-    if filters.order.is_sorted_here(filters.fields)
+    if filters.order.needs_sorting(filters.fields)
         && let Some(page) = load_sorted_page(desk, query, filters.order, filters.fields).await?
     {
         return Ok((page.pets, page.next_position));
@@ -61,7 +65,9 @@ async fn load_page(
     desk.store().list_store_pets(query).await
 }
 
-/// Writes the animals that the table does not have yet.
+/// Writes a row for each animal, except for animals in `seen_ids`, which already have a row.
+///
+/// The exact matches of a search come first and can occur again in the list.
 async fn write_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -73,12 +79,12 @@ async fn write_pets(
     let category_ids = pets.iter().map(|pet| pet.category_id).collect();
     let categories = desk.load_categories(category_ids).await?;
     for pet in &pets {
-        sheet.write_row(cells_of(pet, fields, &categories));
+        sheet.write_row(pet_row(pet, fields, &categories));
     }
     Ok(())
 }
 
-/// Returns the headings of all columns: the labels of the pages.
+/// Returns the headings of all columns: the labels that the pages show.
 fn headings(fields: &FieldSet) -> Vec<String> {
     let mut headings: Vec<String> = [
         texts().number,
@@ -101,8 +107,8 @@ fn headings(fields: &FieldSet) -> Vec<String> {
     headings
 }
 
-/// Returns the cells of an animal.
-fn cells_of(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<SheetCell> {
+/// Returns the row of an animal, in the order of [`headings`].
+fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<SheetCell> {
     let withdrawal = pet.withdrawal.as_ref();
     let status = if withdrawal.is_some() {
         texts().withdrawn
@@ -133,18 +139,19 @@ fn cells_of(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<S
     cells
 }
 
-/// Returns the cell of a value in words: the label of a choice, and a number in the spelling of the language.
+/// Returns the cell of a field as people read it: the label of a choice, or a number with the
+/// decimal separator of the language.
 fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
     match value {
         FieldValue::Text(number) if field.kind == FieldKind::Decimal => decimal_cell(Some(number)),
-        FieldValue::Text(text) if field.is_unique => SheetCell::Text(in_groups(text)),
+        FieldValue::Text(text) if field.is_unique => SheetCell::Text(group_digits(text)),
         FieldValue::Text(text) => text_cell(Some(field.display_text(text))),
         FieldValue::Integer(number) => SheetCell::Number(number.to_string()),
         FieldValue::Boolean(value) => yes_or_no_cell(*value),
     }
 }
 
-/// Returns the cell of a value that is true or false.
+/// Returns the cell of a boolean: yes or no in the language of the page.
 fn yes_or_no_cell(value: bool) -> SheetCell {
     text_cell(Some(if value {
         window_texts().yes
@@ -153,9 +160,12 @@ fn yes_or_no_cell(value: bool) -> SheetCell {
     }))
 }
 
-/// Returns a unique value of many digits in groups of three, which is the same value for the store, and which a spreadsheet
-/// does not show as `2.76E+14`: `276 098 106 234 567` for `276098106234567`.
-fn in_groups(text: &str) -> String {
+/// Splits the digits of a long number, such as a microchip, into groups of three:
+/// `276 098 106 234 567` for `276098106234567`.
+///
+/// A spreadsheet would show the number as `2.76E+14` and lose digits. For the store, both spellings
+/// of a unique value are the same. Shorter numbers and other texts are returned unchanged.
+fn group_digits(text: &str) -> String {
     let has_only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if text.len() < MIN_LONG_DIGITS || !has_only_digits {
         return text.to_owned();

@@ -1,4 +1,5 @@
-//! The members of an animal: in each form that has them, and on its page.
+//! The values of an animal in forms and on its page: how inputs show them, how a form is parsed,
+//! and how both are compared.
 
 use petstore_domain::store_area::{
     Category, FieldKind, FieldSet, FieldValue, Order, PetPatch, StorePet,
@@ -11,15 +12,15 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The name of the input for whether the window may show an animal.
+/// The name of the input that says whether the public window may show the animal.
 pub(super) const LISTED: &str = "listed";
 
-/// Returns a name without line ends, because its input has one line.
+/// Returns a name as its input shows it: without line breaks, because the input has one line.
 fn name_in_input(name: &str) -> String {
     name.replace(['\r', '\n'], "")
 }
 
-/// Returns the form that shows an animal as it is in the store.
+/// Returns the form whose inputs show the stored values of an animal.
 pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     let mut inputs = vec![
         ("name".to_owned(), name_in_input(pet.name.as_str())),
@@ -35,9 +36,11 @@ pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns a submitted form with the category as [`stored_form`] writes it, so that the two forms can be compared.
+/// Returns a submitted form with the category spelled as in [`stored_form`], so that both forms can
+/// be compared.
 ///
-/// The number `3` becomes `Cats`, if only category 3 has this name. If several categories have it, the number stays.
+/// A member can type a name or a number. The number `3` becomes `Cats` if category 3 has this name.
+/// If several categories have this name, the number stays, because the name would be ambiguous.
 pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form {
     let mut inputs = form.fields().to_vec();
     for (name, value) in &mut inputs {
@@ -57,7 +60,7 @@ pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form 
     inputs.into_iter().collect()
 }
 
-/// Shows the input for the category, which proposes these categories.
+/// Renders the text input for the category, with these categories as suggestions.
 pub(super) fn category_input(
     form: &Form,
     categories: &[Category],
@@ -72,10 +75,10 @@ pub(super) fn category_input(
     }
 }
 
-/// Shows the inputs for an animal.
+/// Renders all inputs for an animal.
 ///
-/// An open order decides the status of its animal. For an animal with such an order, `holding_order`, the form shows
-/// the status and the order in place of an input.
+/// `holding_order` is the order by which the animal is reserved or sold. Such an order determines
+/// the status, so the form shows the status with a link to the order instead of an input.
 pub(super) fn inputs(
     form: &Form,
     schema: PetSchema<'_>,
@@ -103,18 +106,18 @@ pub(super) fn inputs(
     }
 }
 
-/// Shows the input for whether the window may show an animal.
+/// Renders the dropdown that says whether the public window may show the animal.
 pub(super) fn listing_input(form: &Form, errors: &Errors) -> Markup {
     Input::from_form(LISTED, texts().website, form, errors)
         .with_hint(texts().website_hint)
         .choose(&forms::listing_options())
 }
 
-/// Reads a submitted form as a change of an animal.
+/// Parses a submitted form as a change of an animal. Each invalid value adds an error to its input.
 ///
-/// Each invalid value becomes an error of its input. A stored value that an input cannot hold, such as a name with two
-/// lines, stays while nobody changes the text of the input.
-pub(super) fn read_patch(
+/// A stored value that its input cannot show exactly, such as a name with two lines, is kept unless
+/// the member changes the text of the input.
+pub(super) fn parse_patch(
     desk: &Desk<'_>,
     form: &Form,
     pet: &StorePet,
@@ -128,7 +131,7 @@ pub(super) fn read_patch(
         patch.name = errors.take("name", forms::parse_name(name));
     }
 
-    // The present category is valid even if several categories have its name.
+    // The unchanged category is not looked up, because several categories can have its name.
     let category = form.get("category");
     let present_name = markup::category(schema.categories, pet.category_id);
     if category != present_name && category != pet.category_id.to_string() {
@@ -138,7 +141,7 @@ pub(super) fn read_patch(
         );
     }
 
-    // The form of a reserved animal has no input for the status.
+    // The form has no input for the status if an order determines it.
     let status = form.get("status");
     if !status.is_empty() {
         patch.status = errors.take("status", forms::parse_status(status));
@@ -153,7 +156,10 @@ pub(super) fn read_patch(
     patch
 }
 
-/// Compares an animal in the store with a form, for each member that the form has.
+/// Returns the stored values of an animal, each with its label and with whether it differs from the
+/// value in a form.
+///
+/// The page about a conflict shows them next to the form.
 pub(super) fn compare(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -192,7 +198,7 @@ pub(super) fn compare(
     compared_values
 }
 
-/// Shows the long texts about an animal, such as its description, each with its label.
+/// Renders the long texts about an animal, such as its description, each below its label.
 pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
     html! {
         @for field in fields.all() {
@@ -207,7 +213,8 @@ pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
     }
 }
 
-/// Shows the short facts on the page of an animal that are below its name and status.
+/// Renders the list of facts on the page of an animal: its number, its category, its short values,
+/// and when it was added and changed.
 pub(super) fn facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     html! {
         dl {

@@ -1,4 +1,5 @@
-//! The filters of the list of animals: its parameters, and the query that they mean.
+//! The filters of the list of animals: parses its query parameters into a query for the store, and
+//! builds links to the list with other parameters.
 
 use std::collections::BTreeSet;
 
@@ -19,60 +20,71 @@ use super::{
 };
 use crate::{prelude::*, words};
 
-/// The parameter with the order of the list. Without it, the newest animals are first.
+/// The query parameter with the order of the list. Without it, the newest animals are first.
 pub(super) const SORT_PARAMETER: &str = "sort";
 
-/// The parameter with the id of the last animal of the page before.
+/// The query parameter with the cursor of the page: the number of the last animal of the previous
+/// page.
 pub(super) const AFTER_PARAMETER: &str = "after";
 
-/// The parameter with an age. It counts as a filter by a field.
+/// The query parameter with an age, such as `under3`. It counts as a filter by a field, because
+/// it filters by the day of birth.
 pub(super) const AGE_PARAMETER: &str = "age";
 
-/// The parameter with the name of a field that filtered the list before. These filters stay if somebody chooses more
-/// than a search takes.
+/// The query parameter with the name of a field by which the list was already filtered.
+///
+/// The form sends it once for each such field when no further filter is possible. If the member
+/// chooses another filter anyway, the former filters stay, and the new one is left out.
 pub(super) const KEPT_FILTER_PARAMETER: &str = "kept";
 
-/// The status for animals of all statuses, also sold ones. Without a status, the list has all animals but sold ones.
+/// The value of the status parameter for animals of all statuses. Without a status, the list leaves
+/// out sold animals.
 pub(super) const ALL_STATUSES: &str = "all";
 
-/// The status for animals that were taken out of the catalogue.
+/// The value of the status parameter for withdrawn animals.
 const WITHDRAWN: &str = "withdrawn";
 
 /// The number of animals on a page.
 const PAGE_LENGTH: i64 = 50;
 
-/// The filters of the list of animals, as its parameters have them.
+/// The parsed filters and the order of the list of animals.
 pub(super) struct Filters<'f> {
+    /// All fields of the store.
     pub(super) fields: &'f FieldSet,
-    /// The names and values of all parameters that are not empty, also of the order of the list.
+    /// The query parameters that are not empty, among them the order but not the cursor.
+    /// Links to the list repeat them.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
     pub(super) order: ListOrder,
-    /// The words of the search that mean properties.
+    /// The words of the search that stand for properties, such as `dogs`. See
+    /// [`Filters::interpret_everyday_words`].
     pub(super) understood_words: Vec<UnderstoodWord>,
-    /// Whether no animal can match the text of the search, because it has nothing to search for.
-    pub(super) is_impossible: bool,
-    /// The labels of the filters that were chosen although the search takes no more.
+    /// Whether the search text is invalid, for example too long, so that no animal matches it.
+    pub(super) matches_nothing: bool,
+    /// The labels of the filters that were dropped because a query has a maximum number of filters.
     pub(super) left_out_labels: Vec<String>,
 }
 
-/// The list for another status.
+/// A link from a list to the list with the same filters and another status.
 pub(super) struct OtherList {
     pub(super) path: String,
     pub(super) label: &'static str,
-    /// The query that finds its animals.
+    /// The query for the animals of that list.
     pub(super) query: PetQuery,
 }
 
 /// A filter by the value of a field.
 struct FieldFilter<'f> {
     field: &'f FieldDefinition,
-    /// The value as the parameter has it.
+    /// The unparsed value of the query parameter.
     value: &'f str,
     filter: ValueFilter,
 }
 
-/// Whether a parameter belongs to the list, and stays after a change of animals on it.
+/// Whether a form field is a parameter of the list.
+///
+/// A form that changes animals on the list carries these fields, so that it can return to the same
+/// list.
 pub(super) fn is_list_parameter(name: &str) -> bool {
     [
         "q",
@@ -87,7 +99,8 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
         || name.starts_with(words::PREFIX)
 }
 
-/// Returns the fields by which the list can be filtered: those with choices, and the place.
+/// Returns the fields by which the list can be filtered: the ones with choices, the booleans, and
+/// the place.
 pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields
         .all()
@@ -100,7 +113,7 @@ pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &Fiel
         .filter(|field| !field.is_birth_estimate())
 }
 
-/// Returns the options for the status of the list, each with its label.
+/// Returns the options of the status filter as pairs of the parameter's value and the label.
 pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     let mut options = forms::status_options();
     options.insert(0, ("", texts().any_status));
@@ -109,7 +122,7 @@ pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     options
 }
 
-/// Returns the label of a status of the list; `None` if the list does not have this status.
+/// Returns the label of a value of the status filter; `None` for an unknown value.
 pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
     let mut options = status_filter_options().into_iter();
     let (_, label) = options.find(|(value, _)| *value == status)?;
@@ -117,13 +130,16 @@ pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
 }
 
 impl<'f> Filters<'f> {
-    /// Reads the filters in a form or a query, on the day `today`, which decides how old an animal is.
+    /// Parses the filters from the query parameters, or from a form that carries them.
+    ///
+    /// `today` is needed to translate an age into days of birth. Ages and values of fields that are
+    /// invalid are ignored.
     pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let value_filters = ValueFilters::from_form(form, fields, today);
         let parameters = list_parameters(form, &value_filters);
 
         let phrase = Phrase::new(form.get("q"));
-        let is_impossible = phrase.is_none() && !form.get("q").is_empty();
+        let matches_nothing = phrase.is_none() && !form.get("q").is_empty();
         let order = ListOrder::from_parameter(form.get(SORT_PARAMETER));
         let mut query = PetQuery {
             category_id: form.integer("category"),
@@ -140,20 +156,26 @@ impl<'f> Filters<'f> {
             after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
             ..PetQuery::default()
         };
-        set_status(&mut query, form.get("status"));
+        apply_status(&mut query, form.get("status"));
         Self {
             fields,
             parameters,
             query,
             order,
             understood_words: Vec::new(),
-            is_impossible,
+            matches_nothing,
             left_out_labels: value_filters.left_out_labels,
         }
     }
 
-    /// Gives the words of the search their everyday meaning.
-    pub(super) async fn understand(&mut self, desk: &Desk<'_>) -> Result<(), StoreError> {
+    /// Replaces everyday words in the search text by what they mean, such as `dogs` by the species
+    /// or the category of dogs.
+    ///
+    /// Separate from [`Self::from_form`], because it may have to load categories.
+    pub(super) async fn interpret_everyday_words(
+        &mut self,
+        desk: &Desk<'_>,
+    ) -> Result<(), StoreError> {
         let Some(phrase) = self.query.phrase.take() else {
             return Ok(());
         };
@@ -173,7 +195,7 @@ impl<'f> Filters<'f> {
         Ok(())
     }
 
-    /// Returns the value of a parameter; empty without it.
+    /// Returns the value of a query parameter; empty if the list does not have it.
     pub(super) fn get(&self, name: &str) -> &'f str {
         let parameter = self
             .parameters
@@ -185,14 +207,14 @@ impl<'f> Filters<'f> {
         }
     }
 
-    /// Whether the list is filtered.
+    /// Whether the list has any filter. The order is not a filter.
     pub(super) fn is_filtered(&self) -> bool {
         self.parameters
             .iter()
             .any(|(name, _)| name != SORT_PARAMETER)
     }
 
-    /// Returns the path of the export of the list, with the same filters and the same order.
+    /// Returns the link to the export with the same filters and the same order.
     pub(super) fn export_path(&self) -> String {
         let parameters: Vec<(&str, &str)> = self
             .parameters
@@ -202,7 +224,8 @@ impl<'f> Filters<'f> {
         link("/export/animals", &parameters)
     }
 
-    /// Returns the path of the list with other values for these parameters. An empty value removes a parameter.
+    /// Returns the link to the list with `new_parameters` added or replaced. An empty value removes
+    /// a parameter.
     pub(super) fn path_with(&self, new_parameters: &[(&str, &str)]) -> String {
         let mut parameters = Vec::new();
         for (name, value) in &self.parameters {
@@ -215,7 +238,8 @@ impl<'f> Filters<'f> {
         link("/animals", &parameters)
     }
 
-    /// Returns the lists of other statuses with the same filters: animals in the store, sold and withdrawn ones.
+    /// Returns the lists with the same filters and another status: animals on offer, sold ones, and
+    /// withdrawn ones.
     pub(super) fn other_lists(&self) -> Vec<OtherList> {
         let mut lists = Vec::new();
         for status in ["", "sold", WITHDRAWN] {
@@ -227,7 +251,7 @@ impl<'f> Filters<'f> {
             };
             let mut query = self.query.clone();
             query.after = None;
-            set_status(&mut query, status);
+            apply_status(&mut query, status);
             lists.push(OtherList {
                 path: self.path_with(&[("status", status)]),
                 label,
@@ -237,28 +261,30 @@ impl<'f> Filters<'f> {
         lists
     }
 
-    /// Whether the animals of the store have a day of birth.
+    /// Whether the store has a field for the day of birth, so that the list can be filtered by age.
     pub(super) fn has_ages(&self) -> bool {
         self.fields.all().iter().any(FieldDefinition::is_birth)
     }
 }
 
-/// The filters by values of fields, at most as many as a search takes.
+/// The filters by values of fields, at most [`PetQuery::MAX_VALUE_FILTERS`] together with the age.
 struct ValueFilters<'f> {
     field_filters: Vec<FieldFilter<'f>>,
-    /// The filter by an age, as days of birth.
+    /// The filter by age, translated into days of birth.
     birth_dates: Option<DateRange>,
-    /// The labels of the filters that were chosen although the search takes no more.
+    /// The labels of the filters over the maximum, which are dropped.
     left_out_labels: Vec<String>,
 }
 
 impl<'f> ValueFilters<'f> {
-    /// Reads the filters in a form. If there are too many, the filters that the list had before stay.
+    /// Parses the filters in a form. If there are too many, the ones by which the list was filtered
+    /// before take precedence. See [`KEPT_FILTER_PARAMETER`].
     fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let kept_names: Vec<&str> = form.all(KEPT_FILTER_PARAMETER).collect();
-        let mut field_filters = read_field_filters(form, fields);
+        let mut field_filters = parse_field_filters(form, fields);
+        // The sort is stable and puts the kept filters first, so the new ones are cut off below.
         field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
-        let mut birth_dates = read_birth_dates(form, fields, today);
+        let mut birth_dates = parse_birth_dates(form, fields, today);
         let has_room_for_age =
             kept_names.len() < PetQuery::MAX_VALUE_FILTERS || kept_names.contains(&AGE_PARAMETER);
         let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
@@ -283,7 +309,8 @@ impl<'f> ValueFilters<'f> {
     }
 }
 
-/// Returns the names and values of the parameters of the list that are not empty.
+/// Returns the query parameters that links to the list repeat, as pairs of name and value. Empty
+/// ones are left out.
 fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<(String, &'f str)> {
     let mut parameters = vec![
         ("q".to_owned(), form.get("q")),
@@ -305,8 +332,8 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
     parameters
 }
 
-/// Reads the filters by fields in a form. A value that its field cannot have is left out.
-fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilter<'f>> {
+/// Parses the filters by fields in a form. A value that its field cannot have is ignored.
+fn parse_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilter<'f>> {
     let mut field_filters = Vec::new();
     for field in filterable_fields(fields) {
         let value = form.get(&values::input_of(field));
@@ -324,15 +351,17 @@ fn read_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilt
     field_filters
 }
 
-/// Reads the age in a form as a filter by the day of birth, if animals have one.
-fn read_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
+/// Parses the age in a form as a range of days of birth. Returns `None` without a valid age, or if
+/// the store has no field for the day of birth.
+fn parse_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
     let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
     let birth_field = fields.all().iter().find(|field| field.is_birth())?;
     Some(age.birth_range(&birth_field.name, today))
 }
 
-/// Lets a query find the animals in a status of [`status_filter_options`].
-fn set_status(query: &mut PetQuery, status: &str) {
+/// Restricts a query to a status of [`status_filter_options`]. The empty status restricts it to
+/// animals on offer: available and pending ones.
+fn apply_status(query: &mut PetQuery, status: &str) {
     query.status = status.parse().ok();
     query.is_on_offer = status.is_empty();
     query.is_withdrawn = status == WITHDRAWN;

@@ -1,4 +1,5 @@
-//! Loads a page of the list of animals, and counts the animals of a list.
+//! Loads a page of the list of animals, with the exact matches of a search at the top, and counts
+//! the animals of a list.
 
 use petstore_domain::{
     Limit, PetId,
@@ -10,39 +11,44 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The largest number of animals that the list counts.
+/// The number of animals up to which a list is counted. A longer list shows "more than" this
+/// number.
 pub(super) const MAX_COUNT: usize = 10_000;
 
-/// The maximum number of animals that come first because of their name.
-const MAX_NAMED: i64 = 6;
+/// How many animals with a matching name come first in a search by everyday words.
+const MAX_NAME_MATCHES: i64 = 6;
 
 /// A page of the list of animals.
 pub(super) struct ListPage {
     pub(super) pets: Vec<StorePet>,
-    /// The position of the next page, if there is one.
+    /// The cursor of the next page; `None` on the last page.
     pub(super) next_position: Option<PetId>,
-    /// The number of all animals of the list; `None` if counting them would be slow.
+    /// The number of animals on all pages; `None` if counting them would be slow.
     pub(super) count: Option<usize>,
-    /// The only animal of the list, if the text of the search is its number or its value of a unique field.
+    /// The only animal of the list, if it is an exact match: the search text is its number or one
+    /// of its unique values.
     pub(super) only_match: Option<PetId>,
-    /// Whether the list has too many animals for the order that was asked for, so that the newest are first.
+    /// Whether the list is too long for the requested order, so that it has the order of the store
+    /// instead.
     pub(super) is_too_long_to_sort: bool,
 }
 
-/// Loads the page of the list that the filters ask for.
+/// Loads the page of the list that `filters` select.
 ///
-/// The first page begins with the animals that [`find_exact_matches`] finds, even if no filter matches them. If the text is
-/// of everyday words, the animals that have it as their name follow.
+/// The first page begins with the results of [`find_exact_matches`], even if they do not match the
+/// other filters, because a member who scans a microchip looks for that animal. If the search text
+/// has everyday words, the animals whose names begin with the text follow. A page that is sorted
+/// here has neither at its top.
 pub(super) async fn load_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<ListPage, StoreError> {
     let query = &filters.query;
-    let is_sorted_here = filters.order.is_sorted_here(filters.fields) && !filters.is_impossible;
-    if is_sorted_here && let Some(page) = sorted_page(desk, filters).await? {
+    let is_sorted_here = filters.order.needs_sorting(filters.fields) && !filters.matches_nothing;
+    if is_sorted_here && let Some(page) = load_sorted_list_page(desk, filters).await? {
         return Ok(page);
     }
-    let (mut pets, next_position) = if filters.is_impossible {
+    let (mut pets, next_position) = if filters.matches_nothing {
         (Vec::new(), None)
     } else {
         desk.store().list_store_pets(query).await?
@@ -51,7 +57,7 @@ pub(super) async fn load_page(
 
     let mut only_match = None;
     if query.after.is_none() {
-        move_to_front(&mut pets, find_named(desk, filters).await?);
+        move_to_front(&mut pets, find_name_matches(desk, filters).await?);
         let exact_matches = find_exact_matches(desk, filters.fields, filters.get("q")).await?;
         move_to_front(&mut pets, exact_matches.clone());
         if next_position.is_none() {
@@ -70,8 +76,11 @@ pub(super) async fn load_page(
     })
 }
 
-/// Loads the page in an order in which the store does not read animals. Returns `None` if the list is too long for it.
-async fn sorted_page(
+/// Loads the page in an order that the store does not support, by sorting all animals of the list
+/// here.
+///
+/// Returns `None` if the list is too long for that.
+async fn load_sorted_list_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<Option<ListPage>, StoreError> {
@@ -85,8 +94,15 @@ async fn sorted_page(
     }))
 }
 
-/// Finds the animals that have the text of a search by everyday words in their name, the first one last.
-async fn find_named(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Vec<StorePet>, StoreError> {
+/// Finds the animals whose name begins with the search text, if the text has everyday words.
+///
+/// Everyday words search for properties. So for the text "black", an animal named "Black" would be
+/// one of many black animals, although its name is the better match. The result is in reverse
+/// order, as [`move_to_front`] expects it.
+async fn find_name_matches(
+    desk: &Desk<'_>,
+    filters: &Filters<'_>,
+) -> Result<Vec<StorePet>, StoreError> {
     let name = NamePrefix::new(filters.get("q"));
     if filters.understood_words.is_empty() || name.is_none() {
         return Ok(Vec::new());
@@ -94,7 +110,7 @@ async fn find_named(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Vec<StoreP
     let query = PetQuery {
         name,
         phrase: None,
-        limit: Limit::new(MAX_NAMED).unwrap_or_default(),
+        limit: Limit::new(MAX_NAME_MATCHES).unwrap_or_default(),
         ..filters.query.clone()
     };
     let (mut pets, _) = desk.store().list_store_pets(&query).await?;
@@ -102,7 +118,8 @@ async fn find_named(desk: &Desk<'_>, filters: &Filters<'_>) -> Result<Vec<StoreP
     Ok(pets)
 }
 
-/// Puts animals before the others of a list, the last one first.
+/// Moves animals to the front of a list, one after the other, so the last of `first_pets` becomes
+/// the first of the list.
 fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
     for pet in first_pets {
         pets.retain(|listed_pet| listed_pet.id != pet.id);
@@ -110,10 +127,10 @@ fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
     }
 }
 
-/// Counts the animals that a query finds, up to one more than [`MAX_COUNT`]. Returns `None` if the store has no index
-/// for the count and would read every animal.
+/// Counts the animals that a query finds on all pages, up to `MAX_COUNT + 1`.
 ///
-/// `page_length` is the number of animals on the page that was read, and `has_next_page` says whether another follows.
+/// `page_length` and `has_next_page` describe the page that was already read. Returns `None` if the
+/// store has no index for the count and would have to read every animal.
 pub(super) async fn count_pets(
     desk: &Desk<'_>,
     query: &PetQuery,
@@ -126,13 +143,13 @@ pub(super) async fn count_pets(
     if query.is_withdrawn || !(query.is_on_offer || query.is_search()) {
         return Ok(None);
     }
-    let query_of_all_pages = PetQuery {
+    let count_query = PetQuery {
         after: None,
         ..query.clone()
     };
     let count = desk
         .store()
-        .count_on_offer(&query_of_all_pages, MAX_COUNT + 1)
+        .count_on_offer(&count_query, MAX_COUNT + 1)
         .await?;
     Ok(Some(count))
 }

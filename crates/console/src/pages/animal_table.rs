@@ -14,27 +14,29 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Shows animals with their pictures and what tells them apart, and with the contacts of `orders`.
+/// Renders a row for each animal: its picture, its price, its status, its place, and how long it
+/// has been here.
 ///
-/// `has_boxes` adds a box to each animal, with which a member selects it.
+/// `orders` are the open orders of the animals, whose contacts are shown below the status.
+/// `has_checkboxes` adds a checkbox to each row, for the form that changes the selected animals.
 pub(super) fn animal_table(
     desk: &Desk<'_>,
     pets: &[StorePet],
     schema: PetSchema<'_>,
     orders: &[Order],
-    has_boxes: bool,
+    has_checkboxes: bool,
 ) -> Markup {
     let mut drawings = Drawings::default();
-    // Without places, the list has no column for them.
-    let label = place_label(schema.fields);
+    // The column for the place is left out if none of the animals has one.
+    let place_column = place_label(schema.fields);
     let has_places = pets.iter().any(|pet| pet.place().is_some());
-    let place_heading = has_places.then_some(&*label);
+    let place_heading = has_places.then_some(&*place_column);
     let rows = html! {
         @for (index, pet) in pets.iter().enumerate() {
             @let animal = Animal::whole(pet, schema.fields);
             @let category = markup::category(schema.categories, pet.category_id);
             tr {
-                @if has_boxes { td.tick { (selection_box(desk, pet)) } }
+                @if has_checkboxes { td.tick { (selection_checkbox(desk, pet)) } }
                 td.first { (animal_card(desk, &animal, &category, &mut drawings, index)) }
                 td.price {
                     @if let Some(price) = animal.price() { (amount(price, desk.currency())) }
@@ -47,17 +49,19 @@ pub(super) fn animal_table(
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
                 @if has_places {
-                    td data-label=(label) { small { bdi { (pet.place().unwrap_or("–")) } } }
+                    td data-label=(place_column) { small { bdi { (pet.place().unwrap_or("–")) } } }
                 }
-                td data-label=(texts().stay) { small { (stay(desk, pet, schema.fields)) } }
+                td data-label=(texts().stay) { small { (length_of_stay(desk, pet, schema.fields)) } }
             }
         }
     };
-    html! { (drawings.symbols()) (markup::table(&headings(has_boxes, place_heading), &rows)) }
+    html! { (drawings.symbols()) (markup::table(&headings(has_checkboxes, place_heading), &rows)) }
 }
 
-/// Returns for how long an animal has been here since the day of its intake, such as `3 weeks`; a dash for an animal that has left.
-fn stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String {
+/// Returns how long an animal has been in the store, such as `3 weeks`.
+///
+/// Returns a dash for an animal that was sold or withdrawn, or whose arrival is unknown.
+fn length_of_stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String {
     let has_left = pet.withdrawal.is_some() || pet.status == PetStatus::Sold;
     let words = match arrival(desk, pet, fields) {
         Some(arrival) if !has_left => duration_in_words(arrival, parts::today(desk)),
@@ -66,8 +70,9 @@ fn stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String {
     words.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Returns the headings of the columns. The box of its own column selects all animals.
-fn headings(has_boxes: bool, place: Option<&str>) -> Markup {
+/// Renders the headings of the columns. The heading of the checkboxes is a checkbox that selects
+/// all animals.
+fn headings(has_checkboxes: bool, place: Option<&str>) -> Markup {
     let mut labels = vec![
         texts().name,
         texts().price,
@@ -77,15 +82,18 @@ fn headings(has_boxes: bool, place: Option<&str>) -> Markup {
     labels.extend(place);
     labels.push(texts().stay);
     html! {
-        @if has_boxes {
+        @if has_checkboxes {
             td.tick { input type="checkbox" data-all aria-label=(texts().select_all); }
         }
         (markup::headings(&labels))
     }
 }
 
-/// Shows the box that selects an animal. Its value is the id and the version of the animal, such as `7:3`.
-fn selection_box(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+/// Renders the checkbox that selects an animal.
+///
+/// Its value is the id and the version of the animal, such as `7:3`. With the version, the store
+/// detects that somebody else has changed the animal since the list was shown.
+fn selection_checkbox(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let label = texts().select(&markup::plain_name(pet.name.as_str()));
     html! {
         label {
@@ -95,7 +103,7 @@ fn selection_box(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     }
 }
 
-/// Whether the submitted form selects an animal, in any version.
+/// Whether the animal is selected in the submitted form, whatever its version was then.
 fn is_selected(desk: &Desk<'_>, pet: &StorePet) -> bool {
     let id = pet.id.get().to_string();
     desk.visit

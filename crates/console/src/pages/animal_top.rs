@@ -1,4 +1,5 @@
-//! The top of the page of an animal: what it looks like, and what people ask first.
+//! The top of the page of an animal: its portrait, its name and main facts, the links and buttons,
+//! and the kennel card, which is only visible in print.
 
 use petstore_domain::{
     PetStatus,
@@ -9,10 +10,12 @@ use petstore_languages::look::{Animal, Drawings, PORTRAIT, focus};
 use super::{list_order::place_label, parts, pet_schema::PetSchema, values};
 use crate::prelude::*;
 
-/// Shows the first photo of the animal, or the drawing of its kind, with the further photos below it.
+/// Renders the first photo of the animal, or a drawing of its species, with the further photos
+/// below it.
 pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     let animal = Animal::whole(pet, schema.fields);
     let category = markup::category(schema.categories, pet.category_id);
+    // Without a storage for photos, the service cannot send their files, so it shows the drawing.
     let has_photo_files = desk.app().photos.storage().is_some();
     let photos = if has_photo_files { animal.photos } else { &[] };
     let mut drawings = Drawings::default();
@@ -31,7 +34,7 @@ pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -
     }
 }
 
-/// Shows all photos after the first one, each with a link to its large size.
+/// Renders a strip of all photos after the first one, each with a link to its large size.
 fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
     html! {
         ul.strip {
@@ -47,14 +50,15 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
     }
 }
 
-/// Returns the URL of the animal in the public window, if it has a page there.
-fn public_page(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
+/// Returns the URL of the animal's page in the public window; `None` if it has no page there, or if
+/// no window is configured.
+fn public_page_url(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
     let is_public = pet.is_listed && pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
     let window_url = desk.visit.console.settings.window.as_ref()?;
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
 
-/// The fields of a shelter that the card for the kennel has if they are public.
+/// The fields that the kennel card shows if they are public.
 const KENNEL_FIELDS: [&str; 6] = [
     "good_with_children",
     "good_with_dogs",
@@ -64,8 +68,9 @@ const KENNEL_FIELDS: [&str; 6] = [
     INTAKE,
 ];
 
-/// Returns the values of a shelter that the card for the kennel has, each with its label. The place is on it although it is not
-/// public, because the card hangs there.
+/// Returns the values on the kennel card, each with its label.
+///
+/// The place is among them although it is not public, because the card hangs at that place.
 fn kennel_values(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -85,10 +90,14 @@ fn kennel_values(
     labelled_values
 }
 
-/// Shows what the printed card for the kennel has below the picture and the name. Everybody may see it.
+/// Renders the part of the page that is only visible in print: the kennel card, below the picture
+/// and the name.
+///
+/// The card hangs where visitors see it, so apart from the place it has public values only.
 pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
-    // With a breed, the line below the name does not have the species.
+    // The line below the name shows either the breed or the species. If it shows the breed, the
+    // card adds the species.
     let mut species = None;
     if animal.word("breed").is_some() {
         species = animal.word("species");
@@ -101,15 +110,16 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
                 dl { @for (label, value) in &labelled_values { dt { (label) } dd { (value) } } }
             }
             @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
-            @if let Some(page) = public_page(desk, pet) {
-                (markup::qr_code(&page, &page))
-                p { (page) }
+            @if let Some(url) = public_page_url(desk, pet) {
+                (markup::qr_code(&url, &url))
+                p { (url) }
             }
         }
     }
 }
 
-/// Shows the name of the animal, and what people ask first.
+/// Renders the heading of the page: the name, the status, a line with the sex, the age, the breed
+/// and the colour, and the price.
 pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let summary = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);
@@ -130,7 +140,8 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
     }
 }
 
-/// Shows the links and buttons that edit, print and publish the animal.
+/// Renders the links that edit the animal and lead to its public page, and the button that prints
+/// the page.
 pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
     let may_edit = desk.may_write() && pet.withdrawal.is_none();
@@ -142,8 +153,8 @@ pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                     a.button href={ (path) "/edit" } { (texts().edit) }
                     @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }
                 }
-                @if let Some(page) = public_page(desk, pet) {
-                    a.button href=(page) { (texts().public_page) }
+                @if let Some(url) = public_page_url(desk, pet) {
+                    a.button href=(url) { (texts().public_page) }
                 }
                 button type="button" data-print { (texts().print) }
             }

@@ -1,4 +1,5 @@
-//! The list of animals, and the form to change several of them.
+//! The page with the list of animals: the search, the filters, and the form that changes the
+//! selected animals.
 
 use std::collections::BTreeSet;
 
@@ -16,23 +17,27 @@ use super::{
 };
 use crate::{layout::Follows, prelude::*, session};
 
-/// Shows the list that the query of the request asks for.
+/// Handles `GET /animals`: shows the list that the query parameters select.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     show(desk, &desk.visit.query, &Errors::default()).await
 }
 
-/// Shows the list that a form asks for, with what is wrong about a change of its animals.
+/// Shows the list that `form` selects, also after a change of its animals that failed with
+/// `errors`.
+///
+/// Redirects to the page of the animal if the search text identifies exactly one, such as a scanned
+/// microchip.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let mut filters = Filters::from_form(form, &fields, parts::today(desk));
-    filters.understand(desk).await?;
+    filters.interpret_everyday_words(desk).await?;
     let list_page = load_page(desk, &filters).await?;
-    // The page of the only match follows. A script sends requests while somebody types, so it gets the list.
+    // The script that searches while somebody types must stay on the list.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
         && !session::is_from_script(desk.visit.request)
     {
-        return Ok(Reply::See(format!("/animals/{id}"), None));
+        return Ok(Reply::Redirect(format!("/animals/{id}"), None));
     }
 
     let mut category_ids: BTreeSet<i64> =
@@ -66,7 +71,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     Ok(page.following(follows).into())
 }
 
-/// Renders the heading, with the links to the categories and to the form for new animals.
+/// Renders the heading of the page, with links to the categories and to the form for new animals.
 fn page_head(desk: &Desk<'_>) -> Markup {
     html! {
         div.head {
@@ -79,10 +84,11 @@ fn page_head(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// A page of the list, and what its parts need to show it.
+/// Everything that is needed to render a page of the list.
 struct ListView<'v> {
     desk: &'v Desk<'v>,
-    /// The form that asked for the list. It can have a change of the selected animals.
+    /// The parameters of the list, and after a failed change also the values of the form for the
+    /// selected animals.
     form: &'v Form,
     errors: &'v Errors,
     filters: &'v Filters<'v>,
@@ -91,7 +97,8 @@ struct ListView<'v> {
 }
 
 impl ListView<'_> {
-    /// Renders the part of the page that the script replaces while somebody types into the search.
+    /// Renders the part of the page that the script replaces while somebody types into the search
+    /// field: the filters, the number of animals, and the animals.
     async fn results(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
@@ -117,7 +124,7 @@ impl ListView<'_> {
         })
     }
 
-    /// Renders the animals of the page, or a card that says why there are none.
+    /// Renders the animals of the page, or a card that explains why there are none.
     async fn result_list(&self) -> Result<Markup, StoreError> {
         if !self.list_page.pets.is_empty() {
             self.pet_table().await
@@ -128,8 +135,10 @@ impl ListView<'_> {
         }
     }
 
-    /// Renders the animals of the page with the links to other pages. Members who may change animals get the form for
-    /// it.
+    /// Renders the animals of the page with the links to the first and the next page.
+    ///
+    /// For members who may change animals, the table is inside the form that changes the selected
+    /// ones. Withdrawn animals cannot be changed.
     async fn pet_table(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
@@ -138,6 +147,7 @@ impl ListView<'_> {
             ..
         } = self;
         let pets = &list_page.pets;
+        // The orders are only needed for their contacts, which viewers may not see.
         let mut order_ids = Vec::new();
         if desk.may_write() {
             order_ids.extend(pets.iter().filter_map(|pet| pet.order_id));
@@ -160,14 +170,14 @@ impl ListView<'_> {
         }
     }
 
-    /// Renders a table of animals in the form that changes the selected ones.
+    /// Wraps the table in the form that changes the selected animals.
     fn selection_form(&self, table: &Markup) -> Markup {
         let default_end = self.desk.default_end_day();
         let action_bar = selected::bar(self.schema, self.form, &default_end, self.errors);
         html! {
             form.several method="post" action="/animals/selected" {
                 (self.desk.key("selected"))
-                // The form leads back to this page of the list.
+                // The hidden fields lead back to the same page of the list after the change.
                 input type="hidden" name=(AFTER_PARAMETER) value=(self.form.raw(AFTER_PARAMETER));
                 @for (name, value) in &self.filters.parameters {
                     input type="hidden" name=(name) value=(value);
@@ -180,13 +190,13 @@ impl ListView<'_> {
     }
 }
 
-/// Renders the order of the list, and links to the list in the other orders.
+/// Renders the label of the present order, and links that sort the list in other ways.
 fn sort_links(filters: &Filters<'_>) -> Markup {
     html! {
         " · " (filters.order.label(filters.fields))
         span.no-print {
             @for order in ListOrder::ALL {
-                @if order != filters.order && order.is_possible(filters.fields) {
+                @if order != filters.order && order.is_available(filters.fields) {
                     @let path = filters.path_with(&[(SORT_PARAMETER, order.as_parameter())]);
                     " · " a href=(path) { (order.label(filters.fields)) }
                 }

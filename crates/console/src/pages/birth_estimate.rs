@@ -1,5 +1,7 @@
-//! The mark of a day of birth that was calculated from an age: a field for yes or no, which the store gets with the first
-//! such day. As a field, it is in every export and import, and in the interface.
+//! The field that marks a day of birth as estimated, because it was calculated from an age.
+//!
+//! It is an ordinary boolean field, so it is part of every export and import, and of the interface
+//! for programs. A store gets the field when the first such day of birth is saved.
 
 use petstore_domain::{
     StoredResponse,
@@ -10,10 +12,11 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// Returns the fields of the store with the mark of an estimated birth. Adds it next to the day of birth if it is missing.
+/// Adds the field for an estimated birth next to the day of birth, unless the store has it already.
+/// Returns all fields.
 ///
-/// A store without days of birth, or with as many fields as it can have, stays as it is.
-pub(super) async fn with_birth_estimate(
+/// Adds nothing if the store has no field for the day of birth, or as many fields as it can have.
+pub(super) async fn ensure_birth_estimate_field(
     desk: &Desk<'_>,
     fields: FieldSet,
 ) -> Result<FieldSet, ApiError> {
@@ -25,22 +28,28 @@ pub(super) async fn with_birth_estimate(
     if has_estimate {
         return Ok(fields);
     }
-    let Some(estimate) = estimate_field(birth_field) else {
+    let Some(new_field) = estimate_field(birth_field) else {
         return Ok(fields);
     };
 
-    let command = FieldCommand::Put(estimate);
-    // The key of the form belongs to the animal. A second click finds the field.
+    let command = FieldCommand::Put(new_field);
+    // Without the idempotency key of the form, which is used for the command that adds the animal.
+    // A second click finds that the field exists.
     let context = desk.context_of(None);
-    let respond = |_: &_| StoredResponse::default();
-    let all_fields = &desk.app().fields;
-    all_fields
-        .change(&command, &Preconditions::ABSENT, context, respond)
+    // A refusal is no error here, for example because the store has as many fields as it can have.
+    desk.app()
+        .fields
+        .change(&command, &Preconditions::ABSENT, context, |_| {
+            StoredResponse::default()
+        })
         .await?;
     Ok(desk.store().fields().await?)
 }
 
-/// Returns the mark for a field with days of birth, as public as they are.
+/// Returns the definition of the field that marks estimated values of `birth_field`.
+///
+/// It is public if the days of birth are, so that the public window does not show an estimate as an
+/// exact day.
 fn estimate_field(birth_field: &FieldDefinition) -> Option<FieldDefinition> {
     Some(FieldDefinition {
         name: FieldName::new(FieldDefinition::BIRTH_ESTIMATE)?,

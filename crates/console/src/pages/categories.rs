@@ -1,4 +1,7 @@
-//! The page with the names of categories.
+//! The page with the categories, and the form that names a category.
+//!
+//! A category is only a number that animals share. Its name is stored separately, so a number can
+//! be in use without a name.
 
 use petstore_domain::store_area::{Category, Command, Label, Preconditions};
 
@@ -11,7 +14,7 @@ use crate::{ask::Question, prelude::*};
 /// The path of the page.
 const CATEGORIES_PATH: &str = "/categories";
 
-/// Shows the categories, and a form that names one, with what is wrong in it.
+/// Shows the categories that have a name, and the form that names one, with its errors.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let after = desk.visit.query.integer("after");
     let (categories, next_id) = desk
@@ -21,9 +24,9 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let next_page = next_id.map(|id| link(CATEGORIES_PATH, &[("after", &id.to_string())]));
     let first_page = after.map(|_| CATEGORIES_PATH);
 
-    let mut proposed_number = None;
+    let mut suggested_number = None;
     if desk.may_write() && desk.visit.form.get("number").is_empty() {
-        proposed_number = desk.find_free_category_number(0).await?;
+        suggested_number = desk.find_free_category_number(0).await?;
     }
 
     let content = html! {
@@ -41,7 +44,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             @if desk.may_write() {
                 section.card {
                     h2 { (texts().name_category_heading) }
-                    (naming_form(desk, proposed_number, errors))
+                    (naming_form(desk, suggested_number, errors))
                 }
             }
         }
@@ -51,7 +54,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-/// Shows the categories with their numbers, each with a link to its animals.
+/// Renders the table of categories: the name as a link to the animals of the category, and the
+/// number.
 fn table(categories: &[Category]) -> Markup {
     let rows = html! {
         @for category in categories {
@@ -68,17 +72,18 @@ fn table(categories: &[Category]) -> Markup {
     markup::table(&markup::headings(&[texts().name, texts().number]), &rows)
 }
 
-/// Shows the form that names a category. A number is proposed if none was typed.
-fn naming_form(desk: &Desk<'_>, proposed_number: Option<i64>, errors: &Errors) -> Markup {
+/// Renders the form that names a category. If no number was typed, it is filled in with
+/// `suggested_number`.
+fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
-    let proposal = match proposed_number {
+    let suggestion = match suggested_number {
         Some(number) => number.to_string(),
         None => String::new(),
     };
     let mut number_input = Input::from_form("number", texts().number, form, errors)
         .with_hint(texts().category_number_hint);
     if form.get("number").is_empty() {
-        number_input.value = &proposal;
+        number_input.value = &suggestion;
     }
     html! {
         form.fields method="post" action=(CATEGORIES_PATH) {
@@ -90,9 +95,10 @@ fn naming_form(desk: &Desk<'_>, proposed_number: Option<i64>, errors: &Errors) -
     }
 }
 
-/// Gives a category a name, or another name.
+/// Handles `POST /categories`: gives a category a name, or renames it.
 ///
-/// Asks first if animals show the name.
+/// Without a number, the name gets a free one. Asks for confirmation first if the category has a
+/// name or animals already.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -104,23 +110,17 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         form.integer("number").ok_or(texts().number_invalid)
     };
     let id = errors.take("number", id);
-    let Some(label) = label else {
-        return list(desk, &errors).await;
-    };
-    let Some(id) = id else {
+    let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };
 
     let present_category = desk.load_category(id).await?;
     if let Some(namesake) = find_namesake(desk, id, present_category.as_ref(), &label).await? {
         let name = readable_label(&namesake.label);
-        errors.take(
-            "label",
-            Err::<(), _>(texts().label_taken(&name, namesake.id)),
-        );
+        errors.add("label", texts().label_taken(&name, namesake.id));
         return list(desk, &errors).await;
     }
-    if let Some(question) = question(desk, id, present_category.as_ref(), &label).await?
+    if let Some(question) = confirmation(desk, id, present_category.as_ref(), &label).await?
         && let Some(question_page) = question.ask(desk, &html! {})
     {
         return Ok(question_page);
@@ -135,12 +135,15 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         },
     };
     match desk.execute(vec![command]).await? {
-        Ok(flash) => Ok(Reply::See(CATEGORIES_PATH.to_owned(), Some(flash))),
-        Err(not_done) => list(desk, &Errors::from_text(&not_done.why)).await,
+        Ok(flash) => Ok(Reply::Redirect(CATEGORIES_PATH.to_owned(), Some(flash))),
+        Err(failure) => list(desk, &Errors::from_text(&failure.message)).await,
     }
 }
 
-/// Finds another category with the name, in any case, unless the category has this name already.
+/// Finds another category that has the same name, ignoring case.
+///
+/// Returns `None` without a search if the category already has this name, because saving it again
+/// makes no new duplicate.
 async fn find_namesake(
     desk: &Desk<'_>,
     id: i64,
@@ -156,8 +159,10 @@ async fn find_namesake(
         .find(|category| category.id != id && forms::is_named(category, label.as_str())))
 }
 
-/// Returns the question to ask before the category gets this name, if there is one.
-async fn question(
+/// Returns the question that the member must confirm before the category gets this name.
+///
+/// Returns `None` if the name does not change, or if the category is new and has no animals.
+async fn confirmation(
     desk: &Desk<'_>,
     id: i64,
     present_category: Option<&Category>,
@@ -167,15 +172,11 @@ async fn question(
         return Ok(None);
     }
 
-    let mut effects = Vec::new();
     let pet_count = desk.store().count_of_category(id).await?;
-    if pet_count > 0 || present_category.is_some() {
-        let pet_count = usize::try_from(pet_count).unwrap_or(usize::MAX);
-        effects.push(texts().category_has(pet_count));
-    }
-    if effects.is_empty() {
+    if pet_count == 0 && present_category.is_none() {
         return Ok(None);
     }
+    let pet_count = usize::try_from(pet_count).unwrap_or(usize::MAX);
 
     let new_name = readable_label(label);
     let title = match present_category {
@@ -184,12 +185,13 @@ async fn question(
     };
     Ok(Some(Question {
         title,
-        effects,
+        effects: vec![texts().category_has(pet_count)],
         yes: texts().name_it,
         back: CATEGORIES_PATH,
     }))
 }
 
+/// Returns the name of a category as messages show it: on one line, and shortened if it is long.
 fn readable_label(label: &Label) -> String {
     markup::readable(label.as_str(), SHORT_LENGTH)
 }

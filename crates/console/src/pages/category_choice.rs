@@ -1,21 +1,22 @@
-//! The category of a new animal. The form names it, or it follows from the species.
+//! Chooses the category of a new animal: the one that was typed, or else the one that fits its
+//! species.
 
 use petstore_domain::store_area::{Category, FieldSet, Label, PetQuery};
 
 use super::{pet_schema::PetSchema, values};
 use crate::prelude::*;
 
-/// A species that somebody chose for a new animal.
+/// The species of a new animal.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Species {
-    /// The value of the field, such as `cat`.
+    /// The stored value of the field, such as `cat`.
     value: String,
-    /// The label for people, such as `Cats`.
+    /// The label that people see, such as `Cats`.
     pub(super) label: String,
 }
 
 impl Species {
-    /// Returns the species in a form, if it says one.
+    /// Returns the species that is chosen in a form, if there is one.
     pub(super) fn from_form(form: &Form, fields: &FieldSet) -> Option<Self> {
         let field = fields.find("species")?;
         let value = form.get(&values::input_of(field)).to_owned();
@@ -26,7 +27,8 @@ impl Species {
         Some(Self { value, label })
     }
 
-    /// Returns the species in a form that names no category.
+    /// Returns the species in a form without a category. Such a form gets its category from the
+    /// species.
     pub(super) fn without_category(form: &Form, fields: &FieldSet) -> Option<Self> {
         if form.get("category").is_empty() {
             Self::from_form(form, fields)
@@ -36,39 +38,44 @@ impl Species {
     }
 }
 
-/// The category of a species, for an animal for which nobody typed a category.
+/// The category that was chosen for a species.
 pub(super) enum SpeciesCategory {
-    /// The category that has the label of the species as its name. If the label cannot be a name, there is none.
+    /// The category to look up by the label of the species. The lookup fails if the label cannot be
+    /// the name of a category.
     Named,
-    /// The category that most of the newest animals of the species are in, with the label of the species.
+    /// The category that most of the newest animals of the species have. `label` is the label of
+    /// the species.
     Usual { id: i64, label: Label },
-    /// A category that is added together with the animal: a free number, and the label of the species.
+    /// A new category with a free number and the label of the species, which is added together with
+    /// the animal.
     New { id: i64, label: Label },
-    /// No category, because all numbers for a new category are used.
+    /// No category, because no free number was found for a new one.
     NoFreeNumber,
 }
 
-/// Chooses the category of a species: the category of its name, or its usual category, or a new one.
+/// Chooses the category for a species: the category with its name, or else its usual category, or
+/// else a new one.
 ///
-/// A new category gets a number above `last_used`.
+/// A new category gets a number above `last_used`. A caller that adds several categories at once
+/// passes the number of the previous one, which the store does not have yet.
 pub(super) async fn choose_for_species(
     desk: &Desk<'_>,
     species: &Species,
     schema: PetSchema<'_>,
     last_used: i64,
 ) -> Result<SpeciesCategory, StoreError> {
-    let has_category = schema
+    let has_namesake = schema
         .categories
         .iter()
         .any(|category| forms::is_named(category, &species.label));
     let Ok(label) = forms::parse_label(&species.label) else {
         return Ok(SpeciesCategory::Named);
     };
-    if has_category {
+    if has_namesake {
         return Ok(SpeciesCategory::Named);
     }
 
-    if let Some(id) = usual_category(desk, species, schema.fields).await? {
+    if let Some(id) = find_usual_category(desk, species, schema.fields).await? {
         return Ok(SpeciesCategory::Usual { id, label });
     }
     match desk.find_free_category_number(last_used).await? {
@@ -77,10 +84,10 @@ pub(super) async fn choose_for_species(
     }
 }
 
-/// Returns the number of the category that most of the newest animals of a species are in.
+/// Finds the category that most of the newest animals of a species have.
 ///
-/// A store that has its cats in a category "Kittens and cats" does not need a category "Cats".
-async fn usual_category(
+/// A store that keeps its cats in a category "Kittens and cats" does not need a category "Cats".
+async fn find_usual_category(
     desk: &Desk<'_>,
     species: &Species,
     fields: &FieldSet,
@@ -96,6 +103,7 @@ async fn usual_category(
     let (pets, _) = desk.store().list_store_pets(&query).await?;
 
     let mut ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
+    // Sorted, so that equal numbers form one group each.
     ids.sort_unstable();
     let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len());
     Ok(largest_group.and_then(<[i64]>::first).copied())
@@ -104,7 +112,7 @@ async fn usual_category(
 /// The category that a new animal gets.
 pub(super) struct ChosenCategory {
     pub(super) id: i64,
-    /// The name of a category that is added together with the animal; `None` if the store has the category.
+    /// The name of the category if it must be added together with the animal; `None` if it exists.
     pub(super) new_label: Option<Label>,
 }
 
@@ -124,16 +132,17 @@ impl ChosenCategory {
     }
 }
 
-/// Chooses the category of the animal in a form, from its species if the form names no category.
+/// Chooses the category of the animal in a form: the one that was typed, or else one that fits the
+/// species.
 ///
-/// Returns the message for people if no category fits.
-pub(super) async fn choose(
+/// The inner error is the message for the member if there is no such category.
+pub(super) async fn choose_category(
     desk: &Desk<'_>,
     form: &Form,
     schema: PetSchema<'_>,
 ) -> Result<Result<ChosenCategory, String>, StoreError> {
     let Some(species) = Species::without_category(form, schema.fields) else {
-        return choose_typed(desk, form, schema.categories).await;
+        return choose_typed_category(desk, form, schema.categories).await;
     };
     let category = match choose_for_species(desk, &species, schema, 0).await? {
         SpeciesCategory::Named => {
@@ -146,11 +155,12 @@ pub(super) async fn choose(
     Ok(category)
 }
 
-/// Chooses the category that was typed into a form.
+/// Chooses the category that was typed into a form, by its name or its number.
 ///
-/// The button that confirms a new category sends its name, and the button that confirms an unused number sends `yes`.
-/// Without this confirmation, the category must exist, because a new one can be a mistake in typing.
-async fn choose_typed(
+/// A category that does not exist could be a typing error, so it must be confirmed. The button that
+/// adds a new category sends the name as `new-category`, and the button that uses an unused number
+/// sends `yes`.
+async fn choose_typed_category(
     desk: &Desk<'_>,
     form: &Form,
     categories: &[Category],
@@ -179,14 +189,15 @@ async fn choose_typed(
     Ok(Ok(ChosenCategory::existing(id)))
 }
 
-/// Returns the typed category as the name of a new category, if it is neither the number nor the name of a category.
+/// Returns the typed text as the name of a new category; `None` if it is a number or the name of an
+/// existing category.
 pub(super) fn new_category_name(typed_category: &str, categories: &[Category]) -> Option<Label> {
     let is_number_or_name = forms::find_category(typed_category, categories).is_ok();
-    // Several categories can have the name.
-    let is_name = categories
+    // The search above also fails for a name that several categories have.
+    let is_existing_name = categories
         .iter()
         .any(|category| forms::is_named(category, typed_category));
-    if is_number_or_name || is_name {
+    if is_number_or_name || is_existing_name {
         return None;
     }
     forms::parse_label(typed_category).ok()

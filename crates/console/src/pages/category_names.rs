@@ -1,5 +1,7 @@
-//! The names of categories that a page needs. A store may have any number of categories, so no page reads all of them.
-//! Only a form in which a member of the staff typed a name looks through them.
+//! Loads the categories that a page needs, and finds free numbers for new ones.
+//!
+//! A store can have any number of categories, so a page loads only the ones that it shows. Only the
+//! lookup of a typed name reads all of them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,32 +15,35 @@ use petstore_store::StoreError;
 
 use crate::{desk::Desk, forms};
 
-/// The number of categories that a form proposes. The last page of categories can add some.
-pub(super) const MAX_PROPOSED_CATEGORIES: usize = 500;
+/// The number of categories that a form suggests. The actual number can be higher by less than a
+/// page, because whole pages are read.
+pub(super) const MAX_SUGGESTED_CATEGORIES: usize = 500;
 
-/// The number of reads of a page that are in progress at the same time.
+/// How many reads for one page of the console are in flight at the same time.
 pub(super) const MAX_CONCURRENT_READS: usize = 8;
 
-/// The first categories of a store in the order of their numbers.
+/// The categories with the lowest numbers, which forms suggest.
 struct FirstCategories {
     categories: Vec<Category>,
-    /// The number of the last category here, if the store has more categories.
+    /// The number of the last of these categories; `None` if the store has no further ones.
     last_id: Option<i64>,
 }
 
-/// Returns the limit of the largest page of a list.
+/// Returns the limit for reading a list in pages as large as possible.
 pub(super) fn largest_page_limit() -> Limit {
     Limit::new(Limit::MAX.into()).unwrap_or_default()
 }
 
-/// Returns the limit of a page with one row.
+/// Returns the limit for reading one row.
 fn single_row_limit() -> Limit {
     Limit::new(1).unwrap_or_default()
 }
 
 impl Desk<'_> {
-    /// Returns the category with this number, if it has a name.
+    /// Loads the category with this number; `None` if the number has no name.
     pub(super) async fn load_category(&self, id: i64) -> Result<Option<Category>, StoreError> {
+        // The store can only list categories after a number. The first one after `id - 1` is this
+        // category, if it exists.
         let after = id.checked_sub(1);
         let (page, _) = self
             .store()
@@ -47,7 +52,7 @@ impl Desk<'_> {
         Ok(page.into_iter().find(|category| category.id == id))
     }
 
-    /// Returns the categories with these numbers. A number without a name is left out.
+    /// Loads the categories with these numbers. Numbers without a name are left out.
     pub(super) async fn load_categories(
         &self,
         ids: BTreeSet<i64>,
@@ -60,7 +65,8 @@ impl Desk<'_> {
         Ok(categories.into_iter().flatten().collect())
     }
 
-    /// Returns the categories that a form proposes, and the categories with the numbers `ids`, which it shows.
+    /// Loads the categories for a form: the ones that it suggests, and the ones with the numbers
+    /// `ids`, whose names it shows.
     pub(super) async fn load_category_choices(
         &self,
         mut ids: BTreeSet<i64>,
@@ -73,12 +79,15 @@ impl Desk<'_> {
         Ok(choices.categories)
     }
 
-    /// Returns the categories that a form proposes, and all categories that `names` has by their name or their number.
+    /// Loads the categories that a form suggests, and all further ones whose name or number is
+    /// among `names`.
+    ///
+    /// Reads all categories of the store.
     pub(super) async fn load_categories_by_names(
         &self,
         names: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Vec<Category>, StoreError> {
-        let names: HashSet<_> = names
+        let wanted_keys: HashSet<_> = names
             .into_iter()
             .map(|name| text::comparison_key(name.as_ref()))
             .collect();
@@ -94,7 +103,7 @@ impl Desk<'_> {
                 .await?;
             for category in page {
                 let mut category_names = forms::names_of(&category).into_iter();
-                if category_names.any(|name| names.contains(&text::comparison_key(&name))) {
+                if category_names.any(|name| wanted_keys.contains(&text::comparison_key(&name))) {
                     categories.push(category);
                 }
             }
@@ -103,7 +112,7 @@ impl Desk<'_> {
         Ok(categories)
     }
 
-    /// Reads pages of categories until a form has enough proposals.
+    /// Loads pages of categories until there are enough for the suggestions of a form.
     async fn load_first_categories(&self) -> Result<FirstCategories, StoreError> {
         let mut categories = Vec::new();
         let mut after = None;
@@ -114,7 +123,7 @@ impl Desk<'_> {
                 .await?;
             categories.extend(page);
             after = next;
-            if after.is_none() || categories.len() >= MAX_PROPOSED_CATEGORIES {
+            if after.is_none() || categories.len() >= MAX_SUGGESTED_CATEGORIES {
                 return Ok(FirstCategories {
                     categories,
                     last_id: after,
@@ -123,15 +132,18 @@ impl Desk<'_> {
         }
     }
 
-    /// Finds a number above `last_used` that no category and no animal has. Returns `None` if it finds none.
+    /// Finds a number above `last_used` that neither a category nor an animal has.
     ///
-    /// The steps double until a number is free, and then halve until the number before it is used.
+    /// Checking a number takes several reads, so this does not try one number after the other. It
+    /// doubles the step until it meets a free number, and then finds the end of a used range by
+    /// bisection. So the number before the result is used (or is `last_used`), although lower
+    /// numbers can be free as well. Returns `None` if no higher number exists.
     pub(super) async fn find_free_category_number(
         &self,
         last_used: i64,
     ) -> Result<Option<i64>, StoreError> {
         let mut used_number = last_used;
-        // Most numbers that are used have a name, and follow each other.
+        // Shortcut: in most stores, the used numbers have names and are consecutive.
         for category in self.load_first_categories().await?.categories {
             if category.id == used_number + 1 {
                 used_number += 1;
@@ -150,6 +162,7 @@ impl Desk<'_> {
             step = step.saturating_mul(2);
         };
 
+        // Invariant: `used_number` is used, and `free_number` is free.
         while free_number - used_number > 1 {
             let middle = used_number + (free_number - used_number) / 2;
             if self.is_category_number_used(middle).await? {
@@ -161,15 +174,15 @@ impl Desk<'_> {
         Ok(Some(free_number))
     }
 
-    /// Whether a category or an animal has this number of a category.
+    /// Whether a category with a name, or any animal, withdrawn or not, has this category number.
     pub(super) async fn is_category_number_used(&self, number: i64) -> Result<bool, StoreError> {
         if self.load_category(number).await?.is_some() {
             return Ok(true);
         }
-        for withdrawn in [false, true] {
+        for is_withdrawn in [false, true] {
             let query = PetQuery {
                 category_id: Some(number),
-                is_withdrawn: withdrawn,
+                is_withdrawn,
                 limit: single_row_limit(),
                 ..PetQuery::default()
             };

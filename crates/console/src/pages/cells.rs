@@ -1,4 +1,4 @@
-//! The messages about texts in forms and in the cells of a spreadsheet that are not certain values.
+//! Messages about typed texts and pasted cells that are ambiguous or cannot be values of a field.
 
 use jiff::civil::Date;
 use petstore_domain::store_area::{Choices, FieldDefinition};
@@ -8,11 +8,11 @@ use petstore_languages::{console_texts as texts, language, numbers, table_words}
 use super::parts;
 use crate::{desk::Desk, forms, markup};
 
-/// The number of choices that a message names.
+/// How many choices a message lists at most.
 const MAX_CHOICES_IN_MESSAGE: usize = 12;
 
 impl Desk<'_> {
-    /// Returns a reader of the cells that the member types or pastes.
+    /// Returns a reader that parses typed texts and pasted cells in the language of the request.
     pub(super) fn cell_reader(&self) -> CellReader<'_> {
         CellReader {
             words: table_words(language()),
@@ -22,8 +22,12 @@ impl Desk<'_> {
     }
 }
 
-/// Returns the message about a text that is no certain value of a field.
-pub(super) fn describe(problem: &CellProblem, field: &FieldDefinition, text: &str) -> String {
+/// Returns the message that explains why a text is not accepted as a value of a field.
+pub(super) fn problem_message(
+    problem: &CellProblem,
+    field: &FieldDefinition,
+    text: &str,
+) -> String {
     match problem {
         CellProblem::Number(ambiguous) => forms::ambiguous_number_message(text, ambiguous),
         CellProblem::Date(dates) => ambiguous_date_message(text, *dates),
@@ -36,12 +40,14 @@ pub(super) fn describe(problem: &CellProblem, field: &FieldDefinition, text: &st
     }
 }
 
-/// Returns the message that a cell has an error of a spreadsheet, such as `#REF!`, in place of a value.
+/// Returns the message that a cell holds an error of the spreadsheet, such as `#REF!`, instead of a
+/// value.
 pub(super) fn spreadsheet_error_message(cell: &str) -> String {
     texts().spreadsheet_error(&markup::readable(cell, markup::SHORT_LENGTH))
 }
 
-/// Returns the message that a text can mean two days, such as `03/04/2024` in English.
+/// Returns the message that a date is ambiguous, such as `03/04/2024` in English, with unambiguous
+/// spellings of both days.
 fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> String {
     let meanings = [numbers().date(first_date), numbers().date(second_date)];
     let spellings = [first_date.to_string(), second_date.to_string()];
@@ -52,7 +58,8 @@ fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> S
     )
 }
 
-/// Returns the message that a cell is not one of the choices. It names the first choices as people read them.
+/// Returns the message that a cell is not one of the choices of the field. It lists the labels of
+/// the first choices.
 fn no_choice_message(field: &FieldDefinition, cell: &str) -> String {
     let choices = field
         .choices

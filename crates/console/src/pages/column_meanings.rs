@@ -1,5 +1,5 @@
-//! The possible meanings of a column of pasted lines: a member of an animal or a field, known by its heading in any
-//! language.
+//! The meanings that a column of pasted lines can have. A heading can be in any supported language:
+//! `Kategorie` means the category.
 
 use petstore_domain::store_area::FieldSet;
 use petstore_formats::{
@@ -11,17 +11,19 @@ use petstore_languages::console::Label;
 use super::{animal_fields::LISTED, values};
 use crate::prelude::*;
 
-/// The members that a column without a heading can have, by its place: the names of their inputs, and their labels.
-pub(super) const MEMBERS: [(&str, Label); 3] = [
+/// What the first columns mean if there are no headings: the names of the inputs, and their labels.
+/// The order is the order of the columns.
+pub(super) const DEFAULT_COLUMNS: [(&str, Label); 3] = [
     ("name", |texts| texts.name),
     ("category", |texts| texts.category),
     ("status", |texts| texts.status_label),
 ];
 
-/// Returns the possible meanings of a column: the name of an input of an animal, and its label.
+/// Returns the options of the dropdown that chooses the meaning of a column, as pairs of the
+/// input's name and the label.
 pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     let mut choices = Vec::new();
-    for (name, label) in MEMBERS {
+    for (name, label) in DEFAULT_COLUMNS {
         choices.push((name.to_owned(), label(texts()).to_owned()));
     }
     choices.push((LISTED.to_owned(), texts().website.to_owned()));
@@ -31,59 +33,67 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     choices
 }
 
-/// The known headings, each with the name of the input that it means.
+/// Recognizes the meanings of columns by their headings.
+///
+/// A meaning is the name of the input of an animal that a cell of the column would fill in.
 pub(super) struct ColumnMeanings<'r> {
-    known: KnownHeadings,
+    known_headings: KnownHeadings,
     fields: &'r FieldSet,
     reader: CellReader<'r>,
 }
 
 impl<'r> ColumnMeanings<'r> {
-    /// Collects the headings of members and fields, as an import knows them.
+    /// Collects the headings that mean a member of an animal or one of `fields`.
     pub(super) fn new(fields: &'r FieldSet, reader: CellReader<'r>) -> Self {
         Self {
-            known: KnownHeadings::new(fields.all(), reader.words),
+            known_headings: KnownHeadings::new(fields.all(), reader.words),
             fields,
             reader,
         }
     }
 
-    /// Returns the name of the input that a heading means: `category` for `Kategorie`. Unknown headings mean nothing.
+    /// Returns the name of the input that a heading means, such as `category` for `Kategorie`;
+    /// `None` for an unknown heading.
     ///
     /// # Errors
     ///
-    /// The names of the two inputs that the heading can mean.
+    /// Fails if the heading is ambiguous, with the names of the two inputs that it can mean.
     pub(super) fn meaning(&self, heading: &str) -> Result<Option<String>, [String; 2]> {
-        match self.known.find(heading) {
-            Ok(Some(name)) => Ok(self.input(name)),
+        match self.known_headings.find(heading) {
+            Ok(Some(name)) => Ok(self.input_name(name)),
             Ok(None) => Ok(None),
             Err(AmbiguousHeading { names }) => {
-                Err(names.map(|name| self.input(&name).unwrap_or(name)))
+                Err(names.map(|name| self.input_name(&name).unwrap_or(name)))
             }
         }
     }
 
-    /// Whether a heading means something, certain or not.
+    /// Whether a heading has a meaning, even an ambiguous one.
     pub(super) fn is_known(&self, heading: &str) -> bool {
         !matches!(self.meaning(heading), Ok(None))
     }
 
-    /// Returns the name of the input for the day of birth, if a column with an unknown heading such as `Age` has only ages with
-    /// a unit, such as `3 years`. A number without a unit does not say whether it is a year, a month or an age.
-    pub(super) fn birth_of_ages<'c>(
+    /// Returns the name of the input for the day of birth if a column holds ages: its heading is a
+    /// word such as `Age`, and each cell is empty or an age with a unit, such as `3 years`.
+    ///
+    /// A number without a unit is not accepted, because it could be a number of years, a number of
+    /// months, or a year.
+    pub(super) fn birth_input_for_ages<'c>(
         &self,
         heading: &str,
         mut cells: impl Iterator<Item = &'c String>,
     ) -> Option<String> {
         let has_ages = self.reader.words.is_age_heading(heading)
             && cells.all(|cell| cell.is_empty() || self.reader.birth_for_age(cell).is_some());
-        let birth = self.fields.all().iter().find(|field| field.is_birth())?;
-        has_ages.then(|| values::input_of(birth))
+        let birth_field = self.fields.all().iter().find(|field| field.is_birth())?;
+        has_ages.then(|| values::input_of(birth_field))
     }
 
-    /// Returns the name of the input for a member or field of an import; `None` if no input has it.
-    fn input(&self, name: &str) -> Option<String> {
-        if name == LISTED || MEMBERS.iter().any(|(member, _)| *member == name) {
+    /// Returns the name of the input for a member or field with the name that import files use,
+    /// such as `category` for `categoryId`. Returns `None` if no input corresponds to it, such as
+    /// for the id.
+    fn input_name(&self, name: &str) -> Option<String> {
+        if name == LISTED || DEFAULT_COLUMNS.iter().any(|(member, _)| *member == name) {
             return Some(name.to_owned());
         }
         if name == "categoryId" {

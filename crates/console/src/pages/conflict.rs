@@ -1,4 +1,5 @@
-//! Two people who edit one animal: the second person sees both versions.
+//! The page about an edit conflict: somebody else has changed the animal since its form was shown.
+//! The member sees both versions, and decides which one to keep.
 
 use hyper::StatusCode;
 use petstore_domain::store_area::StorePet;
@@ -11,7 +12,8 @@ use crate::{
     prelude::*,
 };
 
-/// Shows the animal as it is in the store next to the values that this request tried to save.
+/// Shows the stored animal next to a form with the values that this request tried to save. Responds
+/// with 409.
 pub(super) async fn show(
     desk: &Desk<'_>,
     stored_pet: &StorePet,
@@ -53,9 +55,10 @@ pub(super) async fn show(
     Ok(page.with_status(StatusCode::CONFLICT).into())
 }
 
-/// Shows who made the last change of the animal, and when. Shows nothing if the log of changes does not have it.
+/// Renders who changed the animal last, and when. Renders nothing if the log of changes no longer
+/// has that change.
 async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
-    let last_change = history::last(desk, pet.id).await?;
+    let last_change = history::newest_change(desk, pet.id).await?;
     Ok(html! {
         @if let Some(change) = last_change {
             p.hint {
@@ -66,7 +69,7 @@ async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Sto
     })
 }
 
-/// Shows the stored values. A value that differs from the submitted form has a badge.
+/// Renders the stored values. A value that differs from the submitted form is marked with a badge.
 fn value_list(stored_values: &[ComparedValue]) -> Markup {
     html! {
         dl {

@@ -1,14 +1,18 @@
-//! The contract on the paper of an order, with the lines that the customer and the store fill in by hand.
+//! The contract on the printed page of an order, with blank lines that the customer and the store
+//! fill in by hand.
 
 use petstore_domain::store_area::{ContractText, Order, OrderStatus, Placeholder, StorePet};
 
 use super::parts;
 use crate::prelude::*;
 
-/// The line on paper for something that is written by hand.
-const LINE: &str = "______________________________";
+/// A blank line on paper, to write on by hand.
+const BLANK_LINE: &str = "______________________________";
 
-/// Loads the contract that the paper of an order has. `None` if the store has none, or if the order is over.
+/// Loads the contract to print with an order.
+///
+/// Returns `None` if the store has no contract, or if the order is no longer in force, such as a
+/// cancelled reservation.
 pub(super) async fn load(
     desk: &Desk<'_>,
     order: &Order,
@@ -20,7 +24,10 @@ pub(super) async fn load(
     Ok(desk.store().profile().await?.contract)
 }
 
-/// Renders the title of an order. On paper with a contract, the word for the contract is before the number of the order.
+/// Renders the title of the page of an order.
+///
+/// If a contract is printed with it, the printed title is the word for the contract and the number
+/// of the order.
 pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     let title = texts().title_of_order(order.id.get());
     if contract.is_none() {
@@ -32,8 +39,9 @@ pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     }
 }
 
-/// Renders what only the paper of an order has: the contract, if there is one, and the lines for signatures.
-pub(super) fn on_paper(
+/// Renders the part of an order that is only visible in print: the contract, if there is one, and
+/// the lines for signatures.
+pub(super) fn printed_part(
     desk: &Desk<'_>,
     contract: Option<&ContractText>,
     order: &Order,
@@ -43,14 +51,16 @@ pub(super) fn on_paper(
         @if let Some(contract) = contract { (contract_markup(desk, contract, order, pet)) }
         div.print.signatures {
             @for label in [texts().place_and_date, texts().signature, texts().signature_of_store] {
-                p { (label) (window_texts().colon) (LINE) }
+                p { (label) (window_texts().colon) (BLANK_LINE) }
             }
         }
     }
 }
 
-/// Renders a contract with its values, and lines for the name and address of the customer. A missing value is a line to
-/// write on.
+/// Renders a contract with its placeholders filled in, below blank lines for the name and address
+/// of the customer.
+///
+/// A placeholder without a value becomes a blank line.
 fn contract_markup(
     desk: &Desk<'_>,
     contract: &ContractText,
@@ -58,15 +68,15 @@ fn contract_markup(
     pet: Option<&StorePet>,
 ) -> Markup {
     let text = contract.fill(|placeholder| {
-        value_of(desk, placeholder, order, pet).unwrap_or_else(|| LINE.to_owned())
+        value_of(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
     });
     html! {
         section.print.contract {
             @for label in [texts().contract_name, texts().contract_address] {
-                p.entry { (label) (window_texts().colon) (LINE) (LINE) }
+                p.entry { (label) (window_texts().colon) (BLANK_LINE) (BLANK_LINE) }
             }
-            // An address has two lines.
-            p.entry { (LINE) (LINE) }
+            // The second line of the address.
+            p.entry { (BLANK_LINE) (BLANK_LINE) }
             @for paragraph in text.split("\n\n") {
                 @if !paragraph.trim().is_empty() { p { (markup::lines(paragraph.trim())) } }
             }
@@ -74,7 +84,8 @@ fn contract_markup(
     }
 }
 
-/// Returns the value of a placeholder. `None` if it is missing, or if the member may not see it.
+/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if
+/// the member may not see it.
 fn value_of(
     desk: &Desk<'_>,
     placeholder: Placeholder,
@@ -87,33 +98,37 @@ fn value_of(
         Placeholder::Microchip => Some(pet?.fields.get("microchip")?.to_string()),
         Placeholder::Fee => Some(amount(order.price.as_ref()?.as_str(), desk.currency())),
         Placeholder::Adopter if !desk.may_write() => None,
-        Placeholder::Adopter => name_in(order.contact.as_ref()?.as_str()),
+        Placeholder::Adopter => extract_name(order.contact.as_ref()?.as_str()),
         Placeholder::Date => {
-            // A contract that is printed again has the day of the sale.
+            // The day of the sale, so that a contract that is printed again later has the same
+            // date.
             let sale_day = order.closed_at.map(|time| desk.visit.facts.day_of(time));
             Some(numbers().date(sale_day.unwrap_or(parts::today(desk))))
         }
     }
 }
 
-/// Returns the name in the contact of a customer: what precedes the first number or e-mail address. `None` if there is none.
+/// Extracts the customer's name from a contact: the text before the first number or e-mail address.
+/// Returns `None` if there is no such text.
 ///
-/// `Lee, Ann, 030 12` and `Lee, Ann, Elm Street 5` have the name `Lee, Ann`, and `Ann Lee 030 12` has `Ann Lee`.
-fn name_in(contact: &str) -> Option<String> {
+/// `Lee, Ann, 030 12` and `Lee, Ann, Elm Street 5` contain the name `Lee, Ann`, and
+/// `Ann Lee 030 12` contains `Ann Lee`.
+fn extract_name(contact: &str) -> Option<String> {
     let mut name_parts: Vec<String> = Vec::new();
     for part in contact.split([',', ';', '\n']) {
         let words: Vec<&str> = part.split_whitespace().collect();
         let name_words: Vec<&str> = words
             .iter()
             .copied()
-            .take_while(|word| is_of_name(word))
+            .take_while(|word| can_be_in_name(word))
             .collect();
-        let is_whole = name_words.len() == words.len();
-        // "Elm Street 5" is an address.
-        if !name_words.is_empty() && (is_whole || name_parts.is_empty()) {
+        let is_only_name = name_words.len() == words.len();
+        // Words before a number belong to the name only in the first part. Later, they are an
+        // address: "Elm Street 5".
+        if !name_words.is_empty() && (is_only_name || name_parts.is_empty()) {
             name_parts.push(name_words.join(" "));
         }
-        if !is_whole {
+        if !is_only_name {
             break;
         }
     }
@@ -123,7 +138,7 @@ fn name_in(contact: &str) -> Option<String> {
     Some(name_parts.join(", "))
 }
 
-/// Whether a word can be a part of a name: it has no digit and is no e-mail address.
-fn is_of_name(word: &str) -> bool {
+/// Whether a word can be part of a name: it has no digit, and is not an e-mail address.
+fn can_be_in_name(word: &str) -> bool {
     !word.contains(|character: char| character.is_ascii_digit() || character == '@')
 }

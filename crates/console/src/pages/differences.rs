@@ -1,4 +1,5 @@
-//! The differences that a change in the journal made, for people.
+//! Renders what a change in the log of changes replaced: each value before and after, with the
+//! labels and words that people know.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +13,30 @@ use petstore_formats::json;
 use super::{pet_schema::PetSchema, values};
 use crate::{order_inputs::ORDER_INPUTS, prelude::*};
 
-/// A value that a change has replaced, with its label.
+/// A value that a change replaced, with its label.
 struct Difference {
     label: String,
+    /// The former value; `None` if there was none.
     before: Option<String>,
     after: String,
 }
 
-/// The differences that were found so far.
+/// Collects the differences of a change.
 struct Differences {
     all: Vec<Difference>,
-    /// Whether what the change is about is gone, with all its values.
+    /// Sentences about differences without values to show, such as that a photo was added.
+    sentences: Vec<&'static str>,
+    /// The end of a reservation before and after the change, if the change moved it.
+    reservation_ends: Option<(Timestamp, Timestamp)>,
+    /// Whether the change deleted its subject, so that every value is gone.
     is_deleted: bool,
 }
 
 impl Differences {
-    /// Adds a value, if it has changed. A value that is gone is shown as "no value".
+    /// Adds a value if the change replaced it.
+    ///
+    /// A removed value is shown as "no value". The values of a deleted subject are not listed one
+    /// by one.
     fn add(&mut self, label: &str, before: Option<String>, after: Option<String>) {
         if before == after || (after.is_none() && self.is_deleted) {
             return;
@@ -40,8 +49,11 @@ impl Differences {
     }
 }
 
-/// Shows the differences of a change; nothing if a later release has made the change in a way that this one does not
-/// know. The journal has the numbers of categories, whose names may be others since.
+/// Renders the differences of a change. Renders nothing if a later release wrote the change in a
+/// format that this release does not know.
+///
+/// Categories are shown with their present names, because the log of changes has only their
+/// numbers.
 pub(super) fn show_differences(
     desk: &Desk<'_>,
     entry: &JournalEntry,
@@ -52,41 +64,28 @@ pub(super) fn show_differences(
     };
     let mut differences = Differences {
         all: Vec::new(),
+        sentences: Vec::new(),
+        reservation_ends: None,
         is_deleted: change.after.is_none(),
     };
-    let mut notes: Vec<&'static str> = Vec::new();
-    let mut ends = None;
     match (change.before.as_ref(), change.after.as_ref()) {
         (before, Some(Resource::Pet(after))) => {
             let before = before.and_then(Resource::pet);
             add_pet(desk, before, after, schema, &mut differences);
-            notes = photo_notes(
-                before.map_or(&Photos::NONE, |pet| &pet.photos),
-                &after.photos,
-            );
         }
         (before, Some(Resource::Order(after))) => {
             let before = before.and_then(Resource::order);
-            add_order(desk, before, after, &mut differences);
-            ends = changed_end(&change, before, after);
-            // The journal has no contacts, which can be erased.
-            let is_contact = differences.all.is_empty() && ends.is_none();
-            if change.kind == ChangeType::OrderChanged && is_contact {
-                notes.push(texts().contact_changed);
-            }
+            add_order(desk, &change, before, after, &mut differences);
         }
+        // A category, or a subject that has no values to show.
         (before, after) => {
-            let label = |resource: Option<&Resource>| {
-                let category = resource.and_then(Resource::category);
-                category.map(|category| category.label.as_str().to_owned())
-            };
-            differences.add(texts().name, label(before), label(after));
+            differences.add(texts().name, category_label(before), category_label(after));
         }
     }
     html! {
-        @for note in notes { div { (note) } }
+        @for sentence in &differences.sentences { div { (sentence) } }
         @for difference in &differences.all { (difference_row(difference)) }
-        @if let Some((before, after)) = ends {
+        @if let Some((before, after)) = differences.reservation_ends {
             div {
                 (texts().ends) (window_texts().colon)
                 del { (markup::exact_time(before)) } " → " ins { (markup::exact_time(after)) }
@@ -95,7 +94,16 @@ pub(super) fn show_differences(
     }
 }
 
-/// Shows a value before and after a change. A long value from before can be opened.
+/// Returns the name of the category that a change is about; `None` for another subject.
+fn category_label(resource: Option<&Resource>) -> Option<String> {
+    let category = resource.and_then(Resource::category)?;
+    Some(category.label.as_str().to_owned())
+}
+
+/// Renders a value before and after a change.
+///
+/// Both are shortened. A long former value can be expanded, because no other page shows it any
+/// more.
 fn difference_row(difference: &Difference) -> Markup {
     let Difference {
         label,
@@ -116,7 +124,7 @@ fn difference_row(difference: &Difference) -> Markup {
     }
 }
 
-/// Returns the end of a reservation before and after a change, if the change is about the end.
+/// Returns the end of a reservation before and after a change, if the change moved it.
 fn changed_end(
     change: &Change,
     before: Option<&Order>,
@@ -133,6 +141,7 @@ fn changed_end(
 /// Adds the differences of an order.
 fn add_order(
     desk: &Desk<'_>,
+    change: &Change,
     before: Option<&Order>,
     after: &Order,
     differences: &mut Differences,
@@ -143,9 +152,18 @@ fn add_order(
     }
     let reason = |order: &Order| order.reason.as_ref().map(reason_words);
     differences.add(texts().reason_label, before.and_then(reason), reason(after));
+    differences.reservation_ends = changed_end(change, before, after);
+
+    // The log of changes has no contacts, because they can be erased later. So a change of an order
+    // without another difference changed the contact.
+    let has_no_difference = differences.all.is_empty() && differences.reservation_ends.is_none();
+    if change.kind == ChangeType::OrderChanged && has_no_difference {
+        differences.sentences.push(texts().contact_changed);
+    }
 }
 
-/// Returns the reason of an order, which can be one of a withdrawal, or a text of people.
+/// Returns the reason for which an order was closed: the words for a reason of withdrawals, or the
+/// text that a person typed.
 fn reason_words(reason: &Reason) -> String {
     match reason.as_str().parse() {
         Ok(known) => texts().reason(known).to_owned(),
@@ -153,7 +171,7 @@ fn reason_words(reason: &Reason) -> String {
     }
 }
 
-/// Adds the differences of an animal, apart from its photos.
+/// Adds the differences of an animal.
 fn add_pet(
     desk: &Desk<'_>,
     before: Option<&StorePet>,
@@ -184,9 +202,15 @@ fn add_pet(
         let note = withdrawal.note.as_ref().map(Note::as_str);
         differences.add(texts().note, None, note.map(str::to_owned));
     }
+
+    differences.sentences = photo_sentences(
+        before.map_or(&Photos::NONE, |pet| &pet.photos),
+        &after.photos,
+    );
 }
 
-/// Adds the differences of the members that every animal has.
+/// Adds the differences of the values that every animal has: name, category, status, and whether it
+/// is on the website.
 fn add_members(
     before: Option<&StorePet>,
     after: &StorePet,
@@ -206,13 +230,13 @@ fn add_members(
         differences.add(texts().status_label, status(before), status(after));
     }
     let listing = |pet: &StorePet| forms::listing_words(pet.is_listed).to_owned();
-    // A new animal is on the website unless the history says otherwise.
+    // New animals are on the website by default, so the history mentions it only for the others.
     if before.is_some() || !after.is_listed {
         differences.add(texts().website, before.map(listing), Some(listing(after)));
     }
 }
 
-/// Returns the names of the fields that have values of an animal, before or after a change.
+/// Returns the names of the fields for which an animal has a value before or after a change.
 fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSet<&'p str> {
     let mut names: BTreeSet<&str> = after.fields.iter().map(|(name, _)| name).collect();
     if let Some(before) = before {
@@ -230,7 +254,8 @@ fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     }
 }
 
-/// Returns the value of a field as people read it; of a field that is gone, as it was stored.
+/// Returns the value of a field in words. If the field was deleted (`None`), a text is returned as
+/// it was stored.
 fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldValue) -> String {
     match (field, value) {
         (_, FieldValue::Boolean(true)) => window_texts().yes.to_owned(),
@@ -246,38 +271,38 @@ fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldVa
     }
 }
 
-/// Returns sentences about the changes of the photos of an animal.
-fn photo_notes(before: &Photos, after: &Photos) -> Vec<&'static str> {
+/// Returns a sentence for each way in which a change affected the photos of an animal.
+fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() > before.all().len() {
         return vec![texts().photo_added];
     }
     if after.all().len() < before.all().len() {
         return vec![texts().photo_deleted];
     }
-    // Turning a photo makes a new one, with another id.
+    // A turned photo is stored as a new photo with another id.
     let is_turned = before.missing_in(after).next().is_some();
     if is_turned {
         return vec![texts().photo_turned];
     }
 
-    let mut notes = Vec::new();
+    let mut sentences = Vec::new();
     if photo_ids(before) != photo_ids(after) {
-        notes.push(texts().photos_moved);
+        sentences.push(texts().photos_moved);
     }
     if any_photo_differs(before, after, |one, other| one.alt != other.alt) {
-        notes.push(texts().photo_described);
+        sentences.push(texts().photo_described);
     }
     if any_photo_differs(before, after, |one, other| one.focus != other.focus) {
-        notes.push(texts().photo_focused);
+        sentences.push(texts().photo_focused);
     }
-    notes
+    sentences
 }
 
 fn photo_ids(photos: &Photos) -> Vec<PhotoId> {
     photos.all().iter().map(|photo| photo.id).collect()
 }
 
-/// Whether a photo of before differs from the same photo afterwards.
+/// Whether any photo that is there before and after the change differs according to `differ`.
 fn any_photo_differs(before: &Photos, after: &Photos, differ: fn(&Photo, &Photo) -> bool) -> bool {
     before.all().iter().any(|photo| {
         let position = after.position(photo.id);

@@ -1,10 +1,13 @@
-//! Editing an animal. If somebody else has changed the animal since the form was shown, the page shows both versions.
+//! The page that edits an animal.
+//!
+//! The submitted form is merged with changes that others made since it was shown. If two people
+//! changed the same input, the page about the conflict shows both versions.
 
 use petstore_domain::store_area::{Command, PetPatch, Resource, StorePet};
 
 use super::{
-    animal_fields::{inputs, read_patch, stored_form, with_named_category},
-    commands::NotDone,
+    animal_fields::{inputs, parse_patch, stored_form, with_named_category},
+    commands::CommandFailure,
     conflict,
     parts::missing_page,
     pet_orders,
@@ -16,7 +19,7 @@ use crate::{
     prelude::*,
 };
 
-/// Shows the form for the animal in the path.
+/// Handles `GET /animals/{id}/edit`: shows the form with the stored values of the animal.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -31,7 +34,7 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     page(desk, &pet, &form, schema, &Errors::default()).await
 }
 
-/// Returns the page with the form, with these values and errors.
+/// Renders the page with the form, filled in with `form` and with `errors` at its inputs.
 async fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -68,7 +71,7 @@ async fn page(
         .into())
 }
 
-/// Saves the submitted form, or shows it again with its errors.
+/// Handles `POST /animals/{id}/edit`: saves the submitted form, or shows it again with its errors.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -90,7 +93,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         &with_named_category(submitted_form, &categories),
         &stored_form(&pet, schema),
     );
-    let patch = read_patch(desk, &merged_form.form, &pet, schema, &mut errors);
+    let patch = parse_patch(desk, &merged_form.form, &pet, schema, &mut errors);
     if !errors.is_empty() {
         return page(desk, &pet, &merged_form.form, schema, &errors).await;
     }
@@ -98,9 +101,11 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     save_patch(desk, &pet, patch, &merged_form, schema).await
 }
 
-/// Saves a change of an animal, or shows what prevents it.
+/// Saves a change of an animal, or shows why it cannot be saved.
 ///
-/// If two people changed the same input, nothing is saved, and the page shows both versions.
+/// If two people changed the same input, nothing is saved, and the page shows both versions. The
+/// command is executed anyway, with a precondition that always fails: a second click on a
+/// form that was saved gets its stored response.
 async fn save_patch(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -114,27 +119,30 @@ async fn save_patch(
         preconditions: merged_form.preconditions(merged_form.is_conflict()),
     };
     match desk.execute(vec![command]).await? {
-        Ok(flash) => Ok(Reply::See(format!("/animals/{}", pet.id), Some(flash))),
-        Err(NotDone {
+        Ok(flash) => Ok(Reply::Redirect(format!("/animals/{}", pet.id), Some(flash))),
+        Err(CommandFailure {
             changed: Some(Resource::Pet(stored_pet)),
             ..
         }) => show_conflict(desk, &stored_pet, schema).await,
-        Err(not_done) => {
-            let errors = not_done.errors(schema.fields);
+        Err(failure) => {
+            let errors = failure.errors(schema.fields);
             page(desk, pet, &merged_form.form, schema, &errors).await
         }
     }
 }
 
-/// Shows both versions of an animal that somebody else has changed, perhaps into another category.
+/// Shows both versions of an animal that somebody else has changed.
+///
+/// Loads the category of the stored version as well, because the other change may have moved the
+/// animal to a category that was not loaded for the form.
 async fn show_conflict(
     desk: &Desk<'_>,
     stored_pet: &StorePet,
     schema: PetSchema<'_>,
 ) -> Result<Reply, ApiError> {
     let mut categories = schema.categories.to_vec();
-    let stored_category = [stored_pet.category_id].into();
-    categories.extend(desk.load_categories(stored_category).await?);
+    let stored_category_id = [stored_pet.category_id].into();
+    categories.extend(desk.load_categories(stored_category_id).await?);
     let schema = PetSchema {
         categories: &categories,
         fields: schema.fields,

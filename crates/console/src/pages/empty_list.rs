@@ -1,4 +1,5 @@
-//! The card in the place of a list of animals that has none, with links to the lists that have some.
+//! The card that replaces an empty list of animals, with links to the lists that have matching
+//! animals.
 
 use super::{
     animal_filters::Filters,
@@ -7,13 +8,16 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Shows that the list has no animal: with links to the other lists that have animals for the text of the search, or
-/// with a hint if none has any, and with a link to the orders that the text finds.
+/// Renders the card for a filtered list without animals.
+///
+/// For a search text, the card links to the lists of other statuses that have matches, such as the
+/// sold animals, and to the search in the orders. If there are no such lists, it has a hint
+/// instead.
 pub(super) async fn nothing_found_card(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<Markup, StoreError> {
-    // Only a search makes the other lists worth naming.
+    // Without a search text, nearly every other list has animals, so the links would not help.
     let links = if filters.query.phrase.is_some() {
         links_to_other_lists(desk, filters).await?
     } else {
@@ -43,7 +47,8 @@ pub(super) async fn nothing_found_card(
     })
 }
 
-/// Returns links to the lists of other statuses that have animals for the same filters.
+/// Returns links to the lists of other statuses that have matches for the same filters, each with
+/// the number of animals.
 async fn links_to_other_lists(
     desk: &Desk<'_>,
     filters: &Filters<'_>,

@@ -1,4 +1,4 @@
-//! The search for the animals that a text identifies.
+//! Finds animals by a search text that identifies them, such as a number or a scanned microchip.
 
 use petstore_domain::{
     PetId,
@@ -7,17 +7,18 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// Finds the animals that a text identifies: by their number, or by their value of a unique field, such as a scanned
-/// microchip.
+/// Finds the animals whose number, or whose value of a unique field, is exactly `text`. Withdrawn
+/// animals are included.
 ///
-/// An animal can be in the result more than once.
+/// An animal that matches in several ways is in the result more than once.
 pub(super) async fn find_exact_matches(
     desk: &Desk<'_>,
     fields: &FieldSet,
     text: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
-    // The number can also be another animal's value of a unique field.
+    // Continues after a match, because the same text can also be the unique value of another
+    // animal.
     if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
         matching_pets.extend(desk.store().get_store_pet(id).await?);
     }
@@ -29,7 +30,10 @@ pub(super) async fn find_exact_matches(
     Ok(matching_pets)
 }
 
-/// Finds the animals with this value of a unique field: the withdrawn ones by a search, and the owner of the value.
+/// Finds the animals with this value of a unique field.
+///
+/// Withdrawn animals do not own unique values, so they are found by a query. The others are found
+/// by the index of owners, which also finds other spellings of the value.
 async fn find_by_unique_value(
     desk: &Desk<'_>,
     fields: &FieldSet,

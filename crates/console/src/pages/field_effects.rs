@@ -1,22 +1,24 @@
-//! The effects of a change of a field on animals, which a manager should know before the change.
+//! The effects that a change of a field has on animals, for a manager to confirm before the change
+//! is made.
 
 use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
 
 use super::{category_names::largest_page_limit, field_form::choice_values, values::label_of};
 use crate::prelude::*;
 
-/// The number of animals that are counted at most.
+/// The limit up to which affected animals are counted, because counting reads each of them.
 const MAX_COUNT: usize = 1_000;
 
-/// An effect of a change of a field on animals.
+/// An effect of a change of a field on existing animals.
 pub(super) struct Effect {
-    /// The question before a change that has only this effect.
+    /// The question to ask if this is the only effect of the change.
     pub(super) question: String,
     /// The effect as a sentence.
     pub(super) sentence: String,
 }
 
-/// Returns the effects of a change of a field.
+/// Returns the effects of a change of a field: removed choices that animals still have, and values
+/// that become public.
 pub(super) async fn effects_of_change(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -49,7 +51,8 @@ pub(super) async fn effects_of_change(
     Ok(effects)
 }
 
-/// Counts the animals with this value of a field. The count is exact up to [`MAX_COUNT`].
+/// Counts the animals with this value of a field. Stops soon after [`MAX_COUNT`], so a larger count
+/// is not exact.
 async fn count_pets_with_value(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -74,10 +77,10 @@ async fn count_pets_with_value(
     Ok(count)
 }
 
-/// The number of animals with a value among the first animals on offer.
+/// The number of animals with a value of a field, among the first animals on offer.
 struct PetsOnOffer {
     count: usize,
-    /// Whether the store has more animals on offer than were looked at.
+    /// Whether there are further animals on offer, which were not checked.
     has_more: bool,
 }
 

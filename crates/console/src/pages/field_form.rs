@@ -1,4 +1,4 @@
-//! The form of a field: its inputs, and how the typed values are read.
+//! The form of a field: renders its inputs, and reads the submitted values.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use petstore_languages::fee_label;
 
 use crate::prelude::*;
 
-/// The prefix of the name of the input for the label of a choice, before the value of the choice.
+/// The prefix of the name of the input for the label of a choice: the input of the choice `cat` is
+/// `label.cat`.
 const CHOICE_LABEL_PREFIX: &str = "label.";
 
-/// The largest number of characters in a name that a label suggests.
+/// The maximum length of a suggested field name, in characters.
 const MAX_NAME_LENGTH: usize = 32;
 
 /// Returns the name of the input for the label of a choice.
@@ -30,21 +31,22 @@ pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
         .unwrap_or_default()
 }
 
-/// Returns the form that shows a field as it is. Its input for choices is empty, because it only adds choices.
+/// Returns the values with which the form of a stored field is prefilled. The input for choices
+/// stays empty, because it only adds choices.
 pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
     let label = fee_label(field).unwrap_or(field.label.as_str());
     let position = field.position.to_string();
     let version = field.version.to_string();
-    let members = [
+    let values = [
         ("label", label),
         ("kind", field.kind.as_str()),
         ("position", &*position),
-        ("public", box_value(field.is_public)),
-        ("unique", box_value(field.is_unique)),
+        ("public", checkbox_value(field.is_public)),
+        ("unique", checkbox_value(field.is_unique)),
         ("version", &*version),
     ];
     let mut inputs = Vec::new();
-    for (name, value) in members {
+    for (name, value) in values {
         inputs.push((name.to_owned(), value.to_owned()));
     }
     for value in choice_values(field) {
@@ -56,12 +58,13 @@ pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns the value of a box in a form, with a tick or without.
-fn box_value(is_ticked: bool) -> &'static str {
-    if is_ticked { "yes" } else { "" }
+/// Returns the form value of a checkbox.
+fn checkbox_value(is_checked: bool) -> &'static str {
+    if is_checked { "yes" } else { "" }
 }
 
-/// Shows the inputs for all members of a field except its label and its name.
+/// Renders the inputs for all properties of a field except its name, its label, and the labels of
+/// its choices.
 pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     let mut kind_options = vec![("", texts().choose_kind)];
     for kind in &FieldKind::ALL {
@@ -91,19 +94,19 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
         (choices_input.show())
         (position_input.show())
         fieldset {
-            (tick_box(&public_box))
-            (tick_box(&unique_box))
+            (checkbox(&public_box))
+            (checkbox(&unique_box))
         }
     }
 }
 
-/// Shows an input as a box, which has a tick if the input has a value.
-fn tick_box(input: &Input<'_>) -> Markup {
-    let is_ticked = !input.value.trim().is_empty();
+/// Renders an input as a checkbox, which is checked if the input has a value.
+fn checkbox(input: &Input<'_>) -> Markup {
+    let is_checked = !input.value.trim().is_empty();
     html! {
         div {
             label {
-                input #(input.id) type="checkbox" name=(input.id) value="yes" checked[is_ticked];
+                input #(input.id) type="checkbox" name=(input.id) value="yes" checked[is_checked];
                 (input.label) " " span.hint { (input.hint.unwrap_or_default()) }
             }
             @if let Some(error) = input.error { p.error { (error) } }
@@ -111,7 +114,7 @@ fn tick_box(input: &Input<'_>) -> Markup {
     }
 }
 
-/// Shows the choices of a field, each with an input for its label and a box that removes it.
+/// Renders the choices of a field, each with an input for its label and a checkbox that removes it.
 pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     html! {
         @if !choice_values(field).is_empty() {
@@ -124,12 +127,12 @@ pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Error
     }
 }
 
-/// Shows a choice with the input for its label and the box that removes it.
+/// Renders a choice with the input for its label and the checkbox that removes it.
 fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors) -> Markup {
     let id = choice_label_input(value);
     let readable_value = markup::readable(value, SHORT_LENGTH);
     let mut label_input = Input::from_form(&id, &readable_value, form, errors);
-    // Somebody else has added the choice since the form was shown.
+    // Somebody else added the choice after the form was shown, so the form has no label for it.
     if form.all(&id).next().is_none() {
         label_input.value = field.display_text(value);
     }
@@ -144,25 +147,27 @@ fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors
     }
 }
 
-/// Whether a form removes a choice.
+/// Whether the form marks a choice for removal.
 fn is_removed(form: &Form, value: &str) -> bool {
     form.all("remove")
         .any(|removed_value| removed_value == value)
 }
 
-/// A reader of the form of a field.
+/// A reader of the submitted form of a field.
 pub(super) struct FieldFormReader<'r> {
     pub(super) form: &'r Form,
-    /// The field as it is; `None` for a new field.
-    pub(super) present_field: Option<&'r FieldDefinition>,
-    /// The position of the field if none was typed.
+    /// The stored field; `None` for a new one.
+    pub(super) current_field: Option<&'r FieldDefinition>,
+    /// The position of the field if the form has none.
     pub(super) default_position: i64,
 }
 
 impl FieldFormReader<'_> {
-    /// Reads the form as a field with this name. Each invalid value becomes an error of its input.
+    /// Reads the form as a field with this name. Reports each invalid value as an error of its
+    /// input.
     ///
-    /// Reads all inputs even without a name, to find all errors. Returns `None` if there are errors.
+    /// Reads all inputs even without a name, so that the member sees all errors at once. Returns
+    /// `None` if there are any.
     pub(super) fn read(
         &self,
         name: Option<FieldName>,
@@ -199,10 +204,11 @@ impl FieldFormReader<'_> {
         Some(field)
     }
 
-    /// Reads the label, or returns the message that it is not valid. The label of the price in a shelter is not the stored
-    /// one, which stays unless somebody types another.
+    /// Reads the label, or returns the message that it is not valid. In a shelter, the form shows
+    /// the price field with another label than the stored one. The stored label stays unless
+    /// somebody edits it.
     fn read_label(&self) -> Result<Label, &'static str> {
-        if let Some(field) = self.present_field
+        if let Some(field) = self.current_field
             && fee_label(field) == Some(self.form.get("label"))
         {
             return Ok(field.label.clone());
@@ -230,15 +236,15 @@ impl FieldFormReader<'_> {
         }
     }
 
-    /// Reads the choices, each with its label: the present choices that the form does not remove, and the new choices that
-    /// were typed, one on each line.
+    /// Reads the choices with their labels: the current choices that the form does not remove,
+    /// followed by the new ones, one per line.
     fn read_choices(&self, errors: &mut Errors) -> Option<Choices> {
-        let present_values = self.present_field.map(choice_values).unwrap_or_default();
-        let mut values = present_values.to_vec();
+        let current_values = self.current_field.map(choice_values).unwrap_or_default();
+        let mut values = current_values.to_vec();
         values.retain(|value| !is_removed(self.form, value));
         for line in self.form.raw("choices").lines() {
             let value = line.trim().to_owned();
-            if !value.is_empty() && !present_values.contains(&value) {
+            if !value.is_empty() && !current_values.contains(&value) {
                 values.push(value);
             }
         }
@@ -252,12 +258,14 @@ impl FieldFormReader<'_> {
         errors.take("choices", labelled_choices)
     }
 
-    /// Reads the labels of choices, by the value of the choice. A choice without an input keeps its present label.
+    /// Reads the labels of choices, keyed by the value of the choice. A choice without an input in
+    /// the form keeps its current label.
     ///
-    /// A label that is empty, or that is the value itself, is not stored.
+    /// A label that is empty or equal to the value is not stored, because a choice without a label
+    /// is displayed as its value.
     fn read_choice_labels(&self, values: &[String]) -> BTreeMap<String, String> {
-        let present_choices = self.present_field.and_then(|field| field.choices.as_ref());
-        let mut labels = match present_choices {
+        let current_choices = self.current_field.and_then(|field| field.choices.as_ref());
+        let mut labels = match current_choices {
             Some(choices) => choices.labels().clone(),
             None => BTreeMap::new(),
         };
@@ -275,9 +283,9 @@ impl FieldFormReader<'_> {
     }
 }
 
-/// Returns the name for programs that a label suggests, such as `coat_length` for "Coat length".
+/// Derives a field name from a label, such as `coat_length` from "Coat length".
 ///
-/// The name is empty if the label has no Latin letter.
+/// The result is empty if the label has no Latin letter.
 pub(super) fn suggested_name(label: &str) -> String {
     let label = search_key(label);
     let words: Vec<&str> = label
@@ -289,7 +297,8 @@ pub(super) fn suggested_name(label: &str) -> String {
     name.chars().take(MAX_NAME_LENGTH).collect()
 }
 
-/// Returns the label of an input of the form, and a value of the input in words. Returns `None` for other names.
+/// Returns the label of an input and a readable form of its value, for messages about concurrent
+/// changes. Returns `None` for an unknown input.
 pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
         "label" => texts().field_label,

@@ -1,4 +1,4 @@
-//! The fields with which the store describes its animals, in the settings.
+//! The settings pages of the custom fields that describe the animals of a store.
 
 use petstore_app::Changed;
 use petstore_domain::{
@@ -27,14 +27,16 @@ use crate::{
 /// The path of the list of fields.
 pub(super) const FIELDS_PATH: &str = "/settings/fields";
 
-/// The distance between the positions of two fields, so that a field can get a position between them.
+/// The gap between the positions of two fields, which leaves room to move another field between
+/// them.
 const POSITION_STEP: i64 = 10;
 
-/// Shows the fields, and a form that adds one, with what is wrong in it. `below` is the end of the page.
+/// Renders the list of fields, and a form that adds one, with its errors. `footer` is the end of
+/// the page.
 pub(super) async fn list(
     desk: &Desk<'_>,
     errors: &Errors,
-    below: &Markup,
+    footer: &Markup,
 ) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let has_fields = !fields.all().is_empty();
@@ -44,13 +46,13 @@ pub(super) async fn list(
             summary { (texts().add_field) }
             (add_form(desk, errors))
         }
-        (below)
+        (footer)
     };
     let hint = Some(texts().fields_hint);
     Ok(staff::settings_page(texts().fields, hint, errors, &content))
 }
 
-/// Shows the fields with their properties, each with a link to its form.
+/// Renders the table of fields, each with a link to its page.
 fn table(fields: &FieldSet) -> Markup {
     let labels = [
         texts().field_label,
@@ -87,7 +89,8 @@ fn yes_or_no(is_true: bool) -> &'static str {
     }
 }
 
-/// Shows the form that adds a field. The input for its name is in a part that opens, because the label suggests a name.
+/// Renders the form that adds a field. The input for the name is collapsed, because an empty name
+/// is derived from the label.
 fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let label_input = Input::from_form("label", texts().field_label, form, errors)
@@ -109,7 +112,7 @@ fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     }
 }
 
-/// Adds the field in the submitted form. Without a position, it is the last field.
+/// Adds the field in the submitted form. Without a position, it becomes the last field.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -126,7 +129,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     let reader = FieldFormReader {
         form,
-        present_field: None,
+        current_field: None,
         default_position,
     };
     let Some(field) = reader.read(name, &mut errors) else {
@@ -143,7 +146,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Shows the form of the field in the path.
+/// Renders the page of the field in the path.
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
@@ -152,7 +155,7 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(page(desk, &field, &form, &Errors::default()))
 }
 
-/// Returns the page with the form of a field, with these values and errors.
+/// Renders the page that edits a field, with these form values and errors.
 fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
     let content = html! {
@@ -182,19 +185,20 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         .into()
 }
 
-/// Saves the submitted form of the field in the path. Asks first if the change has effects on animals.
+/// Saves the submitted form of the field in the path. Asks for confirmation if the change affects
+/// animals.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
-    let submitted_form = with_unticked_boxes(&desk.visit.form);
+    let submitted_form = with_unchecked_boxes(&desk.visit.form);
     let merged_form = MergedForm::new(&submitted_form, &form_of_field(&field));
     let form = &merged_form.form;
 
     let mut errors = Errors::default();
     let reader = FieldFormReader {
         form,
-        present_field: Some(&field),
+        current_field: Some(&field),
         default_position: field.position,
     };
     let Some(changed_field) = reader.read(Some(field.name.clone()), &mut errors) else {
@@ -212,7 +216,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match change_field(desk, FieldCommand::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(error) => {
-            // The page compares with the field as it is now, so that the typed values can be saved over it.
+            // The page shows the field as it is now, so that the member can save the typed values
+            // over it.
             let current_field = field_in_path(desk).await?.unwrap_or(field);
             let errors = Errors::from_text(error.message());
             Ok(page(desk, &current_field, form, &errors))
@@ -220,8 +225,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Returns a submitted form with an empty value for each box without a tick, because browsers do not send such a box.
-fn with_unticked_boxes(form: &Form) -> Form {
+/// Returns a submitted form with an empty value for each unchecked checkbox, because browsers leave
+/// these out.
+fn with_unchecked_boxes(form: &Form) -> Form {
     let mut inputs = form.fields().to_vec();
     for name in ["public", "unique"] {
         if form.all(name).next().is_none() {
@@ -231,9 +237,10 @@ fn with_unticked_boxes(form: &Form) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Asks whether a field may be changed, if this has effects on animals.
+/// Asks for confirmation if a change of a field affects animals.
 ///
-/// Returns the page with the question, or `None` if the form already says yes.
+/// Returns the page with the question; `None` if there is nothing to confirm, or if the form
+/// already confirms it.
 async fn ask_about_effects(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -256,12 +263,12 @@ async fn ask_about_effects(
     Ok(question.ask(desk, &html! {}))
 }
 
-/// Deletes the field in the path. Asks first.
+/// Deletes the field in the path, after a confirmation.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
-    let question_page = Question::about_setting(
+    let question_page = Question::confirm_setting_change(
         desk,
         texts().delete_field,
         field.label.as_str(),
@@ -282,13 +289,13 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Returns the field that the path names.
+/// Returns the field whose name is in the path.
 async fn field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
     let fields = desk.store().fields().await?;
     Ok(fields.find(desk.visit.parameter).cloned())
 }
 
-/// The reason why fields are not changed.
+/// The reason why a field was not changed.
 #[derive(Clone, Copy)]
 pub(super) enum FieldError {
     NotFound,
@@ -296,12 +303,12 @@ pub(super) enum FieldError {
     InUse,
     NameTaken,
     LabelTaken,
-    /// Somebody else has changed the field since the form was shown.
+    /// Somebody else changed the field after the form was shown.
     Outdated,
 }
 
 impl FieldError {
-    /// Returns the message for people.
+    /// Returns the message for the member.
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::NotFound => texts().no_field,
@@ -314,7 +321,8 @@ impl FieldError {
     }
 }
 
-/// Changes a field that has this version. Without a version, adds a field.
+/// Executes a command on a field that must still have this version. Without a version, the field
+/// must not exist yet. The inner error says why nothing was changed.
 async fn change_field(
     desk: &Desk<'_>,
     command: FieldCommand,
@@ -332,7 +340,8 @@ async fn change_field(
     Ok(check_outcome(&outcome, version.is_none()))
 }
 
-/// Returns the response that a repetition of the form gets.
+/// Returns the response to store for a repetition of the form. A repetition only learns that the
+/// change is made, so the response has no body.
 fn stored_response(_: &FieldDecision) -> StoredResponse {
     StoredResponse {
         status: 200,
@@ -340,7 +349,8 @@ fn stored_response(_: &FieldDecision) -> StoredResponse {
     }
 }
 
-/// Checks whether fields were changed. `is_new` says whether a field was to be added.
+/// Converts the outcome of a change of fields into a result. With `is_new`, a conflict means that
+/// the name of the new field is taken.
 pub(super) fn check_outcome(
     outcome: &Changed<FieldRefusal>,
     is_new: bool,

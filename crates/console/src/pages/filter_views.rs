@@ -1,4 +1,5 @@
-//! The form that filters the list of animals, and a chip for each filter.
+//! Renders the filters of the list of animals: the filter form, and the chips that remove or add a
+//! filter.
 
 use petstore_domain::store_area::{
     Age, Category, FieldDefinition, FieldKind, FieldValue, PetQuery, Phrase, StorePet,
@@ -11,29 +12,29 @@ use super::{
         AGE_PARAMETER, ALL_STATUSES, Filters, KEPT_FILTER_PARAMETER, SORT_PARAMETER,
         filterable_fields, status_filter_label, status_filter_options,
     },
-    category_names::MAX_PROPOSED_CATEGORIES,
+    category_names::MAX_SUGGESTED_CATEGORIES,
     parts::link,
     values,
 };
 use crate::{prelude::*, words};
 
-/// A link that removes a filter, or words of the search, from the list.
-struct Chip<'f> {
-    /// The parameter of the filter.
+/// A chip that removes a filter, or words of the search, from the list.
+struct FilterChip<'f> {
+    /// The query parameter of the filter.
     name: &'f str,
-    /// The value that the parameter has without the filter.
-    other_value: &'f str,
-    /// The filter in words, such as "Sex: female".
+    /// The value of the parameter once the filter is removed.
+    remaining_value: &'f str,
+    /// The filter as readable text, such as "Sex: female".
     text: String,
 }
 
-/// A link that adds a filter to the list.
-struct AddingChip {
+/// A chip that adds a filter to the list.
+struct SuggestionChip {
     path: String,
     label: String,
 }
 
-/// The ages of the chips. Each animal has only one of them.
+/// The age ranges that chips suggest. They do not overlap.
 const CHIP_AGES: [Age; 4] = [
     Age::UnderOne,
     Age::OneToThree,
@@ -41,8 +42,10 @@ const CHIP_AGES: [Age; 4] = [
     Age::EightOrMore,
 ];
 
-/// Returns the chips that add a filter by the species of the shown animals, if they have several.
-fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<AddingChip> {
+/// Returns chips that filter by species, one for each species among `pets`, the animals on the
+/// page. Returns none if they all have the same species, because such a filter would not narrow the
+/// list.
+fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<SuggestionChip> {
     let Some(field) = filters.fields.find("species") else {
         return Vec::new();
     };
@@ -57,7 +60,7 @@ fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<AddingChip> {
         };
         if pets.iter().any(has_species) {
             let input = values::input_of(field);
-            chips.push(AddingChip {
+            chips.push(SuggestionChip {
                 path: filters.path_with(&[(&input, species)]),
                 label: markup::readable(field.display_text(species), SHORT_LENGTH),
             });
@@ -69,19 +72,19 @@ fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<AddingChip> {
     chips
 }
 
-/// Returns the chip that leads to the animals that are not on the website. It is there if the page has one of them.
-fn unlisted_chip(filters: &Filters<'_>) -> AddingChip {
-    AddingChip {
+/// Returns the chip that narrows the list to the animals that are not on the website.
+fn unlisted_chip(filters: &Filters<'_>) -> SuggestionChip {
+    SuggestionChip {
         path: filters.path_with(&[(LISTED, "false")]),
         label: texts().not_on_website.to_owned(),
     }
 }
 
-/// Returns the chips that add a filter by an age.
-fn age_chips(filters: &Filters<'_>) -> Vec<AddingChip> {
+/// Returns the chips that filter by an age range.
+fn age_chips(filters: &Filters<'_>) -> Vec<SuggestionChip> {
     let mut chips = Vec::new();
     for age in CHIP_AGES {
-        chips.push(AddingChip {
+        chips.push(SuggestionChip {
             path: filters.path_with(&[(AGE_PARAMETER, age.as_str())]),
             label: window_texts().age_range(age).to_owned(),
         });
@@ -89,49 +92,27 @@ fn age_chips(filters: &Filters<'_>) -> Vec<AddingChip> {
     chips
 }
 
-/// Shows a chip for each filter, which removes it, and chips that add filters which people often want next: first the species
-/// of the shown animals, then the ages.
+/// Renders a chip for each active filter, which removes it, followed by chips that suggest further
+/// filters: animals that are not on the website, the species of the animals on the page, and age
+/// ranges.
 pub(super) fn chips(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
     categories: &[Category],
     pets: &[StorePet],
 ) -> Markup {
-    let mut chips = Vec::new();
-    for (name, value) in &filters.parameters {
-        if name != SORT_PARAMETER {
-            let text = filter_in_words(filters, desk, categories, name, value);
-            chips.push(Chip {
-                name,
-                other_value: "",
-                text,
-            });
-        }
-    }
-    for word in &filters.understood_words {
-        chips.push(Chip {
-            name: "q",
-            other_value: &word.other_words,
-            text: word.text.clone(),
-        });
-    }
-    let mut filtering_names = Vec::new();
-    for filter in &filters.query.values {
-        filtering_names.push(filter.field.as_str());
-    }
-    if filters.query.dates.is_some() {
-        filtering_names.push(AGE_PARAMETER);
-    }
-    let is_full = filtering_names.len() == PetQuery::MAX_VALUE_FILTERS;
-    let mut adding_chips = Vec::new();
+    let chips = filter_chips(filters, desk, categories);
+    let field_names = filtered_fields(filters);
+    let has_max_filters = field_names.len() == PetQuery::MAX_VALUE_FILTERS;
+    let mut suggestions = Vec::new();
     if filters.query.is_listed.is_none() && pets.iter().any(|pet| !pet.is_listed) {
-        adding_chips.push(unlisted_chip(filters));
+        suggestions.push(unlisted_chip(filters));
     }
-    if !is_full && !filtering_names.contains(&"species") {
-        adding_chips.extend(species_chips(filters, pets));
+    if !has_max_filters && !field_names.contains(&"species") {
+        suggestions.extend(species_chips(filters, pets));
     }
-    if !is_full && filters.query.dates.is_none() && filters.has_ages() {
-        adding_chips.extend(age_chips(filters));
+    if !has_max_filters && filters.query.dates.is_none() && filters.has_ages() {
+        suggestions.extend(age_chips(filters));
     }
 
     html! {
@@ -140,17 +121,59 @@ pub(super) fn chips(
             p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MAX_VALUE_FILTERS, &labels)) }
         }
         (printed_filters(filters, &chips))
-        @if !chips.is_empty() || !adding_chips.is_empty() { (chip_list(filters, &chips, &adding_chips)) }
-        @if is_full {
-            @for name in &filtering_names {
+        @if !chips.is_empty() || !suggestions.is_empty() { (chip_list(filters, &chips, &suggestions)) }
+        @if has_max_filters {
+            // If the member chooses another filter anyway, these filters take precedence over it.
+            @for name in &field_names {
                 input type="hidden" form="find" name=(KEPT_FILTER_PARAMETER) value=(name);
             }
         }
     }
 }
 
-/// Shows in words what the printed list has.
-fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
+/// Returns a chip for each active filter, and for each word of the search that was understood as
+/// one.
+fn filter_chips<'f>(
+    filters: &'f Filters<'_>,
+    desk: &Desk<'_>,
+    categories: &[Category],
+) -> Vec<FilterChip<'f>> {
+    let mut chips = Vec::new();
+    for (name, value) in &filters.parameters {
+        if name != SORT_PARAMETER {
+            let text = filter_in_words(filters, desk, categories, name, value);
+            chips.push(FilterChip {
+                name,
+                remaining_value: "",
+                text,
+            });
+        }
+    }
+    for word in &filters.understood_words {
+        chips.push(FilterChip {
+            name: "q",
+            remaining_value: &word.other_words,
+            text: word.text.clone(),
+        });
+    }
+    chips
+}
+
+/// Returns the names of the fields by which the list is filtered, with [`AGE_PARAMETER`] for a
+/// filter by age. All of these count towards [`PetQuery::MAX_VALUE_FILTERS`].
+fn filtered_fields<'f>(filters: &'f Filters<'_>) -> Vec<&'f str> {
+    let mut names = Vec::new();
+    for filter in &filters.query.values {
+        names.push(filter.field.as_str());
+    }
+    if filters.query.dates.is_some() {
+        names.push(AGE_PARAMETER);
+    }
+    names
+}
+
+/// Renders the active filters as text, for the printed list.
+fn printed_filters(filters: &Filters<'_>, chips: &[FilterChip<'_>]) -> Markup {
     let is_on_offer = filters.query.is_on_offer;
     html! {
         p.print {
@@ -162,36 +185,40 @@ fn printed_filters(filters: &Filters<'_>, chips: &[Chip<'_>]) -> Markup {
     }
 }
 
-/// Shows the chips that remove filters, and after them the chips that add filters.
-fn chip_list(filters: &Filters<'_>, chips: &[Chip<'_>], adding_chips: &[AddingChip]) -> Markup {
+/// Renders the chips that remove filters, followed by the chips that suggest filters.
+fn chip_list(
+    filters: &Filters<'_>,
+    chips: &[FilterChip<'_>],
+    suggestions: &[SuggestionChip],
+) -> Markup {
     let offers_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
     let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
         ul.chips.no-print aria-label=(texts().filters) {
             @for chip in chips {
                 li {
-                    a href=(filters.path_with(&[(chip.name, chip.other_value)])) {
+                    a href=(filters.path_with(&[(chip.name, chip.remaining_value)])) {
                         bdi { (chip.text) } " " span aria-hidden="true" { "✕" }
                         span.hidden { (texts().take_off) }
                     }
                 }
             }
-            @for chip in adding_chips { li { (adding_chip(&chip.path, &chip.label)) } }
+            @for chip in suggestions { li { (suggestion_chip(&chip.path, &chip.label)) } }
             @if offers_sold {
                 @let path = filters.path_with(&[("status", ALL_STATUSES)]);
-                li { (adding_chip(&path, texts().add_sold)) }
+                li { (suggestion_chip(&path, texts().add_sold)) }
             }
-            @if chips.len() > 1 { li { (adding_chip(&path_without_filters, texts().clear)) } }
+            @if chips.len() > 1 { li { (suggestion_chip(&path_without_filters, texts().clear)) } }
         }
     }
 }
 
-/// Shows a chip that adds a filter, or that leads to the list without filters.
-fn adding_chip(path: &str, label: &str) -> Markup {
+/// Renders a chip that adds a filter, or one that removes all filters.
+fn suggestion_chip(path: &str, label: &str) -> Markup {
     html! { a.more href=(path) { (label) } }
 }
 
-/// Returns a filter in words, for its chip.
+/// Returns the text of the chip of an active filter.
 fn filter_in_words(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
@@ -218,7 +245,7 @@ fn filter_in_words(
     }
 }
 
-/// Shows the form that searches and filters the list.
+/// Renders the form that searches and filters the list.
 pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     html! {
         form.card #find method="get" action="/animals" role="search" data-search {
@@ -258,7 +285,7 @@ fn status_select(filters: &Filters<'_>) -> Markup {
     input.choose(&status_filter_options())
 }
 
-/// Shows the select for whether the animals are on the website.
+/// Renders the dropdown for whether the animals are on the website.
 fn listing_select(filters: &Filters<'_>) -> Markup {
     let mut options = vec![("", texts().any_value)];
     options.extend(forms::listing_options());
@@ -271,7 +298,8 @@ fn listing_select(filters: &Filters<'_>) -> Markup {
     input.choose(&options)
 }
 
-/// Shows the select for the category, with a hint if the store can have more categories than the select.
+/// Renders the dropdown for the category, with a hint if the store may have more categories than it
+/// offers.
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {
@@ -280,7 +308,7 @@ fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     }
     let value = filters.get("category");
     let has_option = options.iter().any(|(id, _)| id == value);
-    // A category without a name is an option only while the list is filtered by it.
+    // A category without a name is an option only while it is the active filter.
     if let Some(id) = filters.query.category_id
         && !has_option
     {
@@ -293,13 +321,13 @@ fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
         value,
         ..Input::default()
     };
-    if categories.len() >= MAX_PROPOSED_CATEGORIES {
+    if categories.len() >= MAX_SUGGESTED_CATEGORIES {
         input.hint = Some(texts().more_categories);
     }
     input.choose(&options)
 }
 
-/// Shows the select for the age of the animals.
+/// Renders the dropdown for the age of the animals.
 fn age_select(filters: &Filters<'_>) -> Markup {
     let mut options = vec![("", texts().any_value)];
     for age in &Age::ALL {
@@ -314,7 +342,7 @@ fn age_select(filters: &Filters<'_>) -> Markup {
     input.choose(&options)
 }
 
-/// Shows the select for the value of a field.
+/// Renders the input for the value of a field: a dropdown, or a text input for a field of texts.
 fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
     let id = values::input_of(field);
     let label = values::label_of(field);

@@ -1,14 +1,15 @@
-//! The first steps of a new store, on the page Today. Each step is shown until it is done, and all steps until a member of
-//! the staff hides them.
+//! The onboarding steps of a new store, on the page Today. Each step disappears once it is done,
+//! and a member can hide all of them for good.
 
 use petstore_domain::{Role, store_area::FirstStep};
 
 use crate::prelude::*;
 
-/// The path of the link to the window, which notes that a member of the staff looked at it.
+/// The path of the link to the window, the pages for the public. Following the link records that
+/// the step is done.
 const WINDOW_PATH: &str = "/first-steps/window";
 
-/// A step on the page Today: the path at which a member does it, and its text.
+/// An onboarding step: the path where a member does it, and its text.
 struct Step {
     path: &'static str,
     text: &'static str,
@@ -20,13 +21,14 @@ impl Step {
     }
 }
 
-/// Shows the steps that remain and that the member can do. Returns `None` if there are none.
+/// Renders the steps that are not done yet and that the role of the member allows. Returns `None`
+/// if there are none.
 pub(super) async fn remaining_steps(
     desk: &Desk<'_>,
     is_empty_store: bool,
 ) -> Result<Option<Markup>, StoreError> {
-    let noted_steps = desk.store().first_steps().await?;
-    if !desk.may_write() || noted_steps.contains(FirstStep::All.as_str()) {
+    let done_steps = desk.store().first_steps().await?;
+    if !desk.may_write() || done_steps.contains(FirstStep::All.as_str()) {
         return Ok(None);
     }
 
@@ -38,14 +40,14 @@ pub(super) async fn remaining_steps(
     if is_empty_store {
         steps.push(Step::new("/add", texts().step_animal));
     }
-    if !noted_steps.contains(FirstStep::Import.as_str()) {
+    if !done_steps.contains(FirstStep::Import.as_str()) {
         steps.push(Step::new("/add#lines", texts().step_import));
     }
     if is_manager && desk.store().list_staff().await?.len() < 2 {
         steps.push(Step::new("/settings/staff", texts().step_colleague));
     }
     let has_window = desk.visit.console.settings.window.is_some();
-    if has_window && !noted_steps.contains(FirstStep::Window.as_str()) {
+    if has_window && !done_steps.contains(FirstStep::Window.as_str()) {
         steps.push(Step::new(WINDOW_PATH, texts().step_window));
     }
 
@@ -67,15 +69,15 @@ fn steps_card(steps: &[Step]) -> Markup {
     }
 }
 
-/// `POST /first-steps`: hides the steps for good.
+/// Handles `POST /first-steps`: hides all steps for good.
 pub(super) async fn hide(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::All).await?;
-    Ok(Reply::See("/".to_owned(), None))
+    Ok(Reply::Redirect("/".to_owned(), None))
 }
 
-/// `GET /first-steps/window`: notes the step, and redirects to the window.
+/// Handles `GET /first-steps/window`: records that the step is done, and redirects to the window.
 pub(super) async fn open_window(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::Window).await?;
     let window = desk.visit.console.settings.window.as_deref().unwrap_or("/");
-    Ok(Reply::See(window.to_owned(), None))
+    Ok(Reply::Redirect(window.to_owned(), None))
 }

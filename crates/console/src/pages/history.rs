@@ -1,4 +1,4 @@
-//! The history of an animal, from the journal of changes.
+//! Renders the history of an animal: the changes in the journal, and the notes.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -6,29 +6,33 @@ use jiff::{Timestamp, ToSpan};
 use petstore_domain::{
     NamedActor, PetId,
     store_area::{
-        AuditEntry, AuditQuery, AuditType, ChangeType, JournalEntry, Order,
-        PHOTOS_COME_BACK_WITHIN, PetNote, Resource, Reversal, StorePet, SubjectKind,
+        AuditEntry, AuditQuery, AuditType, ChangeType, JournalEntry, Order, PHOTO_RESTORE_WINDOW,
+        PetNote, Resource, Reversal, StorePet, SubjectKind,
     },
 };
 use petstore_formats::json;
 use serde_json::Value;
 
 use super::{differences::show_differences, notes, parts::link, pet_schema::PetSchema};
-use crate::{prelude::*, reply::CHANGE};
+use crate::{prelude::*, reply::CHANGE_FIELD};
 
-/// The number of entries that a page shows.
+/// The number of changes on each page of the history.
 const MAX_ENTRIES: u32 = 20;
 
-/// The number of changes of an animal that are searched for the one that placed an order.
+/// How many of the newest changes of an animal are searched for the one that placed an order.
 const MAX_SEARCHED_CHANGES: u32 = 100;
 
 /// Returns the newest change of an animal.
-pub(super) async fn last(desk: &Desk<'_>, id: PetId) -> Result<Option<JournalEntry>, StoreError> {
+pub(super) async fn newest_change(
+    desk: &Desk<'_>,
+    id: PetId,
+) -> Result<Option<JournalEntry>, StoreError> {
     Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
 }
 
-/// Returns who placed an order. `None` if its animal has changed too often since.
-pub(super) async fn placed_by(
+/// Returns the actor who placed an order; `None` if its animal has changed more than
+/// [`MAX_SEARCHED_CHANGES`] times since.
+pub(super) async fn find_placing_actor(
     desk: &Desk<'_>,
     order: &Order,
 ) -> Result<Option<NamedActor>, StoreError> {
@@ -59,26 +63,22 @@ impl Item {
     }
 }
 
-/// Shows the changes of an animal and of its orders, and the notes on the animal, the newest first.
+/// Renders a page of the changes of an animal and of its orders, together with the notes on the
+/// animal, the newest first.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     let mut changes = desk
         .store()
         .history(pet.id, before, MAX_ENTRIES + 1)
         .await?;
-    let mut entries: Vec<JournalEntry> = Vec::new();
-    for (index, change) in changes.iter().take(MAX_ENTRIES as usize).enumerate() {
-        if !follows_from_order(change, changes.get(index + 1)) && !is_shown_by_note(change) {
-            entries.push(change.clone());
-        }
-    }
-
+    let mut entries = changes_to_render(&changes);
     let is_complete = changes.len() <= MAX_ENTRIES as usize;
     changes.truncate(MAX_ENTRIES as usize);
     let is_added_here = changes
         .iter()
         .any(|change| change.kind == ChangeType::PetAdded);
-    // An animal that was imported begins with the import, which is one entry for all its animals.
+    // The history of an imported animal begins with the import, which has one entry for all of its
+    // animals.
     if is_complete && !is_added_here {
         entries.extend(load_import(desk, pet).await?);
     }
@@ -94,7 +94,8 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     Ok(html! {
         (items)
         @if let Some(oldest) = oldest {
-            // Also on the page that follows a form, which has another path.
+            // The link has the whole path, because the page can also be the response to a form,
+            // which has another path.
             @if !is_complete {
                 a href=(link(&format!("/animals/{}", pet.id), &[("before", &oldest)])) { (texts().older) }
             }
@@ -102,7 +103,21 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     })
 }
 
-/// Shows these changes and notes, the newest first. `changes` are all changes on the page, also those that notes show.
+/// Returns the changes among the first [`MAX_ENTRIES`] that are entries of the history. The others
+/// are side effects of orders, or are rendered as notes. `changes` has one more change than the
+/// page, to recognize a side effect at the end of the page.
+fn changes_to_render(changes: &[JournalEntry]) -> Vec<JournalEntry> {
+    let mut entries = Vec::new();
+    for (index, change) in changes.iter().take(MAX_ENTRIES as usize).enumerate() {
+        if !is_side_effect_of_order(change, changes.get(index + 1)) && !is_shown_by_note(change) {
+            entries.push(change.clone());
+        }
+    }
+    entries
+}
+
+/// Renders these changes and notes, the newest first. `changes` are all changes of the page,
+/// including those that are rendered as notes.
 async fn show_items(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -117,7 +132,7 @@ async fn show_items(
         categories: &categories,
         fields: &fields,
     };
-    let items = in_order(entries, notes);
+    let items = merge_newest_first(entries, notes);
     Ok(html! {
         @if items.is_empty() { p.muted { (texts().no_history) } }
         ol.history {
@@ -133,8 +148,12 @@ async fn show_items(
     })
 }
 
-/// Loads the notes on an animal for a page of its history: those from `start` on, and before the change `before`, with
-/// which the page before ended. A note is shown at its time, whether the journal still has its change or not.
+/// Loads the notes on an animal that belong on one page of its history: those created at or after
+/// `start`, and earlier than the change with the number `before`, with which the previous page
+/// ended.
+///
+/// A note appears at the time of its creation, even if the journal no longer has the change that
+/// added it.
 async fn load_notes(
     desk: &Desk<'_>,
     pet: PetId,
@@ -157,28 +176,29 @@ async fn load_notes(
     Ok(notes)
 }
 
-/// Returns changes, which begin with the newest, and notes as items, the newest first. At the same time, a note comes
-/// after the change that it is about.
-fn in_order(entries: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
+/// Merges changes, sorted from newest to oldest, with notes, sorted from oldest to newest. The
+/// result is sorted from newest to oldest. A note precedes a change of the same time.
+fn merge_newest_first(entries: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
     let mut items: Vec<Item> = notes.into_iter().rev().map(Item::Note).collect();
     items.extend(entries.into_iter().map(Item::Change));
     items.sort_by_key(|item| Reverse(item.time()));
     items
 }
 
-/// Whether the note of a change shows it: that it was added or corrected.
+/// Whether a change added or corrected a note. The note itself is an item of the history and says
+/// so.
 fn is_shown_by_note(change: &JournalEntry) -> bool {
     change.kind == ChangeType::NoteAdded || change.kind == ChangeType::NoteChanged
 }
 
-/// Shows an entry of the history, with a button if it took a photo that can come back.
+/// Renders a change of the history, with a button that restores a photo if the change deleted one.
 fn entry_markup(
     desk: &Desk<'_>,
     pet: &StorePet,
     entry: &JournalEntry,
     schema: PetSchema<'_>,
 ) -> Markup {
-    let action = match replaced(entry) {
+    let action = match specific_wording(entry) {
         Some(action) => action.to_owned(),
         None => wording::change_type(&entry.kind),
     };
@@ -197,14 +217,14 @@ fn entry_markup(
         @if can_put_back(desk, pet, entry) {
             form method="post" action={ "/animals/" (pet.id) "/photos/undo" } {
                 (desk.key("put-back"))
-                button name=(CHANGE) value=(entry.seq) { (texts().put_back) }
+                button name=(CHANGE_FIELD) value=(entry.seq) { (texts().put_back) }
             }
         }
         div.hint { (wording::actor(&entry.actor)) ", " (markup::time(entry.at, desk.visit.now)) }
     }
 }
 
-/// Shows the entry of an added animal on one line, which opens the values that the animal had at first.
+/// Renders the change that added the animal: one line, which expands to the initial values.
 fn first_entry(
     desk: &Desk<'_>,
     entry: &JournalEntry,
@@ -222,9 +242,9 @@ fn first_entry(
     }
 }
 
-/// Whether the member can give the animal a photo back that this change took.
+/// Whether the member can restore a photo that this change deleted from the animal.
 fn can_put_back(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
-    let is_late = desk.visit.now.duration_since(entry.at) >= PHOTOS_COME_BACK_WITHIN;
+    let is_late = desk.visit.now.duration_since(entry.at) >= PHOTO_RESTORE_WINDOW;
     if is_late || !desk.may_write() || pet.withdrawal.is_some() {
         return false;
     }
@@ -241,8 +261,9 @@ fn can_put_back(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
     })
 }
 
-/// Returns the words for a change, if its type does not say that it replaced something.
-pub(super) fn replaced(entry: &JournalEntry) -> Option<&'static str> {
+/// Returns a more specific wording for a change than its type gives, such as "extended" for an
+/// order whose end was moved to a later time; `None` if the type says enough.
+pub(super) fn specific_wording(entry: &JournalEntry) -> Option<&'static str> {
     let change = json::read_change(entry)?;
     match (change.kind, change.before?, change.after?) {
         (ChangeType::OrderChanged, Resource::Order(before), Resource::Order(after))
@@ -255,8 +276,8 @@ pub(super) fn replaced(entry: &JournalEntry) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of the animal that an entry is about, at that time.
-pub(super) fn name(entry: &AuditEntry) -> Option<String> {
+/// Returns the name that the animal of an entry had after the change.
+pub(super) fn pet_name(entry: &AuditEntry) -> Option<String> {
     let AuditEntry::Change(entry) = entry else {
         return None;
     };
@@ -264,7 +285,8 @@ pub(super) fn name(entry: &AuditEntry) -> Option<String> {
     Some(after.pet()?.name.as_str().to_owned())
 }
 
-/// Loads the import that added an animal, from the first imports since the animal exists.
+/// Loads the import that added an animal, if it is among the first [`MAX_ENTRIES`] imports since
+/// the animal was added.
 async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
@@ -285,7 +307,7 @@ async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEn
     Ok(None)
 }
 
-/// Whether an import added this animal. The journal has the first and the last number, such as
+/// Whether an import added this animal. The journal stores the range of ids of an import, such as
 /// `{"firstId":1,"lastId":20,"count":20}`.
 fn has_imported(import: &JournalEntry, id: PetId) -> bool {
     let numbers: Value = import
@@ -300,19 +322,20 @@ fn has_imported(import: &JournalEntry, id: PetId) -> bool {
     (first..=last).contains(&id.get())
 }
 
-/// Whether a change only gives the animal the status of the order that was changed right before.
-fn follows_from_order(change: &JournalEntry, change_before: Option<&JournalEntry>) -> bool {
-    let Some(change_before) = change_before else {
+/// Whether a change is a side effect of the change of an order right before it, which gave the
+/// animal its new status. The history omits such a change.
+fn is_side_effect_of_order(change: &JournalEntry, previous_change: Option<&JournalEntry>) -> bool {
+    let Some(previous_change) = previous_change else {
         return false;
     };
     change.kind == ChangeType::PetChanged
-        && change_before.subject.kind == SubjectKind::Order
-        && change_before.kind != ChangeType::OrderChanged
-        && change_before.seq + 1 == change.seq
-        && change_before.at == change.at
+        && previous_change.subject.kind == SubjectKind::Order
+        && previous_change.kind != ChangeType::OrderChanged
+        && previous_change.seq + 1 == change.seq
+        && previous_change.at == change.at
 }
 
-/// Returns the categories that an animal had before and after a change.
+/// Returns the ids of the categories that an animal had before and after a change.
 pub(super) fn categories_in(entry: &JournalEntry) -> Vec<i64> {
     let Some(change) = json::read_change(entry) else {
         return Vec::new();

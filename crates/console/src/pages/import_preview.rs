@@ -1,4 +1,5 @@
-//! The preview of pasted lines: the animals that they would add, and what is wrong with them.
+//! Renders the preview of pasted lines: the animals that they would add, and the problems with
+//! them.
 
 use petstore_domain::store_area::RequestedValue;
 
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Returns the page with a preview. Without errors, it has a form that adds the animals.
+/// Renders the page with a preview. Without errors, it has a form that adds the animals.
 pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors: &Errors) -> Page {
     let form = preview.form;
     let pet_table = preview.pet_table;
@@ -57,7 +58,8 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
     Page::new(texts().preview, content).with_error_status_if(is_wrong)
 }
 
-/// Shows the form that adds the animals of the preview. A person must agree to columns that are left out.
+/// Renders the form that adds the animals of the preview. The member must confirm that some columns
+/// are left out.
 fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     let left_out_headings = pet_table.left_out_headings();
     html! {
@@ -85,7 +87,8 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     }
 }
 
-/// Shows the lines without the columns that are left out. A valid line shows the values that it would add.
+/// Renders the lines as a table, without the columns that are left out. A valid line shows the
+/// values that it would add.
 fn table(
     desk: &Desk<'_>,
     pet_table: &PetTable,
@@ -114,7 +117,7 @@ fn table(
                 td data-label=(texts().check) {
                     @match &line.result {
                         Ok(_) => (texts().fine),
-                        Err(messages) => (line_problems.of_line(messages)),
+                        Err(messages) => (line_problems.messages_of_line(messages)),
                     }
                 }
             }
@@ -123,7 +126,8 @@ fn table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Shows a cell as its value would be added, or as it was pasted if the line is wrong or the cell has no other form.
+/// Renders a cell as the value that it would add. A cell of an invalid line, and the name of an
+/// animal, are shown as they were pasted.
 fn cell(
     desk: &Desk<'_>,
     line: &Line,
@@ -138,7 +142,8 @@ fn cell(
     added_value.unwrap_or_else(|| html! { bdi { (line.cells[index]) } })
 }
 
-/// Returns the value of an animal that the input with this name has, as pages show it; `None` for its name.
+/// Renders the value of an animal that belongs to this input; `None` for its name, which is shown
+/// as it was pasted.
 fn added_value(
     desk: &Desk<'_>,
     pasted_pet: &PastedPet,

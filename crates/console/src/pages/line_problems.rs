@@ -1,14 +1,15 @@
-//! What is wrong with pasted lines. A message that several lines have is shown once, with the numbers of these lines.
+//! The problems of pasted lines. A message about several lines is shown once, with the numbers of
+//! these lines.
 
 use std::collections::BTreeMap;
 
 use super::paste::Line;
 use crate::prelude::*;
 
-/// The number of lines that a message names.
+/// The maximum number of lines that a message lists.
 const MAX_NAMED_LINES: usize = 12;
 
-/// The messages about lines, each with the numbers of its lines.
+/// The messages about lines, each with the numbers of the lines.
 pub(super) struct LineProblems<'l> {
     lines_by_message: BTreeMap<&'l str, Vec<usize>>,
 }
@@ -29,13 +30,13 @@ impl<'l> LineProblems<'l> {
         Self { lines_by_message }
     }
 
-    /// Whether several lines have this message.
+    /// Whether this message is about several lines.
     fn is_shared(&self, message: &str) -> bool {
         let numbers = self.lines_by_message.get(message);
         numbers.is_some_and(|numbers| numbers.len() > 1)
     }
 
-    /// Shows the messages that several lines have, in the order of their first lines.
+    /// Renders the messages about several lines, in the order of their first lines.
     pub(super) fn summary(&self) -> Markup {
         let mut shared_messages = Vec::new();
         for (message, numbers) in &self.lines_by_message {
@@ -55,8 +56,9 @@ impl<'l> LineProblems<'l> {
         }
     }
 
-    /// Shows the messages of a line. For the messages that other lines have, too, it refers to the summary.
-    pub(super) fn of_line(&self, messages: &[String]) -> Markup {
+    /// Renders the messages of one line. Messages that are also about other lines are replaced by a
+    /// reference to the summary.
+    pub(super) fn messages_of_line(&self, messages: &[String]) -> Markup {
         let has_shared = messages.iter().any(|message| self.is_shared(message));
         html! {
             @for message in messages {
@@ -67,7 +69,7 @@ impl<'l> LineProblems<'l> {
     }
 }
 
-/// Returns the numbers of lines in words: `Lines 4, 5`.
+/// Returns a label for the numbers of lines, such as `Lines 4, 5`.
 fn lines_in_words(numbers: &[usize]) -> String {
     let mut named_lines: Vec<String> = numbers
         .iter()

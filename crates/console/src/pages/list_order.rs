@@ -1,7 +1,8 @@
-//! The orders of the list of animals.
+//! The sort orders of the list of animals.
 //!
-//! The store reads animals in the order in which they were added. By name, price, age or place, and by the day of intake, the page reads all animals of the list and
-//! sorts them, so these orders are for lists of limited length.
+//! The store can only read animals in the order in which they were added. For every other order
+//! (name, price, age, place, day of intake), the page loads all animals of the list and sorts them,
+//! so these orders work only for lists of limited length.
 
 use std::{borrow::Cow, cmp::Reverse};
 
@@ -17,16 +18,19 @@ use petstore_languages::look::Animal;
 use super::{category_names::largest_page_limit, values::label_of};
 use crate::prelude::*;
 
-/// The largest number of animals that a page sorts.
+/// The maximum number of animals that a page sorts.
 pub(super) const MAX_SORTED: usize = 500;
 
-/// An order of the list of animals.
+/// A sort order of the list of animals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListOrder {
+    /// The animals that were added last come first. This is the default.
     Newest,
+    /// The animals that have been here longest come first.
     Longest,
     Name,
     Price,
+    /// The youngest animals come first.
     Age,
     Place,
 }
@@ -41,14 +45,15 @@ impl ListOrder {
         Self::Place,
     ];
 
-    /// Returns the order that the parameter of a list names. Another text means that the newest animals are first.
+    /// Returns the order for the value of the query parameter. An unknown value means the newest
+    /// first.
     pub(super) fn from_parameter(value: &str) -> Self {
         let mut orders = Self::ALL.into_iter();
         let order = orders.find(|order| order.as_parameter() == value);
         order.unwrap_or(Self::Newest)
     }
 
-    /// Returns the value of the parameter of a list; empty for the order that a list has without it.
+    /// Returns the value of the query parameter; empty for the default order.
     pub(super) fn as_parameter(self) -> &'static str {
         match self {
             Self::Newest => "",
@@ -71,9 +76,9 @@ impl ListOrder {
         }
     }
 
-    /// Whether the page sorts the animals, because the store does not read them in this order. The store reads them in the
-    /// order in which they were added, and not by the day on which they came.
-    pub(super) fn is_sorted_here(self, fields: &FieldSet) -> bool {
+    /// Whether the page must sort the animals itself, because the store only reads them in the
+    /// order in which they were added. That order can differ from the order of the days of intake.
+    pub(super) fn needs_sorting(self, fields: &FieldSet) -> bool {
         match self {
             Self::Newest => false,
             Self::Longest => fields.find(INTAKE).is_some(),
@@ -81,8 +86,8 @@ impl ListOrder {
         }
     }
 
-    /// Whether animals of a store with these fields can have this order.
-    pub(super) fn is_possible(self, fields: &FieldSet) -> bool {
+    /// Whether the store has the field by which this order sorts, if it sorts by one.
+    pub(super) fn is_available(self, fields: &FieldSet) -> bool {
         match self {
             Self::Price => fields.find("price").is_some(),
             Self::Age => fields.all().iter().any(FieldDefinition::is_birth),
@@ -91,7 +96,9 @@ impl ListOrder {
         }
     }
 
-    /// Sorts animals. Those without a price, a day of birth or a place come last, and equal ones stay in their order.
+    /// Sorts animals in place. The sort is stable. Animals without a price, a day of birth or a
+    /// place come last. By arrival, animals without a known day come first, because they are from
+    /// an early release.
     fn sort(self, desk: &Desk<'_>, pets: &mut [StorePet], fields: &FieldSet) {
         match self {
             Self::Newest => {}
@@ -110,10 +117,11 @@ impl ListOrder {
     }
 }
 
-/// A part of a place, as the order by place compares it. A number comes before a text.
+/// A part of a place name, for natural sorting. A number sorts before a text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum PlacePart {
-    /// A number without zeros at its beginning. The longer number is the larger one.
+    /// A number without leading zeros. Comparing the length first makes the longer number the
+    /// larger one.
     Number {
         length: usize,
         digits: String,
@@ -121,9 +129,10 @@ enum PlacePart {
     Text(String),
 }
 
-/// Returns the numbers of a place and the texts between them, so that `K2` precedes `K10`.
+/// Splits a place name into numbers and the texts between them, for natural sorting: `K2` precedes
+/// `K10`.
 ///
-/// `K10` has the text `k` and the number 10, and so has `k 010`.
+/// `K10` and `k 010` both split into the text `k` and the number 10.
 fn place_parts(place: &str) -> Vec<PlacePart> {
     let key = search_key(place);
     let mut parts = Vec::new();
@@ -131,26 +140,26 @@ fn place_parts(place: &str) -> Vec<PlacePart> {
     while let Some(first) = remaining.chars().next() {
         let is_number = first.is_ascii_digit();
         let end = remaining.find(|character: char| character.is_ascii_digit() != is_number);
-        let (run, after) = remaining.split_at(end.unwrap_or(remaining.len()));
+        let (part, remainder) = remaining.split_at(end.unwrap_or(remaining.len()));
         if is_number {
-            let digits = run.trim_start_matches('0').to_owned();
+            let digits = part.trim_start_matches('0').to_owned();
             let length = digits.len();
             parts.push(PlacePart::Number { length, digits });
         } else {
-            parts.push(PlacePart::Text(run.trim().to_owned()));
+            parts.push(PlacePart::Text(part.trim().to_owned()));
         }
-        remaining = after;
+        remaining = remainder;
     }
     parts
 }
 
-/// Returns the label of the place of animals.
+/// Returns the label of the field for the place of an animal; empty if the store has no such field.
 pub(super) fn place_label(fields: &FieldSet) -> String {
     fields.find(PLACE).map(label_of).unwrap_or_default()
 }
 
-/// Returns the day on which an animal came: the day of its intake, or else the day on which it was added. An animal of an
-/// early release has none.
+/// Returns the day on which an animal arrived: the day of its intake, or else the day on which it
+/// was added. An animal of an early release may have neither.
 pub(super) fn arrival(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Option<Date> {
     let facts = &desk.visit.facts;
     Animal::whole(pet, fields).arrival(|added_at| facts.day_of(added_at))
@@ -159,35 +168,52 @@ pub(super) fn arrival(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Opt
 /// A page of a sorted list.
 pub(super) struct SortedPage {
     pub(super) pets: Vec<StorePet>,
-    /// The last animal of the page, if others follow.
+    /// The last animal of the page, if more follow.
     pub(super) next_position: Option<PetId>,
-    /// The number of all animals of the list.
+    /// The number of animals on all pages of the list.
     pub(super) count: usize,
 }
 
-/// Reads the animals of a query, sorts them, and returns the page after `query.after`. Returns `None` if there are more than
-/// [`MAX_SORTED`].
+/// Loads all animals of a query, sorts them, and returns the page after `query.after`. Returns
+/// `None` if there are more than [`MAX_SORTED`].
 pub(super) async fn load_sorted_page(
     desk: &Desk<'_>,
     query: &PetQuery,
     order: ListOrder,
     fields: &FieldSet,
 ) -> Result<Option<SortedPage>, StoreError> {
-    // To count is much faster than to read, where the store has an index for it.
-    if query.is_on_offer || query.is_search() {
-        let count_query = PetQuery {
-            after: None,
-            ..query.clone()
-        };
-        let count = desk
-            .store()
-            .count_on_offer(&count_query, MAX_SORTED + 1)
-            .await?;
-        if count > MAX_SORTED {
-            return Ok(None);
-        }
+    if is_known_to_be_too_long(desk, query).await? {
+        return Ok(None);
     }
+    let Some(mut pets) = load_all_pets(desk, query).await? else {
+        return Ok(None);
+    };
+    order.sort(desk, &mut pets, fields);
+    Ok(Some(page_of_sorted_pets(pets, query)))
+}
 
+/// Whether a query is known to have more than [`MAX_SORTED`] animals. Where the store has an index
+/// for it, counting the animals is much cheaper than loading them.
+async fn is_known_to_be_too_long(desk: &Desk<'_>, query: &PetQuery) -> Result<bool, StoreError> {
+    if !query.is_on_offer && !query.is_search() {
+        return Ok(false);
+    }
+    let count_query = PetQuery {
+        after: None,
+        ..query.clone()
+    };
+    let count = desk
+        .store()
+        .count_on_offer(&count_query, MAX_SORTED + 1)
+        .await?;
+    Ok(count > MAX_SORTED)
+}
+
+/// Loads all animals of a query. Returns `None` if there are more than [`MAX_SORTED`].
+async fn load_all_pets(
+    desk: &Desk<'_>,
+    query: &PetQuery,
+) -> Result<Option<Vec<StorePet>>, StoreError> {
     let mut page_query = PetQuery {
         after: None,
         limit: largest_page_limit(),
@@ -201,15 +227,19 @@ pub(super) async fn load_sorted_page(
             return Ok(None);
         }
         if next.is_none() {
-            break;
+            return Ok(Some(pets));
         }
         page_query.after = next;
     }
+}
 
-    order.sort(desk, &mut pets, fields);
-    let count = pets.len();
-    let last_shown = pets.iter().position(|pet| Some(pet.id) == query.after);
-    let mut pets = pets.split_off(last_shown.map_or(0, |index| index + 1));
+/// Returns the page of sorted animals that follows `query.after`.
+fn page_of_sorted_pets(mut sorted_pets: Vec<StorePet>, query: &PetQuery) -> SortedPage {
+    let count = sorted_pets.len();
+    let previous_index = sorted_pets
+        .iter()
+        .position(|pet| Some(pet.id) == query.after);
+    let mut pets = sorted_pets.split_off(previous_index.map_or(0, |index| index + 1));
     let page_length = usize::from(query.limit.get());
     let has_next_page = pets.len() > page_length;
     pets.truncate(page_length);
@@ -218,9 +248,9 @@ pub(super) async fn load_sorted_page(
     } else {
         None
     };
-    Ok(Some(SortedPage {
+    SortedPage {
         pets,
         next_position,
         count,
-    }))
+    }
 }

@@ -1,4 +1,5 @@
-//! Tells open pages that something changed, or that another day has begun in the store, while somebody looks at them.
+//! The event stream (server-sent events) that tells open pages that something changed, or that a
+//! new day has begun in the store.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -20,31 +21,36 @@ use crate::{
     visit::{Form, Visit},
 };
 
-/// The time that a stream waits after an event. All changes in this time are one event.
+/// How long a stream pauses after an event. All changes in this time become one event.
 const PAUSE_AFTER_EVENT: Duration = Duration::from_secs(1);
 
-/// The time after which a stream sends a comment, which keeps its connection open, if nothing changes. Before
-/// each part, the stream checks that its session goes on.
+/// How long a stream waits for a change before it sends a comment, which keeps the connection open.
+/// The session is checked before each event and each comment, so this also limits how long a stream
+/// outlives its session.
 const COMMENT_INTERVAL: Duration = Duration::from_secs(5);
+/// A comment in the format of server-sent events, which the page ignores.
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// The number of animals that an event names. More animals are `*`.
+/// The maximum number of animals that an event names. An event about more animals is `*`.
 const MAX_NAMED_PETS: usize = 50;
 
-/// The events that an open page receives.
-struct Stream {
+/// The stream of events for one open page.
+struct EventStream {
     watcher: Watcher,
     store: Arc<dyn Store>,
     reading: ReadingParts,
     facts: Arc<KnownFacts>,
     options: StoreOptions,
     session: TokenDigest,
-    /// The day that the page shows.
+    /// The day that the page shows: the day for which it was rendered, until an event tells it that
+    /// a new day has begun.
     shown_day: StoreDay,
+    /// Whether the previous item was an event, so that a pause is due before the next one.
     has_just_sent: bool,
 }
 
-/// A day of the store in its time zone. In another zone it is another day, because all times are other ones.
+/// A day in the time zone of the store. A change of the zone counts as a new day, because all times
+/// on a page are then displayed differently.
 #[derive(PartialEq, Eq)]
 struct StoreDay {
     date: Date,
@@ -52,7 +58,7 @@ struct StoreDay {
 }
 
 impl StoreDay {
-    /// Returns the day at a time.
+    /// Returns the day of the store at this time.
     fn at(time: Timestamp, facts: &StoreFacts) -> Self {
         Self {
             date: facts.day_of(time),
@@ -60,7 +66,8 @@ impl StoreDay {
         }
     }
 
-    /// Returns the day that a page says that it shows; `None` if it says none.
+    /// Parses the day for which a page was rendered from its query. Returns `None` if the query has
+    /// none.
     fn from_query(query: &Form) -> Option<Self> {
         Some(Self {
             date: query.get("day").parse().ok()?,
@@ -69,10 +76,10 @@ impl StoreDay {
     }
 }
 
-/// Sends an event for each moment in which something changed, with the numbers of the animals.
+/// Handles `GET /live`: streams an event whenever something changes, with the ids of the animals
+/// concerned.
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
-    // The stream also has the changes since the page was made, which can be long before the stream begins.
     let Visit {
         query,
         facts,
@@ -80,9 +87,10 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         now,
         ..
     } = &desk.visit;
+    // Include the changes since the page was rendered, which can be long before its stream begins.
     let after = query.integer("after").unwrap_or(desk.position);
     let shown_day = StoreDay::from_query(query).unwrap_or_else(|| StoreDay::at(*now, facts));
-    let stream = Stream {
+    let stream = EventStream {
         watcher: app
             .journal
             .watch(Actor::Staff(desk.session.member.id), after)?,
@@ -94,28 +102,29 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         shown_day,
         has_just_sent: false,
     };
-    let pieces = stream::unfold(stream, async |mut stream| {
+    let chunks = stream::unfold(stream, async |mut stream| {
         Some((stream.next().await?, stream))
     });
-    Ok(Reply::Events(Body::Stream(Box::pin(pieces))))
+    Ok(Reply::Events(Body::Stream(Box::pin(chunks))))
 }
 
-impl Stream {
-    /// Returns the next part; `None` at the end of the session or of the service.
+impl EventStream {
+    /// Returns the next event or comment; `None` when the session has ended or the service shuts
+    /// down.
     async fn next(&mut self) -> Option<Bytes> {
         if std::mem::take(&mut self.has_just_sent) {
             time::sleep(PAUSE_AFTER_EVENT).await;
         }
-        let part = self.wait_for_part().await?;
+        let chunk = self.wait_for_chunk().await?;
         if self.has_session().await? {
-            return Some(part);
+            return Some(chunk);
         }
         None
     }
 
-    /// Waits for a change, or until a comment is due; `None` at the end of the service. Waits for nothing if the page shows
-    /// another day than the present one.
-    async fn wait_for_part(&mut self) -> Option<Bytes> {
+    /// Waits for a change, or until a comment is due. Returns `None` when the service shuts down.
+    /// If a new day has begun, returns an event immediately.
+    async fn wait_for_chunk(&mut self) -> Option<Bytes> {
         let current_day = self.today().await?;
         if current_day != self.shown_day {
             self.shown_day = current_day;
@@ -135,21 +144,23 @@ impl Stream {
         }
     }
 
-    /// Returns the present day of the store. `None` if the store does not know it.
+    /// Returns the current day of the store; `None` if the store cannot be read.
     async fn today(&self) -> Option<StoreDay> {
         let ReadingParts { store, clock, .. } = &self.reading;
         let facts = self.facts.read(store, &**clock, &self.options).await.ok()?;
         Some(StoreDay::at(clock.now(), &facts))
     }
 
-    /// Whether the session goes on. `None` if the store does not know it.
+    /// Whether the session is still valid; `None` if it no longer exists or the store cannot be
+    /// read.
     async fn has_session(&self) -> Option<bool> {
         let (record, member) = self.store.find_session(self.session).await.ok()??;
         Some(record.is_alive_at(self.reading.clock.now()) && member.disabled_at.is_none())
     }
 }
 
-/// Returns the event for changes of animals: `data: 7 12`, or `data: *` for many or unknown ones.
+/// Returns the event for changes of animals: `data: 7 12`, or `data: *` if there are too many or
+/// they are unknown.
 fn event(pets: Option<&[i64]>) -> Bytes {
     let data = match pets {
         Some(pets) if pets.len() <= MAX_NAMED_PETS => pets

@@ -1,4 +1,4 @@
-//! The form with the logo of the store.
+//! Uploads the logo of the store.
 
 use bytes::Bytes;
 use petstore_domain::{
@@ -19,12 +19,12 @@ use crate::{
     problem::translate_unreadable_form,
 };
 
-/// Responds to `POST /settings/store/logo`: gives the store the picture in the form as its logo.
+/// Handles `POST /settings/store/logo`: makes the picture in the form the logo of the store.
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let console = desk.visit.console;
     let member = desk.session.member.id;
-    let _arriving = photo_uploads::count_arriving_form(console, member)?;
-    let _memory = console
+    let _upload_guard = photo_uploads::track_upload(console, member)?;
+    let _memory_guard = console
         .edge
         .response_memory
         .reserve_for_picture(Logo::MAX_PICTURE)?;
@@ -58,16 +58,17 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     }
 }
 
-/// The fields of the form with the logo.
+/// The submitted form with the logo.
 struct LogoForm {
+    /// The idempotency key of the form; empty if it has none.
     key: String,
-    /// The picture, or the message that there is no suitable one.
+    /// The picture, or the message that says why there is none.
     picture: Result<Bytes, String>,
 }
 
-/// Reads the fields of the form one by one.
+/// Reads the parts of the multipart form.
 async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, ApiError> {
-    let timeout = desk.visit.console.edge.body_timeout * photo_uploads::PICTURE_TIMES;
+    let timeout = desk.visit.console.edge.body_timeout * photo_uploads::PICTURE_TIMEOUT_FACTOR;
     let max_form = 2 * Logo::MAX_PICTURE;
     let mut parts = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
         .map_err(translate_unreadable_form)?;
@@ -92,7 +93,7 @@ async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, Ap
     Ok(form)
 }
 
-/// Stores the files of a logo, and returns the change of the profile.
+/// Stores the files of a logo, and returns the change of the profile that refers to them.
 async fn store_logo(desk: &Desk<'_>, picture: Bytes) -> Result<ProfileChange, UploadError> {
     let format = match Format::detect(&picture) {
         Some(format) if format != Format::Gif => format,

@@ -1,7 +1,8 @@
-//! The message about an act that a form has just made.
+//! The message about the act that a form has just carried out.
 //!
-//! The message is made after the transaction, of the act as the journal has it. What the store remembers for a repetition
-//! of the form is only the name of the act, so a repetition gets the same message.
+//! The message is built after the transaction, from the act in the journal. The store keeps only a
+//! reference to the act as the remembered response of the form, so a repetition of the form gets
+//! the same message.
 
 use std::collections::BTreeSet;
 
@@ -19,26 +20,28 @@ use crate::{
     reply::{Flash, Undo},
 };
 
-/// The first change of an act, by which the journal finds the act, or what a form that changed nothing is about.
+/// A reference to an act, by its first change. For a form that changed nothing, it names only the
+/// subject.
 ///
-/// As text, the change that gave order 5 of animal 7 the version 3 is `order:5 3 7`, and animal 7 without a change is
-/// `pet:7`.
+/// As text, the change that brought order 5 of animal 7 to version 3 is `order:5 3 7`, and animal 7
+/// without a change is `pet:7`.
 #[derive(Debug, PartialEq, Eq)]
-struct ActName {
+struct ActReference {
     subject: JournalSubject,
-    change: Option<ChangeName>,
+    change: Option<ChangeReference>,
 }
 
-/// The version to which a change led, and the animal that the change is about.
+/// The version of the subject after a change, and the animal that the change is about.
 #[derive(Debug, PartialEq, Eq)]
-struct ChangeName {
+struct ChangeReference {
     version: i64,
     pet: PetId,
 }
 
-impl ActName {
-    /// Returns the name of the act that these decisions make. `None` if they are about nothing that exists.
-    fn of_decisions(decisions: &[Decision]) -> Option<Self> {
+impl ActReference {
+    /// Returns a reference to the act that these decisions make; `None` if nothing was changed and
+    /// the last decision has no result.
+    fn from_decisions(decisions: &[Decision]) -> Option<Self> {
         for change in decisions.iter().flat_map(|decision| &decision.changes) {
             let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
                 continue;
@@ -47,7 +50,7 @@ impl ActName {
                 let version = resource.version();
                 return Some(Self {
                     subject: subject_of(resource),
-                    change: Some(ChangeName { version, pet }),
+                    change: Some(ChangeReference { version, pet }),
                 });
             }
         }
@@ -58,12 +61,12 @@ impl ActName {
         })
     }
 
-    /// Parses the text that [`Self::text`] returns.
+    /// Parses the text that [`Self::to_text`] returns.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ');
         let subject = JournalSubject::parse(parts.next()?)?;
         let change = match (parts.next(), parts.next()) {
-            (Some(version), Some(pet)) => Some(ChangeName {
+            (Some(version), Some(pet)) => Some(ChangeReference {
                 version: version.parse().ok()?,
                 pet: PetId::new(pet.parse().ok()?)?,
             }),
@@ -72,9 +75,9 @@ impl ActName {
         Some(Self { subject, change })
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         match &self.change {
-            Some(ChangeName { version, pet }) => format!("{} {version} {pet}", self.subject),
+            Some(ChangeReference { version, pet }) => format!("{} {version} {pet}", self.subject),
             None => self.subject.to_string(),
         }
     }
@@ -93,48 +96,51 @@ fn subject_of(resource: &Resource) -> JournalSubject {
     }
 }
 
-/// Returns what the store remembers of a form: the name of its act.
+/// Returns the response to remember for a form: a reference to its act.
 pub(super) fn remembered_response(decisions: &[Decision]) -> StoredResponse {
-    let name = ActName::of_decisions(decisions).map(|name| name.text());
+    let reference = ActReference::from_decisions(decisions).map(|reference| reference.to_text());
     StoredResponse {
         status: 303,
-        body: name.unwrap_or_default().into_bytes(),
+        body: reference.unwrap_or_default().into_bytes(),
         ..StoredResponse::default()
     }
 }
 
-/// Returns the message about the act that a remembered response names. The act is done, so an error of the store only
-/// makes the message shorter.
+/// Returns the message about the act that a remembered response refers to. The act is already
+/// committed, so a failure of the store only makes the message less specific.
 pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
-    let name = str::from_utf8(remembered).ok().and_then(ActName::parse);
-    let Some(name) = name else {
+    let reference = str::from_utf8(remembered)
+        .ok()
+        .and_then(ActReference::parse);
+    let Some(reference) = reference else {
         return Flash::new("saved", 0);
     };
-    let id = name.subject.id.unwrap_or_default();
-    let Some(ChangeName { version, pet }) = name.change else {
-        return message_without_change(desk, &name.subject, id).await;
+    let id = reference.subject.id.unwrap_or_default();
+    let Some(ChangeReference { version, pet }) = reference.change else {
+        return message_without_change(desk, &reference.subject, id).await;
     };
 
     let act = desk
         .app()
-        .act_that_led_to(pet, &name.subject, version)
+        .act_that_led_to(pet, &reference.subject, version)
         .await;
     let Ok(Some(act)) = act else {
-        // The number may be that of an order, so the message names no animal.
+        // The id may be the id of an order, so the message names no animal.
         return Flash::new("saved", 0);
     };
     let changes = act.changes().unwrap_or_default();
-    let mut flash = message_of(&changes);
+    let mut flash = message_about_changes(&changes);
     if can_be_undone(&flash, &changes) {
         flash.undo = Some(Undo {
             seq: act.seq(),
-            page: page_of(&changes),
+            page: result_path(&changes),
         });
     }
     flash
 }
 
-/// Returns the message about a form that changed nothing. An order is already as the form wanted it.
+/// Returns the message about a form that changed nothing, because the order already had the
+/// requested state.
 async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i64) -> Flash {
     if subject.kind.value() == Some(SubjectKind::Order)
         && let Some(order_id) = OrderId::new(id)
@@ -145,15 +151,15 @@ async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i
     Flash::new("saved", id)
 }
 
-/// Returns the message about these changes of one act.
-fn message_of(changes: &[Change]) -> Flash {
-    let pets: BTreeSet<PetId> = changes.iter().filter_map(pet_of).collect();
-    let is_of_new_pets = changes
+/// Returns the message about the changes of one act.
+fn message_about_changes(changes: &[Change]) -> Flash {
+    let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
+    let adds_pets = changes
         .first()
         .is_some_and(|change| change.kind == ChangeType::PetAdded);
     if pets.len() > 1 {
         let count = i64::try_from(pets.len()).unwrap_or(i64::MAX);
-        let code = if is_of_new_pets {
+        let code = if adds_pets {
             "added-many"
         } else {
             "changed-many"
@@ -169,23 +175,23 @@ fn message_of(changes: &[Change]) -> Flash {
         (ChangeType::PetAdded, _) => "added",
         (ChangeType::PetWithdrawn, _) => "withdrawn",
         (ChangeType::PetRestored, _) => "restored",
-        (ChangeType::OrderChanged, _) if is_extended(change) => "extended",
+        (ChangeType::OrderChanged, _) if moves_end(change) => "extended",
         (ChangeType::OrderChanged, _) => "saved",
         (_, Some(Resource::Order(_))) if undoes_sale(changes) => "sale-undone",
         (_, Some(Resource::Order(order))) => status_code(order.status),
-        _ => photo_code(change),
+        _ => pet_change_code(change),
     };
     Flash::new(code, id)
 }
 
-/// Returns the change that was asked for. The others of the act prepare it or follow from it, such as the status that an
-/// animal gets by an order.
+/// Returns the change that the member requested. The other changes of the act prepare it or follow
+/// from it, such as the new status of the animal of an order.
 fn main_change(changes: &[Change]) -> Option<&Change> {
-    let about_pets: Vec<&Change> = changes
+    let pet_changes: Vec<&Change> = changes
         .iter()
-        .filter(|change| pet_of(change).is_some())
+        .filter(|change| affected_pet(change).is_some())
         .collect();
-    let (last, earlier) = about_pets.split_last()?;
+    let (last, earlier) = pet_changes.split_last()?;
     let follows_order = last.kind == ChangeType::PetChanged
         && earlier.last().is_some_and(|change| {
             let is_order = change.after.as_ref().and_then(Resource::order).is_some();
@@ -197,13 +203,14 @@ fn main_change(changes: &[Change]) -> Option<&Change> {
     Some(last)
 }
 
-/// Returns the animal that a change is about, even if it changes an order.
-fn pet_of(change: &Change) -> Option<PetId> {
+/// Returns the animal that a change concerns. For a change of an order, this is the animal of the
+/// order.
+fn affected_pet(change: &Change) -> Option<PetId> {
     let resource = change.after.as_ref().or(change.before.as_ref())?;
     resource.pet_id()
 }
 
-/// Returns the code of the message about an order that has got this status.
+/// Returns the code of the message about an order that now has this status.
 fn status_code(status: OrderStatus) -> &'static str {
     match status {
         OrderStatus::Reserved => "reserved",
@@ -213,9 +220,10 @@ fn status_code(status: OrderStatus) -> &'static str {
     }
 }
 
-/// Returns the code of the message about a change of an animal.
-fn photo_code(change: &Change) -> &'static str {
-    let Some((before, after)) = pets_of(change) else {
+/// Returns the code of the message about a change of an animal, which is more specific if a photo
+/// was turned or removed.
+fn pet_change_code(change: &Change) -> &'static str {
+    let Some((before, after)) = pet_before_and_after(change) else {
         return "saved";
     };
     if before.photos.missing_in(&after.photos).next().is_none() {
@@ -228,25 +236,27 @@ fn photo_code(change: &Change) -> &'static str {
     }
 }
 
-/// Returns the animal before and after a change of it.
-fn pets_of(change: &Change) -> Option<(&StorePet, &StorePet)> {
+/// Returns the animal before and after a change of it; `None` if the change is not about an
+/// existing animal.
+fn pet_before_and_after(change: &Change) -> Option<(&StorePet, &StorePet)> {
     let before = change.before.as_ref()?.pet()?;
     let after = change.after.as_ref()?.pet()?;
     Some((before, after))
 }
 
-/// Whether a change gives an order another end.
-fn is_extended(change: &Change) -> bool {
-    let end_before = change.before.as_ref().and_then(end_of);
-    let end_after = change.after.as_ref().and_then(end_of);
+/// Whether a change moves the end of a reservation.
+fn moves_end(change: &Change) -> bool {
+    let end_before = change.before.as_ref().and_then(reservation_end);
+    let end_after = change.after.as_ref().and_then(reservation_end);
     end_before != end_after
 }
 
-fn end_of(resource: &Resource) -> Option<Timestamp> {
+fn reservation_end(resource: &Resource) -> Option<Timestamp> {
     resource.order()?.expires_at
 }
 
-/// Whether an act undoes a sale. A customer who brings the animal back does not undo the sale.
+/// Whether an act undoes a sale, which turns the order back into a reservation. A return by the
+/// customer is something else: the sale took place.
 fn undoes_sale(changes: &[Change]) -> bool {
     let reopens = changes
         .iter()
@@ -260,32 +270,36 @@ fn order_before(changes: &[Change]) -> Option<&Order> {
     resources.find_map(Resource::order)
 }
 
-/// Whether the message offers to undo the act. To undo that a sale was undone would sell the animal again, which nobody
-/// expects of "Undo". The journal does not have the contact of an order, so a change of an order is not undone in part.
+/// Whether the message offers to undo the act.
+///
+/// Undoing the reversal of a sale would sell the animal again, which nobody expects of "Undo". An
+/// edited order cannot be undone completely, because the journal does not contain its contact, so
+/// this is not offered either.
 fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
     let is_change_of_order =
         main_change(changes).is_some_and(|change| change.kind == ChangeType::OrderChanged);
     if flash.code == "sale-undone" || is_change_of_order {
         return false;
     }
-    // The times do not matter for whether it is possible.
+    // Whether the act can be reverted does not depend on these times.
     let reversals = Reversal::from_act(changes, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
     reversals.is_ok_and(|reversals| !reversals.is_empty())
 }
 
-/// Returns the page that shows what the act changed: of the order, of the photos, of the animal, or of all animals.
-fn page_of(changes: &[Change]) -> String {
-    let pets: BTreeSet<PetId> = changes.iter().filter_map(pet_of).collect();
+/// Returns the path of the page that shows what the act changed: the page of the order, of the
+/// photos or of the animal, or the list if several animals changed.
+fn result_path(changes: &[Change]) -> String {
+    let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
     let (Some(pet), 1) = (pets.first(), pets.len()) else {
         return "/animals".to_owned();
     };
-    let named_change = main_change(changes);
-    let order = named_change.and_then(|change| change.after.as_ref()?.order());
+    let requested_change = main_change(changes);
+    let order = requested_change.and_then(|change| change.after.as_ref()?.order());
     if let Some(order) = order {
         return format!("/orders/{}", order.id);
     }
-    let is_about_photos = named_change
-        .and_then(pets_of)
+    let is_about_photos = requested_change
+        .and_then(pet_before_and_after)
         .is_some_and(|(before, after)| before.photos != after.photos);
     if is_about_photos {
         format!("/animals/{pet}/photos")
@@ -301,11 +315,11 @@ mod tests {
     #[test]
     fn the_name_of_an_act_is_read_as_it_was_written() {
         for text in ["order:5 3 7", "pet:7 12 7", "pet:7", "category:-1"] {
-            let name = ActName::parse(text).map(|name| name.text());
-            assert_eq!(name.as_deref(), Some(text));
+            let reference = ActReference::parse(text).map(|reference| reference.to_text());
+            assert_eq!(reference.as_deref(), Some(text));
         }
         for text in ["", "pet", "pet:7 x 7", "pet:7 1 0", "saved.5"] {
-            assert_eq!(ActName::parse(text), None, "{text}");
+            assert_eq!(ActReference::parse(text), None, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The route table of the console, every page and every form, one line each, and the pages of the staff:
-//! one file for each entry of the menu. The pages for signing in, accounts, staff and API keys are in
-//! [`super::staff`].
+//! The route table of the console, with one line for each page and form, and the modules of the
+//! pages: one for each entry of the menu, and their parts. The pages for signing in, accounts,
+//! staff and API keys are in [`super::staff`].
 
 mod activity;
 mod activity_export;
@@ -61,6 +61,7 @@ mod photo_forms;
 pub(super) mod photo_uploads;
 mod photos;
 mod preview_forms;
+mod return_intake;
 mod selected;
 mod selected_acts;
 mod several;
@@ -91,8 +92,8 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Makes the target of a page for everybody. A macro, because a function cannot turn any `async fn` into a
-/// function pointer that returns a boxed future.
+/// Builds the target of a page that needs no session. This is a macro, because a function cannot
+/// convert any `async fn` into a function pointer that returns a boxed future.
 ///
 /// `public!(staff::sign_in_form)` becomes `Target::Public(|visit| Box::pin(staff::sign_in_form(visit)))`.
 macro_rules! public {
@@ -101,8 +102,8 @@ macro_rules! public {
     };
 }
 
-/// Makes the target of a page for the staff, from the least role, the function, and the further arguments of the
-/// function. A macro for the same reason as `public!`.
+/// Builds the target of a page for the staff, from the least role, the function of the page, and
+/// the further arguments of the function. This is a macro for the same reason as `public!`.
 ///
 /// `staff!(Manager, store::show, &Errors::default())` becomes
 /// `Target::Staff(Requirements::new(Role::Manager), |desk| Box::pin(async move { store::show(desk, &Errors::default()).await }))`.
@@ -116,7 +117,8 @@ macro_rules! staff {
 }
 
 routes! {
-    /// All pages and forms. What a member can correct is shown on the page, and is not an error.
+    /// All pages and forms. A page returns an error only for a failure. Input that the member can
+    /// correct is reported on the page itself.
     pub(super) static PAGES: Target = Console "console.";
     // id              method path                            least role, function
     asset              GET  "/assets/{name}"                   Target::Asset;
@@ -125,7 +127,7 @@ routes! {
     photoFile          GET  "/photos/{file}"                   Target::Photo;
     signInForm         GET  "/sign-in"                         public!(staff::sign_in_form);
     signIn             POST "/sign-in"                         public!(staff::sign_in);
-    giveCode           POST "/sign-in/code"                    public!(staff::give_code);
+    giveCode           POST "/sign-in/code"                    public!(staff::submit_code);
     challenge          GET  "/sign-in/passkey"                 public!(staff::challenge);
     signInWithPasskey  POST "/sign-in/passkey"                 public!(staff::sign_in_with_passkey);
     signInAtProvider   GET  "/sign-in/provider"                public!(staff::redirect_to_provider);
@@ -203,68 +205,70 @@ routes! {
     fields             GET  "/settings/fields"                 staff!(Manager, shelter_fields::list_fields);
     addField           POST "/settings/fields"                 staff!(Manager, fields::add).with_action(|texts| texts.add_field);
     addShelterFields   POST "/settings/shelter-fields"         staff!(Manager, shelter_fields::add).with_action(|texts| texts.add_shelter_fields);
-    writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::write).with_action(|texts| texts.write_labels);
+    writeLabels        POST "/settings/labels"                 staff!(Manager, field_labels::relabel).with_action(|texts| texts.write_labels);
     field              GET  "/settings/fields/{id}"            staff!(Manager, fields::show);
     saveField          POST "/settings/fields/{id}"            staff!(Manager, fields::save).with_action(|texts| texts.fields);
     deleteField        POST "/settings/fields/{id}/delete"     staff!(Manager, fields::delete).with_action(|texts| texts.delete_field);
     webhooks           GET  "/settings/webhooks"               staff!(Manager, webhooks::list, &Errors::default());
     addWebhook         POST "/settings/webhooks"               staff!(Manager, webhooks::add).after_password().with_action(|texts| texts.webhooks);
     webhook            GET  "/settings/webhooks/{id}"          staff!(Manager, webhooks::show, &Errors::default());
-    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::press, WebhookCommand::Test, "tested").after_password().with_action(|texts| texts.webhooks);
-    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::press, WebhookCommand::Enable { resumes: true }, "enabled").after_password().with_action(|texts| texts.webhooks);
-    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::press, WebhookCommand::Enable { resumes: false }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    testWebhook        POST "/settings/webhooks/{id}/test"     staff!(Manager, webhooks::execute, WebhookCommand::Test, "tested").after_password().with_action(|texts| texts.webhooks);
+    resumeWebhook      POST "/settings/webhooks/{id}/resume"   staff!(Manager, webhooks::execute, WebhookCommand::Enable { resumes: true }, "enabled").after_password().with_action(|texts| texts.webhooks);
+    enableWebhook      POST "/settings/webhooks/{id}/enable"   staff!(Manager, webhooks::execute, WebhookCommand::Enable { resumes: false }, "enabled").after_password().with_action(|texts| texts.webhooks);
     disableWebhook     POST "/settings/webhooks/{id}/disable"  staff!(Manager, webhooks::disable).after_password().with_action(|texts| texts.webhooks);
-    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::press, WebhookCommand::RotateSecret, "saved").after_password().with_action(|texts| texts.webhooks);
-    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::press, WebhookCommand::Delete, "deleted").after_password().with_action(|texts| texts.webhooks);
+    rotateWebhook      POST "/settings/webhooks/{id}/rotate"   staff!(Manager, webhooks::execute, WebhookCommand::RotateSecret, "saved").after_password().with_action(|texts| texts.webhooks);
+    deleteWebhook      POST "/settings/webhooks/{id}/delete"   staff!(Manager, webhooks::execute, WebhookCommand::Delete, "deleted").after_password().with_action(|texts| texts.webhooks);
 }
 
-/// The future of a page. Boxed, because the largest future decides how much memory each request needs.
+/// The future of a page. It is boxed, because otherwise every request would need the memory of the
+/// largest page.
 type PageFuture<'d, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send + 'd>>;
 
-/// The function that makes a page for a visitor.
+/// The function of a page that needs no session.
 type PublicPage = for<'d> fn(&'d Visit<'d>) -> PageFuture<'d, Response>;
 
-/// The function that makes a page for a member of the staff.
+/// The function of a page for a signed-in member.
 type StaffPage = for<'d> fn(&'d Desk<'d>) -> PageFuture<'d, Reply>;
 
-/// The people who may open a page, and its function.
+/// Who may open a route, and what handles it.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
-    /// A file of the layout.
+    /// A static file of the layout, such as a style sheet.
     Asset,
-    /// A photo, which `Console` sends, because everybody may see it.
+    /// A photo, which everybody may see. `Console` sends it without looking for a session.
     Photo,
     /// A page that needs no session.
     Public(PublicPage),
-    /// A form that the provider sends, and no browser.
+    /// A form that the identity provider sends from its server, and not from a browser.
     Server(PublicPage),
     /// A page for the staff.
     Staff(Requirements, StaffPage),
-    /// A form with pictures for the staff, which are read one by one.
+    /// A multipart form with photos, for the staff. The pictures are read one by one.
     Pictures(Requirements),
-    /// The form with the logo, for the staff.
+    /// The multipart form with the logo, for the staff.
     Logo(Requirements),
 }
 
-/// The requirements of a route on the session.
+/// What a route requires of the session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Requirements {
     /// The least role of the members who may open the page.
     pub(super) role: Role,
-    /// Whether the page opens only within five minutes after the member has given the password again.
-    pub(super) password: bool,
-    /// Whether the page opens only after the member has set up the second factor, if the settings require one.
+    /// Whether the member must have given the password within the last five minutes.
+    pub(super) recent_password: bool,
+    /// Whether the member must have set up a second factor, if the settings require one.
     pub(super) second_factor: bool,
-    /// The action of the form. A member reads it if the session ends before the form is sent.
+    /// The name of the action of the form, which a member sees if the session ends before the form
+    /// is sent.
     action: Label,
 }
 
 impl Requirements {
-    /// Returns the requirements of a page that members with this role, or a higher one, may open at any time.
+    /// Returns the default requirements of a page for members with at least this role.
     const fn new(role: Role) -> Self {
         Self {
             role,
-            password: false,
+            recent_password: false,
             second_factor: true,
             action: |texts| texts.settings,
         }
@@ -272,15 +276,15 @@ impl Requirements {
 }
 
 impl Target {
-    /// Opens the page only shortly after the member has given the password again.
+    /// Requires that the member has given the password recently.
     const fn after_password(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
-            requirements.password = true;
+            requirements.recent_password = true;
         }
         self
     }
 
-    /// Opens the page also for a member who must set up a second factor first.
+    /// Allows members who still have to set up a second factor.
     const fn before_second_factor(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.second_factor = false;
@@ -288,7 +292,7 @@ impl Target {
         self
     }
 
-    /// Names the action of the form.
+    /// Sets the name of the action of the form.
     const fn with_action(mut self, action: Label) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.action = action;
@@ -296,24 +300,24 @@ impl Target {
         self
     }
 
-    /// Whether the form has pictures.
+    /// Whether the route reads a multipart form with pictures.
     pub(super) fn has_pictures(&self) -> bool {
         matches!(self, Self::Pictures(_) | Self::Logo(_))
     }
 }
 
-/// The largest form, in bytes: a name of 64 KiB and its initial value, each spelled by the browser with up to three bytes
-/// for each byte, and the other fields.
+/// The maximum size of a form, in bytes. The largest form has a name of 64 KiB and the initial
+/// value of that name, each percent-encoded with up to three bytes for each byte, and other fields.
 const MAX_FORM_BYTES: usize = 512 << 10;
 
-/// The largest form with a list of animals from a spreadsheet, in bytes.
+/// The maximum size of a form with animals pasted from a spreadsheet, in bytes.
 const MAX_LIST_BYTES: usize = 1 << 20;
 
-/// The largest form of the provider, in bytes: a token.
+/// The maximum size of a form of the identity provider, in bytes. It contains one token.
 const MAX_TOKEN_BYTES: usize = 64 << 10;
 
-/// Returns the largest form that the page with this path accepts, in bytes.
-pub(super) fn max_form(path: &str) -> usize {
+/// Returns the maximum size of the form at this path, in bytes.
+pub(super) fn max_form_bytes(path: &str) -> usize {
     match path {
         "/sign-in/back-channel" => MAX_TOKEN_BYTES,
         "/add/preview" | "/add/many" => MAX_LIST_BYTES,
@@ -321,8 +325,8 @@ pub(super) fn max_form(path: &str) -> usize {
     }
 }
 
-/// Returns the route with this method and path, and the parameters in the path. Fails with 404 for an unknown
-/// path, 405 for an unsupported method.
+/// Finds the route for this method and path, and returns it with the parameters in the path. Fails
+/// with 404 for an unknown path, and with 405 for an unsupported method.
 pub(super) fn route<'p>(
     method: &Method,
     path: &'p str,
@@ -330,8 +334,8 @@ pub(super) fn route<'p>(
     edge::find(&PAGES, method, path).route(&PAGES, path)
 }
 
-/// Returns the time that the form of a page may take to arrive, in addition to the time for other forms: over a slow
-/// line, several pictures take minutes.
+/// Returns the time that the form at this path may take to arrive, in addition to the time for
+/// other forms: over a slow connection, several pictures take minutes.
 pub(super) fn extra_form_time(method: &Method, path: &str) -> Duration {
     match route(method, path) {
         Ok((route, _)) if route.target.has_pictures() => Duration::from_mins(20),
@@ -349,6 +353,6 @@ pub(super) fn find_action<'p>(method: &Method, path: &'p str) -> Option<FormActi
     Some(FormAction {
         name: (requirements.action)(texts()),
         parameter,
-        needs_recent_sign_in: requirements.password,
+        needs_recent_sign_in: requirements.recent_password,
     })
 }

@@ -1,4 +1,4 @@
-//! The forms on the page of an animal that reserve it and sell it.
+//! The forms on the page of an animal that reserve or sell it.
 
 use petstore_domain::store_area::{FieldSet, OrderStatus, StorePet, asking_price};
 
@@ -8,7 +8,8 @@ use crate::{
     prelude::*,
 };
 
-/// Returns the form for an order with the values of the animal: its version, and the price that the store asks.
+/// Returns the initial values of a form for a new order: the version of the animal, and its asking
+/// price.
 pub(super) fn offer_form(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = match asking_price(pet, fields) {
         Some(price) => numbers().plain(price.as_str()),
@@ -17,7 +18,7 @@ pub(super) fn offer_form(pet: &StorePet, fields: &FieldSet) -> Form {
     Form::from_pairs(&[("version", &pet.version.to_string()), ("price", &price)])
 }
 
-/// The effect of a new order on its animal.
+/// What a new order does with its animal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Act {
     Reserve,
@@ -41,7 +42,7 @@ impl Act {
         }
     }
 
-    /// Returns the label of the button that opens the form.
+    /// Returns the label of the summary that expands the form.
     fn opening_label(self) -> &'static str {
         match self {
             Self::Reserve => texts().reserve_more,
@@ -58,7 +59,7 @@ impl Act {
     }
 }
 
-/// Whether a submitted form sells an animal. Otherwise, it reserves the animal.
+/// Whether a submitted form sells the animal; otherwise, it reserves the animal.
 pub(super) fn is_sale(form: &Form) -> bool {
     form.get("do") == Act::Sell.value()
 }
@@ -66,21 +67,21 @@ pub(super) fn is_sale(form: &Form) -> bool {
 /// A form that reserves or sells an animal.
 struct NewOrderForm<'f> {
     act: Act,
-    /// The path to which the form is sent.
+    /// The path to which the form is submitted.
     path: &'f str,
-    /// The present values of the animal.
+    /// The current values of the animal, which the form carries to detect concurrent changes.
     offer_form: &'f Form,
     /// The values that the inputs show.
     form: &'f Form,
     errors: &'f Errors,
-    /// The beginning of the ids of the inputs, because a page has two such forms.
+    /// A prefix that keeps the ids of the inputs unique, because the page has two such forms.
     id_prefix: &'f str,
     is_open: bool,
 }
 
-/// Shows a button that opens the form to reserve the animal, and a button that opens the form to sell it.
+/// Renders two collapsed forms: one that reserves the animal, and one that sells it.
 ///
-/// After one of these forms was submitted, it is open, with its values and `errors`.
+/// If one of them was submitted and rejected, it is expanded, with its values and `errors`.
 pub(super) fn new_order_forms(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -111,7 +112,8 @@ pub(super) fn new_order_forms(
             } else {
                 &initial_form
             },
-            // The messages link to the inputs of the form that was submitted, so only these have the plain ids.
+            // Error messages link to the inputs by id, so the inputs of the submitted form have ids
+            // without a prefix.
             errors: if is_submitted_act { errors } else { &no_errors },
             id_prefix: if is_submitted_act { "" } else { "other-" },
             is_open: is_submitted && is_submitted_act,
@@ -123,7 +125,7 @@ pub(super) fn new_order_forms(
 }
 
 impl NewOrderForm<'_> {
-    /// Shows the button that opens the form, and the form.
+    /// Renders the form, and the summary that expands it.
     fn show(&self, desk: &Desk<'_>) -> Markup {
         let act = self.act;
         html! {
@@ -139,7 +141,7 @@ impl NewOrderForm<'_> {
         }
     }
 
-    /// Shows the inputs. A part of the form that opens has the details.
+    /// Renders the inputs. The optional details are collapsed unless one of them has a value.
     fn inputs(&self, desk: &Desk<'_>) -> Markup {
         let form = self.form;
         let errors = self.errors;

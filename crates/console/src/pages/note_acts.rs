@@ -1,4 +1,4 @@
-//! The forms that add, correct and delete a note on an animal, and the page of a note.
+//! The actions that add, correct and delete a note on an animal, and the page of a note.
 
 use petstore_domain::{
     PetId,
@@ -20,7 +20,7 @@ fn parse_text(typed_text: &str) -> Result<NoteText, String> {
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
     }
-    // Browsers send CR LF, which counts as one character for people.
+    // Browsers send CR LF for a line break, which should count as one character towards the limit.
     let text = typed_text.trim().replace("\r\n", "\n");
     NoteText::new(text).ok_or_else(|| texts().too_long(texts().note, NoteText::MAX_LENGTH))
 }
@@ -41,22 +41,22 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         author: desk.session.actor(),
     };
     match desk.execute(vec![command]).await? {
-        Ok(_) => Ok(see_animal(pet_id, "note-added")),
-        Err(not_done) => animal::show(desk, &not_done.errors(&FieldSet::default())).await,
+        Ok(_) => Ok(redirect_to_animal(pet_id, "note-added")),
+        Err(failure) => animal::show(desk, &failure.errors(&FieldSet::default())).await,
     }
 }
 
 /// Redirects to the page of an animal, with a message.
-fn see_animal(pet: PetId, message_code: &str) -> Reply {
-    Reply::See(
+fn redirect_to_animal(pet: PetId, message_code: &str) -> Reply {
+    Reply::Redirect(
         format!("/animals/{pet}"),
         Some(Flash::new(message_code, pet.get())),
     )
 }
 
-/// Shows the page of the note in the path, with what is wrong about a change of the note.
+/// Renders the page of the note in the path, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(note) = load(desk).await? else {
+    let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
     };
     let pet = desk.store().get_store_pet(note.pet_id).await?;
@@ -68,7 +68,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         p { a href={ "/animals/" (note.pet_id) } { (texts().show_animal(&pet_name)) } }
         section.card.stack {
             ol.history { li { (entry_without_link(desk, &note)) } }
-            @if editor(desk).may_change(&note) { (forms_of(desk, &note, errors)) }
+            @if editor(desk).may_change(&note) { (edit_forms(desk, &note, errors)) }
             @else { p { (texts().not_your_note) } }
         }
     };
@@ -77,7 +77,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-/// Shows the text of a note, who wrote it and when.
+/// Renders the text of a note, its author and its time.
 fn entry_without_link(desk: &Desk<'_>, note: &PetNote) -> Markup {
     html! {
         div { (markup::lines(note.text.as_str())) }
@@ -87,8 +87,8 @@ fn entry_without_link(desk: &Desk<'_>, note: &PetNote) -> Markup {
     }
 }
 
-/// Shows the form that corrects a note, and the one that deletes it.
-fn forms_of(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
+/// Renders the forms that correct and delete a note.
+fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let mut input = Input::from_form(TEXT, texts().note, form, errors).make_multiline();
     if form.raw(TEXT).is_empty() && errors.is_empty() {
@@ -117,19 +117,19 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(text) = text else {
         return show(desk, &errors).await;
     };
-    let Some(note) = load(desk).await? else {
+    let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
     };
     let command = Command::PatchNote {
-        edit: edit(desk, &note),
+        edit: note_edit(desk, &note),
         text: Some(text),
     };
-    change(desk, &note, command, "note-changed").await
+    execute_on_note(desk, &note, command, "note-changed").await
 }
 
-/// Deletes the note in the path, after a question, because a text that is gone cannot come back.
+/// Deletes the note in the path, after a confirmation, because a deleted text cannot be restored.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(note) = load(desk).await? else {
+    let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
     };
     if !editor(desk).may_change(&note) {
@@ -144,20 +144,21 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if let Some(question_page) = question.ask(desk, &entry_without_link(desk, &note)) {
         return Ok(question_page);
     }
-    let command = Command::DeleteNote(edit(desk, &note));
-    change(desk, &note, command, "note-deleted").await
+    let command = Command::DeleteNote(note_edit(desk, &note));
+    execute_on_note(desk, &note, command, "note-deleted").await
 }
 
-/// Returns the note in the path.
-async fn load(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
+/// Loads the note in the path.
+async fn load_note(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
     match desk.id(NoteId::new) {
         Some(id) => Ok(desk.store().get_note(id).await?),
         None => Ok(None),
     }
 }
 
-/// Returns the change of a note by the member, in the version that the form showed.
-fn edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
+/// Returns the edit of a note by the member, on the condition that the note still has the version
+/// in the form.
+fn note_edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
     NoteEdit {
         id: note.id,
         pet_id: note.pet_id,
@@ -166,15 +167,16 @@ fn edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
     }
 }
 
-/// Carries out a change of a note, and redirects to the page of its animal.
-async fn change(
+/// Executes a command on a note, and redirects to the page of its animal. If the command is
+/// refused, renders the page of the note with the reason.
+async fn execute_on_note(
     desk: &Desk<'_>,
     note: &PetNote,
     command: Command,
     message_code: &str,
 ) -> Result<Reply, ApiError> {
     match desk.execute(vec![command]).await? {
-        Ok(_) => Ok(see_animal(note.pet_id, message_code)),
-        Err(not_done) => show(desk, &not_done.errors(&FieldSet::default())).await,
+        Ok(_) => Ok(redirect_to_animal(note.pet_id, message_code)),
+        Err(failure) => show(desk, &failure.errors(&FieldSet::default())).await,
     }
 }

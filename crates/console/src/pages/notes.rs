@@ -1,4 +1,4 @@
-//! Notes on an animal, as its page shows them.
+//! Renders the notes on an animal, as its page shows them.
 
 use petstore_domain::{
     PetId, Role,
@@ -7,10 +7,10 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// The input with the text of a note.
+/// The name of the input for the text of a note.
 pub(super) const TEXT: &str = "note-text";
 
-/// Shows the form for a new note, which only members who may write get.
+/// Renders the form for a new note, or nothing for a member who may not write.
 pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Markup {
     if !desk.may_write() {
         return html! {};
@@ -26,8 +26,8 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
     }
 }
 
-/// Shows a note in the history of its animal. `changes` are changes of the animal, and one of them can be the last correction of
-/// the note.
+/// Renders a note in the history of its animal. `changes` are the changes on the same page of the
+/// history, which may include the last correction of the note.
 pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {
         div { strong { (texts().note) } }
@@ -44,7 +44,8 @@ pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -
     }
 }
 
-/// Returns the words for the last correction of a note. They name the person if it was not the author, as far as `changes` go.
+/// Returns the wording for the last correction of a note. It names the person if somebody other
+/// than the author made the correction and `changes` include it.
 fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     let correction = changes.iter().find(|change| {
         change.kind == ChangeType::NoteChanged
@@ -59,7 +60,8 @@ fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     }
 }
 
-/// Returns the member as the one who changes a note: a manager may change every note.
+/// Returns the role in which the member edits notes: a manager may edit every note, and others only
+/// their own.
 pub(super) fn editor(desk: &Desk<'_>) -> NoteEditor {
     if desk.role() >= Role::Manager {
         NoteEditor::Manager

@@ -1,24 +1,24 @@
-//! The export of the list of orders as CSV for a spreadsheet.
+//! Exports the list of orders as a CSV file for spreadsheets.
 
 use jiff::{Timestamp, ToSpan};
 use petstore_domain::store_area::{Decimal, OrderId, OrderQuery, OrderStatus, Text};
 
 use super::{
     category_names::largest_page_limit,
-    order_list::{RESERVATION_HOURS, shown_status},
+    order_list::{RESERVATION_HORIZON_HOURS, selected_status},
     order_rows::{OrderRow, contact, load_rows, with_pets},
     order_search,
     spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
 };
 use crate::prelude::*;
 
-/// The number of reservations that an export reads at once.
+/// The number of reservations that the export reads at a time.
 const RESERVATIONS_PER_READ: u32 = 100;
 
-/// Exports the orders of the list with the search or the status of the request, in the order of the list.
+/// Exports the orders that the list shows for the same search and status, in the same order.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
-    let status = shown_status(desk);
+    let status = selected_status(desk);
     let mut sheet = Spreadsheet::new(headings(desk))?;
     if !search_text.is_empty() {
         let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
@@ -31,27 +31,29 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(sheet.into_reply(desk, "orders"))
 }
 
-/// Writes all reservations, from the one that ends first.
+/// Writes all reservations, starting with the one that ends first.
 async fn write_reservations(desk: &Desk<'_>, sheet: &mut Spreadsheet) -> Result<(), StoreError> {
     let now = desk.visit.now;
-    let end = now.checked_add(RESERVATION_HOURS.hours()).unwrap_or(now);
-    let mut last: Option<(OrderId, Timestamp)> = None;
+    let end = now
+        .checked_add(RESERVATION_HORIZON_HOURS.hours())
+        .unwrap_or(now);
+    let mut last_position: Option<(OrderId, Timestamp)> = None;
     loop {
-        let due = desk
+        let due_orders = desk
             .store()
-            .due_orders(last, end, RESERVATIONS_PER_READ)
+            .due_orders(last_position, end, RESERVATIONS_PER_READ)
             .await?;
-        last = due.last().copied();
-        let has_more = due.len() >= RESERVATIONS_PER_READ as usize;
-        let rows = load_rows(desk, due.into_iter().map(|(id, _)| id)).await?;
+        last_position = due_orders.last().copied();
+        let has_more = due_orders.len() >= RESERVATIONS_PER_READ as usize;
+        let rows = load_rows(desk, due_orders.into_iter().map(|(id, _)| id)).await?;
         write_rows(desk, &rows, sheet);
-        if !has_more || !sheet.has_room(texts().list_export_cut) {
+        if !has_more || !sheet.continue_unless_full(texts().list_export_cut) {
             return Ok(());
         }
     }
 }
 
-/// Writes the orders in a status, or all orders, from the newest on.
+/// Writes the orders in a status, or all orders without a status, from newest to oldest.
 async fn write_orders(
     desk: &Desk<'_>,
     status: Option<OrderStatus>,
@@ -67,13 +69,14 @@ async fn write_orders(
         let (orders, next) = desk.store().list_orders(&query).await?;
         write_rows(desk, &with_pets(desk, orders).await?, sheet);
         query.after = next;
-        if next.is_none() || !sheet.has_room(texts().list_export_cut) {
+        if next.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
             return Ok(());
         }
     }
 }
 
-/// Returns the headings of all columns: the labels of the pages. Only members who may see contacts get their column.
+/// Returns the column headings, which are the labels of the pages. The contact column exists only
+/// for members who may see contacts.
 fn headings(desk: &Desk<'_>) -> Vec<String> {
     let mut headings = vec![
         texts().order.to_owned(),
@@ -96,14 +99,14 @@ fn headings(desk: &Desk<'_>) -> Vec<String> {
     headings
 }
 
-/// Writes orders, each in a row.
+/// Writes one row for each order.
 fn write_rows(desk: &Desk<'_>, rows: &[OrderRow], sheet: &mut Spreadsheet) {
     for row in rows {
         sheet.write_row(cells_of(desk, row));
     }
 }
 
-/// Returns the cells of an order.
+/// Returns the cells of an order, in the order of [`headings`].
 fn cells_of(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
     let pet_name = pet.as_ref().map(|pet| pet.name.as_str());
     let mut cells = vec![

@@ -1,14 +1,16 @@
-//! The forms of an order on its page and on the page of its animal: one for each thing that people do with the order.
+//! The forms of an order, on its page and on the page of its animal: one form for each action.
 //!
-//! The Enter key presses the first button of a form. So each form has the inputs of its own buttons, and its first button
-//! is the one that people see next to these inputs. The script saves what is typed into the other forms of the order, too.
+//! The Enter key presses the first button of a form. Therefore each form contains only the inputs
+//! of its own buttons, and its first button is the one next to these inputs. When a form is
+//! submitted, the script copies the edited values of the other forms of the order into it, so that
+//! they are saved, too.
 
 use petstore_domain::{
     PetStatus,
-    store_area::{Order, OrderStatus, StorePet},
+    store_area::{FieldSet, Order, OrderStatus, StorePet},
 };
 
-use super::order_rows::form_of;
+use super::{order_rows::form_of, return_intake};
 use crate::{
     merge::{self, MergedForm},
     order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
@@ -21,20 +23,23 @@ struct OrderForms<'o> {
     order: &'o Order,
     /// The path of the order.
     path: String,
-    /// The present values of the inputs.
+    /// The current values of the order, which the forms carry to detect concurrent changes.
     current_form: Form,
-    /// The values that the inputs show.
+    /// The values that the inputs show: the current values, or the values of the rejected form.
     form: Form,
     /// Whether a form of this order was submitted and could not be saved.
     is_rejected: bool,
     errors: &'o Errors,
+    fields: &'o FieldSet,
 }
 
-/// Renders the forms of an order, with the problems of the form that was submitted.
+/// Renders the forms that the state of the order allows, with the errors of a rejected form.
+/// Renders nothing for a member who may not write.
 pub(super) fn show(
     desk: &Desk<'_>,
     order: &Order,
     pet: Option<&StorePet>,
+    fields: &FieldSet,
     errors: &Errors,
 ) -> Markup {
     if !desk.may_write() {
@@ -42,7 +47,7 @@ pub(super) fn show(
     }
     let path = format!("/orders/{}", order.id);
     let current_form = form_of(desk, order);
-    // The path of a form that could not be saved is below the path of the order.
+    // A rejected form was sent to a path below the path of the order.
     let request_path = desk.visit.request.uri.path();
     let is_rejected = request_path.starts_with(&format!("{path}/"));
     let form = if is_rejected {
@@ -58,6 +63,7 @@ pub(super) fn show(
         form,
         is_rejected,
         errors,
+        fields,
     };
     html! {
         div.stack.order-forms.no-print {
@@ -72,8 +78,8 @@ pub(super) fn show(
     }
 }
 
-/// Returns the values of a form that could not be saved. Some buttons are in a list or in a message, and send no
-/// inputs, so the present values complete the form.
+/// Returns the values of a rejected form. The current values complete them, because a button in a
+/// list or in a message submits no inputs.
 fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
     let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
     let mut fields = merged_form.fields().to_vec();
@@ -86,10 +92,11 @@ fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
 }
 
 impl OrderForms<'_> {
-    /// Renders a form whose first button sends it to a command. `is_typed` says whether people type into the form.
-    fn form(&self, command: &str, is_typed: bool, content: &Markup) -> Markup {
+    /// Renders a form whose first button sends it to a command. With `has_inputs`, the browser asks
+    /// before it leaves a page with unsaved input in the form.
+    fn form(&self, command: &str, has_inputs: bool, content: &Markup) -> Markup {
         html! {
-            form.stack data-draft[is_typed] data-part={ "order-" (self.order.id) } method="post"
+            form.stack data-draft[has_inputs] data-part={ "order-" (self.order.id) } method="post"
                 action={ (self.path) "/" (command) } {
                 (self.desk.key("order"))
                 (merge::hidden_fields(&self.current_form))
@@ -119,7 +126,8 @@ impl OrderForms<'_> {
         }
     }
 
-    /// Renders the form with the price that sells the animal or ends the reservation.
+    /// Renders the form with the price, and the buttons that sell the animal or cancel the
+    /// reservation.
     fn sale_form(&self) -> Markup {
         let content = html! {
             div.row {
@@ -138,16 +146,18 @@ impl OrderForms<'_> {
         self.form("reopen", false, &content)
     }
 
-    /// Renders the form in which the customer returns the animal.
+    /// Renders the form that records that the customer returned the animal.
     fn return_form(&self) -> Markup {
         let reason = Input::from_form("reason", texts().reason_label, &self.form, self.errors)
             .make_optional();
+        let is_new_intake = !self.is_rejected || return_intake::is_checked(&self.desk.visit.form);
         let content = html! {
             details open[self.errors.message_for("reason").is_some()] {
                 summary { (texts().take_back_more) }
                 div.fields {
                     p.hint { (texts().take_back_hint) }
                     (reason.show())
+                    (return_intake::checkbox(self.fields, is_new_intake))
                     div { (self.button("return", "", texts().take_back)) }
                 }
             }
@@ -155,12 +165,12 @@ impl OrderForms<'_> {
         self.form("return", true, &content)
     }
 
-    /// Renders the form that changes the values that people wrote about the order, and the end of a reservation.
+    /// Renders the form that edits the order and, for a reservation, its end.
     fn change_form(&self) -> Markup {
         let is_reserved = self.order.status == OrderStatus::Reserved;
         // The price of a cancelled order cannot change.
         let has_price = is_reserved || self.order.status == OrderStatus::Completed;
-        // The form of the sale has an input for the price, too.
+        // The sale form of a reservation has a price input, too, and ids must be unique.
         let id_prefix = if is_reserved { "change-" } else { "" };
         let summary = if is_reserved {
             texts().extend_or_change
@@ -184,8 +194,8 @@ impl OrderForms<'_> {
     }
 }
 
-/// Whether a closed order can become a reservation again: a sale while it holds its animal, and a cancelled order while
-/// its animal is available.
+/// Whether a closed order can become a reservation again: a sale while it holds its animal, and any
+/// other closed order while its animal is available.
 fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
     if order.status == OrderStatus::Completed {
         return order.holds;

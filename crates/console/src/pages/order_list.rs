@@ -1,4 +1,4 @@
-//! The list of orders, and the search for orders.
+//! The list of orders, and its search.
 
 use jiff::ToSpan;
 use petstore_domain::{
@@ -7,38 +7,39 @@ use petstore_domain::{
 };
 
 use super::{
-    order_rows::{OrderRow, load_rows, sums, table, with_pets},
+    order_rows::{OrderRow, load_rows, price_totals, table, with_pets},
     order_search,
     parts::{link, page_links},
 };
 use crate::{layout::Follows, prelude::*};
 
-/// The number of orders on a page.
+/// The number of orders on each page of the list.
 const ORDERS_ON_PAGE: i64 = 25;
 
-/// The number of reservations on the page of all reservations.
+/// The maximum number of reservations that their list shows. Unlike other orders, they have no
+/// further pages.
 const MAX_RESERVATIONS: u32 = 100;
 
-/// The distance of the last reservation that the page of all reservations shows, in hours: 401 days, longer than any
-/// reservation.
-pub(super) const RESERVATION_HOURS: i64 = 401 * 24;
+/// How far into the future the list of reservations looks, in hours: 401 days, which is longer than
+/// any reservation.
+pub(super) const RESERVATION_HORIZON_HOURS: i64 = 401 * 24;
 
-/// A part of the orders of the store, and its neighbours.
+/// The orders that the page shows, with its pagination links.
 #[derive(Default)]
 struct OrderList {
     rows: Vec<OrderRow>,
-    /// Whether more orders were found than there are rows.
-    is_cut: bool,
+    /// Whether `rows` may lack orders, because a limit was reached.
+    is_truncated: bool,
     /// The link to the first page, if this is a later one.
     first_link: Option<String>,
     /// The link to the next page, if there is one.
     next_link: Option<String>,
 }
 
-/// Shows a list of orders: the reservations by their end, others from the newest on.
+/// Renders the list of orders: reservations by their end, and other orders from newest to oldest.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
-    let status = shown_status(desk);
+    let status = selected_status(desk);
     let list = load_list(desk, search_text, status).await?;
     let fields = desk.store().fields().await?;
     let count_text = texts().orders_found(list.rows.len(), list.next_link.is_some());
@@ -48,7 +49,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         div #results.stack data-live data-found=(count_text) {
             (status_tabs(search_text, status))
             @if list.rows.is_empty() {
-                (empty_list(desk, search_text, list.is_cut))
+                (empty_list(desk, search_text, list.is_truncated))
             } @else {
                 (list_content(desk, &fields, search_text, &list))
                 @let export_path = link("/export/orders", &[("q", search_text), ("status", status)]);
@@ -61,56 +62,81 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Returns the status of the orders that the request asks for: without a status and a search, the status of reservations.
-pub(super) fn shown_status<'d>(desk: &'d Desk<'_>) -> &'d str {
+/// Returns the `status` parameter of the query. Without one, the list shows the reservations, and a
+/// search covers all statuses.
+pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     match desk.visit.query.get("status") {
         "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),
         status => status,
     }
 }
 
-/// Loads the orders that a search finds, or else the reservations, or else a page of the orders in a status.
+/// Loads the orders to show: the matches of the search, or the reservations, or one page of the
+/// orders in a status.
 async fn load_list(
     desk: &Desk<'_>,
     search_text: &str,
     status: &str,
 ) -> Result<OrderList, ApiError> {
     let after = desk.visit.query.integer("after").and_then(OrderId::new);
-    let mut list = OrderList {
-        first_link: after.map(|_| link("/orders", &[("status", status)])),
-        ..OrderList::default()
-    };
-
-    if !search_text.is_empty() {
+    let mut list = if !search_text.is_empty() {
         let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
-        list.is_cut = !matches.is_complete;
-        list.rows = with_pets(desk, matches.orders).await?;
-    } else if status == OrderStatus::Reserved.as_str() {
-        let now = desk.visit.now;
-        let end = now.checked_add(RESERVATION_HOURS.hours()).unwrap_or(now);
-        let due = desk.store().due_orders(None, end, MAX_RESERVATIONS).await?;
-        list.is_cut = due.len() >= MAX_RESERVATIONS as usize;
-        list.rows = load_rows(desk, due.into_iter().map(|(id, _)| id)).await?;
-    } else {
-        let query = OrderQuery {
-            status: status.parse().ok(),
-            limit: Limit::new(ORDERS_ON_PAGE).unwrap_or_default(),
-            newest_first: true,
-            after,
-            ..OrderQuery::default()
-        };
-        let (orders, next_position) = desk.store().list_orders(&query).await?;
-        if let Some(id) = next_position {
-            let id = id.to_string();
-            let status = desk.visit.query.get("status");
-            list.next_link = Some(link("/orders", &[("status", status), ("after", &id)]));
+        OrderList {
+            rows: with_pets(desk, matches.orders).await?,
+            is_truncated: !matches.is_complete,
+            ..OrderList::default()
         }
-        list.rows = with_pets(desk, orders).await?;
-    }
+    } else if status == OrderStatus::Reserved.as_str() {
+        load_reservations(desk).await?
+    } else {
+        load_page(desk, status, after).await?
+    };
+    list.first_link = after.map(|_| link("/orders", &[("status", status)]));
     Ok(list)
 }
 
-/// Renders the form that searches for orders in all statuses.
+/// Loads the reservations, starting with the one that ends first.
+async fn load_reservations(desk: &Desk<'_>) -> Result<OrderList, StoreError> {
+    let now = desk.visit.now;
+    let end = now
+        .checked_add(RESERVATION_HORIZON_HOURS.hours())
+        .unwrap_or(now);
+    let due_orders = desk.store().due_orders(None, end, MAX_RESERVATIONS).await?;
+    let is_truncated = due_orders.len() >= MAX_RESERVATIONS as usize;
+    Ok(OrderList {
+        rows: load_rows(desk, due_orders.into_iter().map(|(id, _)| id)).await?,
+        is_truncated,
+        ..OrderList::default()
+    })
+}
+
+/// Loads the page of the orders in a status that follows the order `after`, the newest first.
+async fn load_page(
+    desk: &Desk<'_>,
+    status: &str,
+    after: Option<OrderId>,
+) -> Result<OrderList, StoreError> {
+    let query = OrderQuery {
+        status: status.parse().ok(),
+        limit: Limit::new(ORDERS_ON_PAGE).unwrap_or_default(),
+        newest_first: true,
+        after,
+        ..OrderQuery::default()
+    };
+    let (orders, next_position) = desk.store().list_orders(&query).await?;
+    let next_link = next_position.map(|id| {
+        let id = id.to_string();
+        let status = desk.visit.query.get("status");
+        link("/orders", &[("status", status), ("after", &id)])
+    });
+    Ok(OrderList {
+        rows: with_pets(desk, orders).await?,
+        next_link,
+        ..OrderList::default()
+    })
+}
+
+/// Renders the search form. A search from here covers orders in all statuses.
 fn search_form(desk: &Desk<'_>, search_text: &str) -> Markup {
     let label = if desk.may_write() {
         texts().find_order
@@ -132,16 +158,16 @@ fn search_form(desk: &Desk<'_>, search_text: &str) -> Markup {
     }
 }
 
-/// Renders the links to the orders in each status, and to all: of the store, or of the search.
-fn status_tabs(search_text: &str, present_status: &str) -> Markup {
-    let is_all = present_status.is_empty() || present_status == ALL_STATUSES;
+/// Renders the tabs that narrow the list, or the matches of the search, to one status.
+fn status_tabs(search_text: &str, current_status: &str) -> Markup {
+    let is_all = current_status.is_empty() || current_status == ALL_STATUSES;
     html! {
         nav.sub aria-label=(texts().status_label) {
             ul {
                 @for status in OrderStatus::ALL {
-                    @let is_present = status.as_str() == present_status;
+                    @let is_current = status.as_str() == current_status;
                     @let label = texts().order_status(status);
-                    (status_tab(search_text, status.as_str(), label, is_present))
+                    (status_tab(search_text, status.as_str(), label, is_current))
                 }
                 (status_tab(search_text, ALL_STATUSES, texts().all, is_all))
             }
@@ -149,21 +175,21 @@ fn status_tabs(search_text: &str, present_status: &str) -> Markup {
     }
 }
 
-/// The value of `status` in a query for the orders in all statuses.
+/// The value of the `status` parameter for orders in all statuses.
 const ALL_STATUSES: &str = "all";
 
-/// Renders the link to the orders in a status.
-fn status_tab(search_text: &str, status: &str, label: &str, is_present: bool) -> Markup {
+/// Renders the tab of one status.
+fn status_tab(search_text: &str, status: &str, label: &str, is_current: bool) -> Markup {
     let path = link("/orders", &[("q", search_text), ("status", status)]);
     html! {
         li {
-            a href=(path) aria-current=[is_present.then_some("true")] { (label) }
+            a href=(path) aria-current=[is_current.then_some("true")] { (label) }
         }
     }
 }
 
-/// Renders what the page says without orders.
-fn empty_list(desk: &Desk<'_>, search_text: &str, is_cut: bool) -> Markup {
+/// Renders the placeholder for a list or a search without orders.
+fn empty_list(desk: &Desk<'_>, search_text: &str, is_truncated: bool) -> Markup {
     html! {
         div.card.empty {
             @if search_text.is_empty() {
@@ -176,25 +202,25 @@ fn empty_list(desk: &Desk<'_>, search_text: &str, is_cut: bool) -> Markup {
                     @let days = wording::days(desk.app().keep_contacts);
                     p { (texts().no_order_found_hint(days)) }
                 }
-                @if is_cut { p { (texts().only_newest(order_search::MAX_SEARCHED)) } }
+                @if is_truncated { p { (texts().only_newest(order_search::MAX_SCANNED)) } }
             }
         }
     }
 }
 
-/// Renders the orders of a list, their sums, and the links to other pages.
+/// Renders the table of orders, the totals of their prices, and the pagination links.
 fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &OrderList) -> Markup {
-    let sums_text = sums(desk, &list.rows);
+    let totals = price_totals(desk, &list.rows);
     html! {
         @if !search_text.is_empty() {
             p.muted {
-                (texts().orders_found(list.rows.len(), list.is_cut))
-                @if list.is_cut { " " (texts().only_newest(order_search::MAX_SEARCHED)) }
+                (texts().orders_found(list.rows.len(), list.is_truncated))
+                @if list.is_truncated { " " (texts().only_newest(order_search::MAX_SCANNED)) }
             }
-        } @else if list.is_cut {
+        } @else if list.is_truncated {
             p.muted { (texts().only_first) }
         }
-        @if !sums_text.is_empty() { p.muted { (texts().shown_here) " " (sums_text) } }
+        @if !totals.is_empty() { p.muted { (texts().shown_here) " " (totals) } }
         (table(desk, fields, &list.rows))
         (page_links(list.first_link.as_deref(), list.next_link.as_deref()))
     }

@@ -1,4 +1,4 @@
-//! Orders with their animals as a table.
+//! Loads orders with their animals, and renders them as a table.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use petstore_domain::store_area::{Contact, FieldSet, Order, OrderId, OrderStatus, StorePet};
@@ -9,16 +9,16 @@ use crate::{
     merge,
     order_inputs::{ORDER_INPUTS, PRICE},
     prelude::*,
-    reply::{FROM, TODAY},
+    reply::{FROM_FIELD, FROM_TODAY},
 };
 
-/// The numbers of digits that a telephone number can have.
+/// How many digits a telephone number has. E.164 allows at most 15.
 const TELEPHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
 
 /// An order with its animal.
 pub(super) struct OrderRow {
     pub(super) order: Order,
-    /// The animal; `None` if it is deleted or was not loaded.
+    /// The animal; `None` if it no longer exists or was not loaded.
     pub(super) pet: Option<StorePet>,
 }
 
@@ -29,7 +29,7 @@ impl OrderRow {
     }
 }
 
-/// Loads the orders with these identifiers, and their animals. An identifier without an order is left out.
+/// Loads the orders with these ids, and their animals. Skips ids that no order has.
 pub(super) async fn load_rows(
     desk: &Desk<'_>,
     ids: impl Iterator<Item = OrderId>,
@@ -38,7 +38,7 @@ pub(super) async fn load_rows(
     with_pets(desk, orders).await
 }
 
-/// Loads the orders with these identifiers. An identifier without an order is left out.
+/// Loads the orders with these ids. Skips ids that no order has.
 pub(super) async fn load_orders(
     desk: &Desk<'_>,
     ids: impl Iterator<Item = OrderId>,
@@ -52,7 +52,7 @@ pub(super) async fn load_orders(
     Ok(orders.into_iter().flatten().collect())
 }
 
-/// Loads the animals of orders.
+/// Loads the animal of each order. The rows are in the order of `orders`.
 pub(super) async fn with_pets(
     desk: &Desk<'_>,
     orders: Vec<Order>,
@@ -67,7 +67,7 @@ pub(super) async fn with_pets(
         .await
 }
 
-/// Returns the contact of an order, if the member may see it.
+/// Returns the contact of an order; `None` if it has none, or if the member may not see contacts.
 pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
     if !desk.may_write() {
         return None;
@@ -75,7 +75,8 @@ pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> 
     order.contact.as_ref().map(Contact::as_str)
 }
 
-/// Returns the contact of the open order of an animal, which is one of `orders`, if the member may see it.
+/// Returns the contact of the open order of an animal, if that order is among `orders` and the
+/// member may see contacts.
 pub(super) fn contact_for<'o>(
     desk: &Desk<'_>,
     orders: &'o [Order],
@@ -85,7 +86,8 @@ pub(super) fn contact_for<'o>(
     contact(desk, open_order)
 }
 
-/// Returns the first telephone number of a contact, as a device dials it: `+4930123456` for `Ana, +49 (0)30 123-456`.
+/// Returns the first telephone number in a contact, as a `tel:` link needs it: `+4930123456` for
+/// `Ana, +49 (0)30 123-456`.
 fn telephone(contact: &str) -> Option<String> {
     let is_in_number =
         |character: char| character.is_ascii_digit() || " +-/().".contains(character);
@@ -94,7 +96,8 @@ fn telephone(contact: &str) -> Option<String> {
         .find_map(|text| telephone_number(text.trim()))
 }
 
-/// Returns the telephone number that consists of digits and separators, unless they are a date.
+/// Reduces a run of digits and separators to a telephone number. Returns `None` if it is a date, or
+/// has too few or too many digits for a telephone number.
 fn telephone_number(text: &str) -> Option<String> {
     if is_date(text) {
         return None;
@@ -115,7 +118,7 @@ fn telephone_number(text: &str) -> Option<String> {
     Some(number)
 }
 
-/// Whether digits and separators are a date, such as `24.12.2026` and `2026-12-24`.
+/// Whether a run of digits and separators looks like a date, such as `24.12.2026` or `2026-12-24`.
 fn is_date(text: &str) -> bool {
     let lengths: Vec<usize> = text
         .split(['.', '/', '-'])
@@ -124,8 +127,8 @@ fn is_date(text: &str) -> bool {
     matches!(lengths[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2])
 }
 
-/// Renders the link that calls a customer, if the contact has a telephone number.
-pub(super) fn call(contact: &str) -> Markup {
+/// Renders a link that dials the telephone number in a contact, or nothing if there is none.
+pub(super) fn call_link(contact: &str) -> Markup {
     html! {
         @if let Some(telephone) = telephone(contact) {
             " " a.no-print href={ "tel:" (telephone) } { (texts().call) }
@@ -133,19 +136,18 @@ pub(super) fn call(contact: &str) -> Markup {
     }
 }
 
-/// Returns the sum of the prices of the sold orders, and the sum of the prices of the reserved ones, in words.
-pub(super) fn sums(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
-    let sum_of_sales = sum_of_status(desk, rows, OrderStatus::Completed);
-    let sum_of_reservations = sum_of_status(desk, rows, OrderStatus::Reserved);
-    let sums: Vec<String> = sum_of_sales
-        .into_iter()
-        .chain(sum_of_reservations)
-        .collect();
-    sums.join(" · ")
+/// Returns a text with the total price of the sold orders and the total price of the reserved ones.
+/// Empty if none of them has a price.
+pub(super) fn price_totals(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
+    let sales_total = price_total(desk, rows, OrderStatus::Completed);
+    let reservations_total = price_total(desk, rows, OrderStatus::Reserved);
+    let totals: Vec<String> = sales_total.into_iter().chain(reservations_total).collect();
+    totals.join(" · ")
 }
 
-/// Returns the sum of the prices of the orders in a status, in words; `None` if no order has a price.
-fn sum_of_status(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Option<String> {
+/// Returns a text with the total price of the orders in a status; `None` if none of them has a
+/// price.
+fn price_total(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Option<String> {
     let mut count = 0;
     let mut ten_thousandths = 0_i64;
     for OrderRow { order, .. } in rows {
@@ -168,7 +170,7 @@ fn sum_of_status(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Opt
     Some(texts().sum_of(status, count, &sum_in_words))
 }
 
-/// The columns of a table of orders that only some tables have.
+/// Which of the optional columns a table of orders has.
 #[derive(Clone, Copy)]
 struct OptionalColumns {
     has_contacts: bool,
@@ -216,7 +218,8 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
     }
 }
 
-/// Returns the heading for the days of orders, which says whether they were sold, were closed, or end.
+/// Returns the heading of the date column: when the orders were sold if all are sales, when they
+/// were closed if all are closed, and otherwise when they end.
 fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
     let are_sold = orders
         .clone()
@@ -232,7 +235,7 @@ fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static st
     }
 }
 
-/// Renders the row of an order. `card` shows its animal.
+/// Renders an order as a row of the table. `card` is its rendered animal.
 fn table_row(
     desk: &Desk<'_>,
     row: &OrderRow,
@@ -249,7 +252,7 @@ fn table_row(
             @if columns.has_contacts {
                 td data-label=(texts().contact) {
                     @if let Some(contact) = contact(desk, order) {
-                        (markup::text(contact, SHORT_LENGTH)) (call(contact))
+                        (markup::text(contact, SHORT_LENGTH)) (call_link(contact))
                     }
                 }
             }
@@ -289,7 +292,7 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
             (desk.key(&format!("complete-{}", order.id)))
             (merge::hidden_fields(&row_form(desk, order)))
             @if desk.visit.request.uri.path() == "/" {
-                input type="hidden" name=(FROM) value=(TODAY);
+                input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY);
             }
             button {
                 (texts().sell)
@@ -299,7 +302,8 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     }
 }
 
-/// Returns the values of the inputs of an order, and its status, on which its buttons depend.
+/// Returns the current values of an order as the inputs of its forms show them, with its version
+/// and its status. Forms carry these values, so that a concurrent change can be detected.
 pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
     let version = order.version.to_string();
@@ -327,7 +331,8 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
     Form::from_pairs(&members)
 }
 
-/// Returns the values of the inputs of an order that its row in a table shows, and on which its button depends.
+/// Returns the values of [`form_of`] on which the button in a table row depends. A concurrent
+/// change of a detail, or of the end of the reservation, does not prevent the sale.
 fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
     let mut visible_fields = form_of(desk, order).fields().to_vec();
     for input in &ORDER_INPUTS {

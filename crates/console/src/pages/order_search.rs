@@ -1,4 +1,4 @@
-//! Finding orders by what people know of them: the customer, the animal, or a number.
+//! Searches orders by what people know about them: the customer, the animal, or a number.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use petstore_domain::{
@@ -17,39 +17,40 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of orders, the newest first, that are searched for a part of a reference or a contact: of the
-/// reservations, and of all.
-pub(super) const MAX_SEARCHED: usize = 2_000;
+/// How many orders, from the newest on, are scanned for a reference or a contact that contains the
+/// text. The scan of the reservations has a limit of its own.
+pub(super) const MAX_SCANNED: usize = 2_000;
 
-/// The number of orders that a search shows.
+/// The maximum number of orders that a search returns.
 const MAX_RESULTS: usize = 100;
 
-/// The number of the last digits of a telephone number that distinguish it from others.
+/// How many trailing digits of a telephone number are compared. They identify a number that may be
+/// written with or without the country code.
 const DISTINCTIVE_DIGITS: usize = 9;
 
-/// The number of animals with a name whose orders are searched.
+/// The maximum number of animals with a matching name whose orders are loaded.
 const MAX_NAMED_ANIMALS: i64 = 25;
 
-/// The number of orders that are read for each animal with a name.
+/// The maximum number of orders that are loaded for each matching animal.
 const MAX_ORDERS_OF_ANIMAL: i64 = 20;
 
-/// Orders that match a search.
+/// The orders that match a search.
 #[derive(Default)]
 pub(super) struct OrderMatches {
     pub(super) orders: Vec<Order>,
-    /// Whether no match was left out.
+    /// Whether these are all matches; `false` if a limit was reached.
     pub(super) is_complete: bool,
 }
 
-/// Finds the orders in this status that match a text: first the order with the number, then the reservations,
-/// then the newest.
+/// Finds the orders in this status, or in any, that match a text: first the order with this id,
+/// then reservations, then other orders from newest to oldest.
 pub(super) async fn find(
     desk: &Desk<'_>,
     search_text: &str,
     status: Option<OrderStatus>,
 ) -> Result<OrderMatches, ApiError> {
-    let number = forms::parse_id(search_text).and_then(OrderId::new);
-    let mut orders = load_orders(desk, number.into_iter()).await?;
+    let searched_id = forms::parse_id(search_text).and_then(OrderId::new);
+    let mut orders = load_orders(desk, searched_id.into_iter()).await?;
     let query = OrderQuery {
         status,
         newest_first: true,
@@ -58,28 +59,28 @@ pub(super) async fn find(
     orders.extend(find_by_reference(desk, search_text, &query).await?);
 
     let animal_matches = find_by_animal(desk, search_text, &query).await?;
-    let part_matches = find_by_part(desk, search_text, &query).await?;
+    let partial_matches = find_by_partial_match(desk, search_text, &query).await?;
     orders.extend(animal_matches.orders);
-    orders.extend(part_matches.orders);
+    orders.extend(partial_matches.orders);
 
     if let Some(status) = status {
         orders.retain(|order| order.status == status);
     }
     orders.sort_by_key(|order| {
-        let has_number = Some(order.id) == number;
+        let has_searched_id = Some(order.id) == searched_id;
         let is_reserved = order.status == OrderStatus::Reserved;
-        (!has_number, !is_reserved, std::cmp::Reverse(order.id))
+        (!has_searched_id, !is_reserved, std::cmp::Reverse(order.id))
     });
     orders.dedup_by_key(|order| order.id);
     let fits = orders.len() <= MAX_RESULTS;
     orders.truncate(MAX_RESULTS);
     Ok(OrderMatches {
         orders,
-        is_complete: animal_matches.is_complete && part_matches.is_complete && fits,
+        is_complete: animal_matches.is_complete && partial_matches.is_complete && fits,
     })
 }
 
-/// Finds the orders whose whole reference is the text.
+/// Finds the orders whose entire reference is the text.
 async fn find_by_reference(
     desk: &Desk<'_>,
     search_text: &str,
@@ -97,7 +98,7 @@ async fn find_by_reference(
     Ok(orders)
 }
 
-/// Finds the orders of the animals whose number, name or unique value is the text.
+/// Finds the orders of animals with this id, name or unique value. A name matches by its beginning.
 async fn find_by_animal(
     desk: &Desk<'_>,
     search_text: &str,
@@ -113,19 +114,9 @@ async fn find_by_animal(
     if let Some(name) = NamePrefix::new(search_text)
         && !search_text.contains('\0')
     {
-        // Many more animals can have the name, so the newest orders of such animals are also found by the name.
-        let names = desk
-            .store()
-            .names_of_orders(query.status, MAX_SEARCHED)
-            .await?;
-        let matching_ids: Vec<OrderId> = names
-            .iter()
-            .filter(|(_, pet_name)| !name.is_empty() && name.finds(pet_name.as_str()))
-            .map(|(id, _)| *id)
-            .take(MAX_RESULTS + 1)
-            .collect();
-        matches.orders = load_orders(desk, matching_ids.into_iter()).await?;
-
+        // More animals than the limit below can have this name, so the newest orders are also
+        // searched by the names of their animals.
+        matches = scan_pet_names(desk, &name, query.status).await?;
         let pet_query = PetQuery {
             name: Some(name),
             limit: Limit::new(MAX_NAMED_ANIMALS).unwrap_or_default(),
@@ -134,16 +125,36 @@ async fn find_by_animal(
         };
         let (named_pets, next) = desk.store().list_store_pets(&pet_query).await?;
         pet_ids.extend(named_pets.into_iter().map(|pet| pet.id));
-        matches.is_complete = next.is_none() || names.len() < MAX_SEARCHED;
+        matches.is_complete |= next.is_none();
     }
     matches
         .orders
-        .extend(load_orders_of(desk, pet_ids, query).await?);
+        .extend(load_orders_of_pets(desk, pet_ids, query).await?);
     Ok(matches)
 }
 
-/// Loads the newest orders of each animal.
-async fn load_orders_of(
+/// Finds orders whose animal has a name that begins with `name`, among the newest [`MAX_SCANNED`]
+/// orders in a status, or in any.
+async fn scan_pet_names(
+    desk: &Desk<'_>,
+    name: &NamePrefix,
+    status: Option<OrderStatus>,
+) -> Result<OrderMatches, StoreError> {
+    let names = desk.store().names_of_orders(status, MAX_SCANNED).await?;
+    let matching_ids: Vec<OrderId> = names
+        .iter()
+        .filter(|(_, pet_name)| !name.is_empty() && name.finds(pet_name.as_str()))
+        .map(|(id, _)| *id)
+        .take(MAX_RESULTS + 1)
+        .collect();
+    Ok(OrderMatches {
+        orders: load_orders(desk, matching_ids.into_iter()).await?,
+        is_complete: names.len() < MAX_SCANNED,
+    })
+}
+
+/// Loads the newest orders of each animal, at most [`MAX_ORDERS_OF_ANIMAL`] per animal.
+async fn load_orders_of_pets(
     desk: &Desk<'_>,
     pet_ids: Vec<PetId>,
     query: &OrderQuery,
@@ -163,9 +174,11 @@ async fn load_orders_of(
     Ok(pages.into_iter().flat_map(|(orders, _)| orders).collect())
 }
 
-/// Finds the orders with the text in a reference or a contact. Without a status, the reservations are searched first,
-/// because they are fewer than all orders.
-async fn find_by_part(
+/// Finds the orders whose reference or contact contains the text.
+///
+/// Without a status, the reservations also have a scan of their own. They are few, so it finds old
+/// reservations that a scan of all orders would not reach before its limit.
+async fn find_by_partial_match(
     desk: &Desk<'_>,
     search_text: &str,
     query: &OrderQuery,
@@ -174,7 +187,7 @@ async fn find_by_part(
         None => vec![Some(OrderStatus::Reserved), None],
         status => vec![status],
     };
-    let pattern = PartPattern::new(search_text);
+    let pattern = PartialPattern::new(search_text);
     let mut all_matches = OrderMatches {
         orders: Vec::new(),
         is_complete: true,
@@ -185,22 +198,23 @@ async fn find_by_part(
             limit: largest_page_limit(),
             ..query.clone()
         };
-        let matches = scan(desk, &pattern, query).await?;
+        let matches = scan_orders(desk, &pattern, query).await?;
         all_matches.orders.extend(matches.orders);
         all_matches.is_complete &= matches.is_complete;
     }
     Ok(all_matches)
 }
 
-/// Reads orders page by page, the newest first, and returns the orders that match a pattern.
-async fn scan(
+/// Pages through the orders of a query, the newest first, and returns those that match. Stops after
+/// [`MAX_SCANNED`] orders or [`MAX_RESULTS`] matches.
+async fn scan_orders(
     desk: &Desk<'_>,
-    pattern: &PartPattern,
+    pattern: &PartialPattern,
     mut query: OrderQuery,
 ) -> Result<OrderMatches, StoreError> {
     let mut matches = OrderMatches::default();
     let mut read_count = 0;
-    while read_count < MAX_SEARCHED && matches.orders.len() < MAX_RESULTS {
+    while read_count < MAX_SCANNED && matches.orders.len() < MAX_RESULTS {
         let (orders, next) = desk.store().list_orders(&query).await?;
         read_count += orders.len();
         let matching_orders = orders
@@ -216,58 +230,60 @@ async fn scan(
     Ok(matches)
 }
 
-/// A part of a reference or a contact.
+/// A pattern that matches a part of a reference or of a contact.
 ///
 /// `smith ana` and `+49 171 2345678` both match the contact `Ana Smith, 0171 2345678`.
-struct PartPattern {
-    /// The comparison key of a part of a reference.
+struct PartialPattern {
+    /// The comparison key of the search text, which the key of a reference must contain.
     reference_part: String,
-    /// The texts that a contact must contain, in any order, each in its spellings without spaces and signs. Nothing matches
-    /// no texts.
-    contact_parts: Vec<Vec<String>>,
+    /// The words that a contact must contain, in any order. Each word is a list of alternative
+    /// spellings without spaces and punctuation. Without words, no contact matches.
+    contact_words: Vec<Vec<String>>,
 }
 
-impl PartPattern {
-    /// Returns the pattern for a text. A telephone number is found without its country code.
+impl PartialPattern {
+    /// Returns the pattern for a text. A text of only digits is taken for a telephone number, which matches
+    /// by its last [`DISTINCTIVE_DIGITS`] digits.
     fn new(search_text: &str) -> Self {
-        let letters_of_text = letters_and_digits(search_text);
-        let is_number = letters_of_text.bytes().all(|byte| byte.is_ascii_digit());
-        let contact_parts = if letters_of_text.is_empty() {
+        let compact_text = letters_and_digits(search_text);
+        let is_number = compact_text.bytes().all(|byte| byte.is_ascii_digit());
+        let contact_words = if compact_text.is_empty() {
             Vec::new()
         } else if is_number {
-            let start = letters_of_text.len().saturating_sub(DISTINCTIVE_DIGITS);
-            vec![vec![letters_of_text[start..].to_owned()]]
+            let start = compact_text.len().saturating_sub(DISTINCTIVE_DIGITS);
+            vec![vec![compact_text[start..].to_owned()]]
         } else {
             search_text.split_whitespace().map(spellings).collect()
         };
         Self {
             reference_part: comparison_key(search_text),
-            contact_parts,
+            contact_words,
         }
     }
 
-    /// Whether the reference of an order, or the contact that the member may see, has the part.
+    /// Whether the pattern matches the reference of an order, or its contact if the member may see
+    /// contacts.
     fn matches(&self, desk: &Desk<'_>, order: &Order) -> bool {
         if let Some(reference) = &order.reference
             && comparison_key(reference.as_str()).contains(&self.reference_part)
         {
             return true;
         }
-        contact(desk, order).is_some_and(|contact| self.is_in_contact(contact))
+        contact(desk, order).is_some_and(|contact| self.matches_contact(contact))
     }
 
-    /// Whether a contact has all parts.
-    fn is_in_contact(&self, contact: &str) -> bool {
+    /// Whether a contact contains all words of the pattern.
+    fn matches_contact(&self, contact: &str) -> bool {
         let contact_spellings = spellings(contact);
-        let has_part = |part: &String| {
+        let is_in_contact = |word: &String| {
             contact_spellings
                 .iter()
-                .any(|contact| contact.contains(part))
+                .any(|spelling| spelling.contains(word))
         };
-        !self.contact_parts.is_empty()
+        !self.contact_words.is_empty()
             && self
-                .contact_parts
+                .contact_words
                 .iter()
-                .all(|part_spellings| part_spellings.iter().any(has_part))
+                .all(|word_spellings| word_spellings.iter().any(is_in_contact))
     }
 }

@@ -1,4 +1,4 @@
-//! The page of an order: completing, extending, cancelling, returning and changing it.
+//! The page of an order, and the actions on it: complete, extend, cancel, return, reopen and edit.
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
@@ -8,19 +8,19 @@ use petstore_languages::look::{Animal, Drawings};
 
 use super::{
     contract, order_forms,
-    order_rows::{OrderRow, call, form_of, load_orders, load_rows},
+    order_rows::{OrderRow, call_link, form_of, load_orders, load_rows},
     parts::{animal_card, live_content, missing_page},
-    values,
+    return_intake, values,
 };
 use crate::{
     layout::Follows,
     merge::{self, MergedForm, ReportedChanges},
     order_inputs::{self, ORDER_INPUTS, OrderInput},
     prelude::*,
-    reply::{FROM, TODAY},
+    reply::{FROM_FIELD, FROM_TODAY},
 };
 
-/// Shows the page of the order, with the problems of a change of it.
+/// Renders the page of the order in the path, with the errors of a form that was rejected.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let mut rows = load_rows(desk, desk.id(OrderId::new).into_iter()).await?;
     let Some(OrderRow { order, pet }) = rows.pop() else {
@@ -31,6 +31,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         None => None,
     };
     let contract = contract::load(desk, &order).await?;
+    let fields = desk.store().fields().await?;
     let title = texts().title_of_order(order.id.get());
     let content = html! {
         div.head {
@@ -46,10 +47,10 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             section.card #order {
                 h2 { (texts().order) }
                 (details(desk, &order))
-                (order_forms::show(desk, &order, pet.as_ref(), errors))
+                (order_forms::show(desk, &order, pet.as_ref(), &fields, errors))
             }
         }
-        (contract::on_paper(desk, contract.as_ref(), &order, pet.as_ref()))
+        (contract::printed_part(desk, contract.as_ref(), &order, pet.as_ref()))
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))
@@ -57,7 +58,8 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(page.into())
 }
 
-/// Renders the animal of an order, with the values by which people tell it from others, such as its microchip.
+/// Renders the animal of an order, with the unique values that identify it, such as its microchip
+/// number.
 async fn animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiError> {
     let categories = desk.load_categories([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
@@ -78,7 +80,7 @@ async fn animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiEr
     })
 }
 
-/// Renders the values of an order, beginning with the customer's contact data.
+/// Renders the details of an order, starting with the contact of the customer.
 pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     let closed_label = if order.status == OrderStatus::Completed {
         texts().sold_at
@@ -93,10 +95,10 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
         dl {
             @for input in &ORDER_INPUTS {
                 @if let Some(text) = input.display_value(desk, order) {
-                    dt class=[paper_class(input)] { (input.label_in(order.status)) }
-                    dd class=[paper_class(input)] {
+                    dt class=[print_class(input)] { (input.label_in(order.status)) }
+                    dd class=[print_class(input)] {
                         (markup::text(&text, LONG_LENGTH))
-                        @if input.label() == texts().contact { (call(&text)) }
+                        @if input.label() == texts().contact { (call_link(&text)) }
                     }
                 }
             }
@@ -111,13 +113,13 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// Returns the class of a value of an order that the paper leaves out: the customer gets the paper, and the note is for the
-/// staff.
-fn paper_class(input: &OrderInput) -> Option<&'static str> {
+/// Returns the CSS class that hides the note on the printed page: the customer gets the printout,
+/// and the note is for the staff only.
+fn print_class(input: &OrderInput) -> Option<&'static str> {
     (input.name == order_inputs::NOTE).then_some("no-print")
 }
 
-/// Renders a time of an order with its label, or nothing if there is none.
+/// Renders a time of an order with its label, or nothing if the time is absent.
 fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup {
     html! {
         @if let Some(time) = time {
@@ -127,7 +129,8 @@ fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup 
     }
 }
 
-/// Parses the typed values as a change of the values that the form showed. A member that the form does not have stays.
+/// Parses the submitted values that differ from the current ones into a patch of the order. A value
+/// without an input in the form stays unchanged.
 fn parse_patch(
     desk: &Desk<'_>,
     form: &Form,
@@ -147,12 +150,14 @@ fn parse_patch(
     patch
 }
 
-/// Saves the typed values of the order in the path, carries out commands about it, and shows its animal.
-/// Commands require that the order is still what the page showed. `further_commands` makes them from the id of the
-/// order and the change of its price.
+/// Saves the submitted values of the order in the path, runs further commands on the order, and
+/// redirects to the page of its animal, or to the page Today if the button was there.
+///
+/// All commands run in one transaction, provided that the order is still what the page showed.
+/// `make_extra_commands` builds the further commands from the order and the patch of its price.
 async fn act_on_order(
     desk: &Desk<'_>,
-    further_commands: impl FnOnce(OrderId, Patch<Decimal>, &mut Errors) -> Vec<Command>,
+    make_extra_commands: impl FnOnce(&Order, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
     let ids = desk.id(OrderId::new).into_iter();
     let Some(order) = load_orders(desk, ids).await?.pop() else {
@@ -162,50 +167,52 @@ async fn act_on_order(
     let merged_form = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
     let mut patch = parse_patch(desk, &merged_form.form, &current_form, &mut errors);
-    let end_commands = further_commands(order.id, patch.price.clone(), &mut errors);
+    let extra_commands = make_extra_commands(&order, patch.price.clone(), &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
     }
-    if matches!(end_commands[..], [Command::CompleteOrder { .. }]) {
-        // The sale changes the price.
+    if matches!(extra_commands[..], [Command::CompleteOrder { .. }]) {
+        // The sale sets the price itself.
         patch.price = Patch::Keep;
     }
 
-    // A sale or another end ends with what was shown, so each change by others matters to it.
-    let reported = if end_commands.is_empty() {
+    // The member decided on a command such as a sale from everything that the page showed, so every
+    // concurrent change is reported. For a plain edit, only conflicts are.
+    let reported_changes = if extra_commands.is_empty() {
         ReportedChanges::Conflicts
     } else {
         ReportedChanges::All
     };
-    let outdated = merged_form.change_messages(reported, |name, value| {
+    let stale_errors = merged_form.change_messages(reported_changes, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
     let mut commands = vec![Command::PatchOrder {
         id: order.id,
         patch,
-        preconditions: merged_form.preconditions(!outdated.is_empty()),
+        preconditions: merged_form.preconditions(!stale_errors.is_empty()),
     }];
-    commands.extend(end_commands);
+    commands.extend(extra_commands);
 
     match desk.execute(commands).await? {
-        Ok(flash) => {
-            // The next page is the one with the button.
-            let next_path = if desk.visit.form.get(FROM) == TODAY {
-                "/".to_owned()
-            } else {
-                format!("/animals/{}", order.pet_id.get())
-            };
-            Ok(Reply::See(next_path, Some(flash)))
-        }
-        Err(_) if !outdated.is_empty() => show(desk, &outdated).await,
-        Err(not_done) => {
-            let message = not_done.why + &other_order_hint(desk, &order).await?;
+        Ok(flash) => Ok(Reply::Redirect(next_path(desk, &order), Some(flash))),
+        Err(_) if !stale_errors.is_empty() => show(desk, &stale_errors).await,
+        Err(failure) => {
+            let message = failure.message + &other_order_hint(desk, &order).await?;
             show(desk, &Errors::from_text(&message)).await
         }
     }
 }
 
-/// Returns the hint that another order holds the animal of this order; empty if no other order does.
+/// Returns the path on which the member continues after an action on an order: Today, if the
+/// button was there, or else the page of the animal.
+fn next_path(desk: &Desk<'_>, order: &Order) -> String {
+    if desk.visit.form.get(FROM_FIELD) == FROM_TODAY {
+        return "/".to_owned();
+    }
+    format!("/animals/{}", order.pet_id.get())
+}
+
+/// Returns the hint that a different order holds the animal; empty if none does.
 async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
     let pet = desk.store().get_store_pet(order.pet_id).await?;
     Ok(match pet.and_then(|pet| pet.order_id) {
@@ -214,8 +221,8 @@ async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiE
     })
 }
 
-/// Returns the command that sells the animal. It has no preconditions, because the change of the order before it has
-/// them.
+/// Returns the command that completes the order. It needs no preconditions of its own, because the
+/// patch that precedes it in the same transaction checks them.
 fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
     Command::CompleteOrder {
         id,
@@ -233,35 +240,40 @@ fn cancellation(id: OrderId) -> Command {
     }
 }
 
-/// Sells the reserved animal for the typed price.
+/// Sells the reserved animal at the submitted price.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, price, _| vec![sale(id, price)]).await
+    act_on_order(desk, |order, price, _| vec![sale(order.id, price)]).await
 }
 
-/// Ends the reservation.
+/// Cancels the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _, _| vec![cancellation(id)]).await
+    act_on_order(desk, |order, _, _| vec![cancellation(order.id)]).await
 }
 
-/// Takes the animal back from the customer.
+/// Records that the customer returned the animal, and its new intake if the member wants that.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _, errors| {
+    let fields = desk.store().fields().await?;
+    act_on_order(desk, |order, _, errors| {
         let typed_reason = desk.visit.form.get("reason");
         let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
-        vec![Command::ReturnOrder {
-            id,
+        let mut commands = vec![Command::ReturnOrder {
+            id: order.id,
             reason: errors.take("reason", reason).flatten(),
             preconditions: Preconditions::default(),
-        }]
+        }];
+        if return_intake::is_checked(&desk.visit.form) {
+            commands.extend(return_intake::command(desk, order.pet_id, &fields));
+        }
+        commands
     })
     .await
 }
 
-/// Reserves the animal again, as before a sale or a cancellation by mistake.
+/// Reserves the animal again, after a sale or a cancellation that was a mistake.
 pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |id, _, _| {
+    act_on_order(desk, |order, _, _| {
         vec![Command::ReopenOrder {
-            id,
+            id: order.id,
             expires_at: None,
             default_end: desk.default_end(),
             preconditions: Preconditions::default(),
@@ -270,7 +282,7 @@ pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     .await
 }
 
-/// Changes the values that people wrote about the order, and the end of a reservation.
+/// Saves the edited values of the order, and the end of a reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     act_on_order(desk, |_, _, _| Vec::new()).await
 }

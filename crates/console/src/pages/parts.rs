@@ -1,4 +1,4 @@
-//! The parts that several pages have in common.
+//! Page fragments and helpers that several pages share.
 
 use hyper::StatusCode;
 use jiff::civil::Date;
@@ -6,10 +6,11 @@ use petstore_languages::look::{Animal, Card, Drawings, ROW};
 
 use crate::prelude::*;
 
-/// The number of pictures of a list that are in the first view, and so load at once.
-const PICTURES_IN_FIRST_VIEW: usize = 8;
+/// How many pictures of a list load eagerly, because they are probably visible without scrolling.
+/// The others load lazily.
+const EAGER_PICTURES: usize = 8;
 
-/// Returns the page about something that does not exist, with the status 404.
+/// Returns the 404 page for something that does not exist, with a message that says what.
 pub(super) fn missing_page(message: &str) -> Reply {
     let content = html! {
         h1 { (texts().not_found) }
@@ -21,8 +22,8 @@ pub(super) fn missing_page(message: &str) -> Reply {
         .into()
 }
 
-/// Shows content below a summary of the errors. The script replaces the content as a whole when something changes, so
-/// that no part contradicts another part.
+/// Renders page content below a summary of the errors. The script replaces the content as a whole
+/// when something changes, so that no part of it contradicts another.
 pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
@@ -30,7 +31,7 @@ pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     }
 }
 
-/// Shows the content of a list of animals while the store has no animals.
+/// Renders the placeholder that a list of animals shows while the store has no animals.
 pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     html! {
         div.card.empty {
@@ -43,15 +44,15 @@ pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Returns the day of the store at the time of the request.
+/// Returns the current date in the time zone of the store, at the time of the request.
 pub(super) fn today(desk: &Desk<'_>) -> Date {
     desk.visit.facts.day_of(desk.visit.now)
 }
 
-/// Shows an animal in a row of a list.
+/// Renders an animal as a row of a list.
 ///
-/// `category` is the label of its category, or empty if the list does not show categories. `row_index` counts the rows
-/// of the list from 0.
+/// `category` is the label of its category, or empty if the list does not show categories.
+/// `row_index` is the zero-based position of the row in the list.
 pub(super) fn animal_card(
     desk: &Desk<'_>,
     animal: &Animal<'_>,
@@ -69,10 +70,11 @@ pub(super) fn animal_card(
         lines: &lines,
         price: None,
     };
-    card.show(&ROW, drawings, row_index, PICTURES_IN_FIRST_VIEW)
+    card.show(&ROW, drawings, row_index, EAGER_PICTURES)
 }
 
-/// Returns a path with these parameters, without the empty parameters.
+/// Returns a path with a query string of these parameters. Parameters with an empty value are left
+/// out.
 ///
 /// `link("/orders", &[("q", "Rex"), ("status", "")])` is `/orders?q=Rex`.
 pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
@@ -86,7 +88,8 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     }
 }
 
-/// Shows the links below a list: to its first page if this is a later page, and to its next page.
+/// Renders the pagination links below a list: to the first page if this is a later one, and to the
+/// next page if there is one.
 pub(super) fn page_links(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
         @if next.is_some() { p.print { (texts().more_follow) } }

@@ -1,4 +1,4 @@
-//! Animals on the lines of a spreadsheet.
+//! Reads pasted lines of a spreadsheet as animals.
 
 use petstore_domain::{
     NewPet, PetStatus,
@@ -22,41 +22,42 @@ use super::{
 };
 use crate::{prelude::*, words::PREFIX};
 
-/// A reader of lines with the categories of a store, and with the reader of its values.
+/// A reader of lines as animals, for a store with these categories and fields.
 #[derive(Clone, Copy)]
 pub(super) struct LineReader<'r> {
     pub(super) categories: &'r [Category],
     pub(super) values: ValueReader<'r>,
 }
 
-/// The lines that were pasted into a form, read as a table of animals.
+/// Pasted lines, read as a table of animals.
 pub(super) struct PetTable {
     pub(super) columns: Vec<Column>,
     pub(super) has_headings: bool,
-    /// Whether the first line counts as an animal, but looks like headings.
+    /// Whether the first line looks like headings, although it is read as an animal.
     pub(super) may_have_headings: bool,
     pub(super) separator: Separator,
-    /// The rows above the headings that are titles and no animals, each in quotes.
+    /// The titles above the headings, such as the name of the sheet, each in quotes. They are not
+    /// animals.
     pub(super) titles: String,
     /// The first [`MAX_ANIMALS`] lines with animals.
     pub(super) lines: Vec<Line>,
-    /// The number of further lines, which the next form has.
+    /// The number of lines beyond [`MAX_ANIMALS`], which the next form adds.
     pub(super) remaining_count: usize,
-    /// The text of the next form: the headings and the further lines.
+    /// The text for the next form: the headings and the remaining lines.
     pub(super) remaining_text: String,
-    /// The problems of the columns, each at the input for a column.
+    /// The errors about columns, each at the input that chooses the meaning of the column.
     pub(super) column_errors: Errors,
 }
 
-/// A pasted line with an animal.
+/// A pasted line that describes an animal.
 pub(super) struct Line {
-    /// The number of the line in the text, from 1.
+    /// The number of the line in the pasted text, from 1.
     pub(super) number: usize,
-    /// The cells as people read them, one for each column.
+    /// The cells in readable form, one for each column.
     pub(super) cells: Vec<String>,
     /// The animal, or all messages about the line.
     pub(super) result: Result<PastedPet, Vec<String>>,
-    /// The species, if the line has no category.
+    /// The species, which serves as the category if the line has no category.
     pub(super) species: Option<Species>,
 }
 
@@ -65,12 +66,13 @@ pub(super) struct Line {
 pub(super) struct PastedPet {
     pub(super) pet: NewPet,
     pub(super) fields: FieldPatch,
-    /// Whether the day of birth follows from an age, a year or a month.
+    /// Whether the day of birth is an estimate, from an age, a year or a month.
     pub(super) is_birth_estimated: bool,
 }
 
 impl PetTable {
-    /// Returns the headings of the columns that have content but are left out, in quotes: `"Owner", "Notes"`.
+    /// Returns the headings of the columns that have content but are left out, each in quotes:
+    /// `"Owner", "Notes"`.
     pub(super) fn left_out_headings(&self) -> String {
         let mut headings = Vec::new();
         for column in &self.columns {
@@ -82,16 +84,18 @@ impl PetTable {
     }
 }
 
-/// A column with the field that its cells are values of; without a field, they are a member of an animal.
+/// A column, with the field whose values it contains. Without a field, the column is for a member
+/// of the animal, such as its name.
 struct TypedColumn<'c> {
     column: &'c Column,
     field: Option<&'c FieldDefinition>,
 }
 
-/// Reads pasted lines as animals.
+/// Reads pasted lines as a table of animals.
 ///
-/// The form says what each column is. If it does not say so, the heading or the place of the column decides.
-pub(super) fn read(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
+/// The form can state the meaning of each column. Otherwise, the heading or the position of the
+/// column decides.
+pub(super) fn read_pet_table(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
     let meanings = ColumnMeanings::new(fields, reader.values.cells);
     let sheet = Sheet::new(text, form, &meanings);
@@ -132,7 +136,7 @@ fn titles_in_quotes(text: &PastedText) -> String {
     titles.join(", ")
 }
 
-/// Returns the field that the cells of a column are values of.
+/// Returns the field whose values a column contains.
 fn find_field<'f>(column: &Column, fields: &'f FieldSet) -> Option<&'f FieldDefinition> {
     fields
         .all()
@@ -140,7 +144,7 @@ fn find_field<'f>(column: &Column, fields: &'f FieldSet) -> Option<&'f FieldDefi
         .find(|field| values::input_of(field) == column.input)
 }
 
-/// Reads a row as an animal, and collects all messages about it.
+/// Reads a row as an animal, and collects all error messages about the row.
 fn read_line(row: &TableRow, columns: &[TypedColumn<'_>], reader: LineReader<'_>) -> Line {
     let mut errors = Errors::default();
     let form = form_from_cells(row, columns, reader, &mut errors);
@@ -172,8 +176,8 @@ fn read_line(row: &TableRow, columns: &[TypedColumn<'_>], reader: LineReader<'_>
     }
 }
 
-/// Returns the cells of a line as a browser would send them in the form of an animal. Adds a message for each cell that
-/// cannot be read.
+/// Converts the cells of a row into the form that a browser would send for the animal. Adds an
+/// error for each cell that cannot be read.
 fn form_from_cells(
     row: &TableRow,
     columns: &[TypedColumn<'_>],
@@ -185,37 +189,52 @@ fn form_from_cells(
         if column.input.is_empty() {
             continue;
         }
-        let may_have_lines = field.is_some_and(|field| field.kind == FieldKind::LongText);
-        let value = if cell.contains(LINE_END) && !may_have_lines {
-            Err(texts().several_lines.to_owned())
-        } else if let Some(field) = field {
-            reader
-                .values
-                .cells
-                .read(field, cell)
-                .map_err(|problem| cells::describe(&problem, field, cell))
-        } else if is_spreadsheet_error(cell) {
-            Err(cells::spreadsheet_error_message(cell))
-        } else {
-            Ok(cell.clone())
-        };
+        let value = read_cell(*field, cell, reader);
         if let Some(value) = take_labelled(&column.label, value, errors) {
             inputs.push((column.input.clone(), value));
         }
         if field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell)) {
-            let mark = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
-            // A column of its own says it.
-            if !columns.iter().any(|column| column.column.input == mark) {
-                inputs.push((mark, "true".to_owned()));
+            let estimate_input = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
+            // A column for the mark of an estimate takes precedence.
+            let has_estimate_column = columns
+                .iter()
+                .any(|column| column.column.input == estimate_input);
+            if !has_estimate_column {
+                inputs.push((estimate_input, "true".to_owned()));
             }
         }
     }
     inputs.into_iter().collect()
 }
 
-/// Reads the animal of a line. Returns `None` if its name, category or status is not valid.
+/// Reads a cell as the value of an input in the form of an animal, or returns the error message.
+fn read_cell(
+    field: Option<&FieldDefinition>,
+    cell: &str,
+    reader: LineReader<'_>,
+) -> Result<String, String> {
+    let may_have_lines = field.is_some_and(|field| field.kind == FieldKind::LongText);
+    if cell.contains(LINE_END) && !may_have_lines {
+        return Err(texts().several_lines.to_owned());
+    }
+    if let Some(field) = field {
+        return reader
+            .values
+            .cells
+            .read_cell(field, cell)
+            .map_err(|problem| cells::problem_message(&problem, field, cell));
+    }
+    if is_spreadsheet_error(cell) {
+        return Err(cells::spreadsheet_error_message(cell));
+    }
+    Ok(cell.to_owned())
+}
+
+/// Reads the animal of a line. Returns `None` if its name, its category, its status, or whether it
+/// is on the website is not valid.
 ///
-/// Adds a message for each invalid value. The values of fields can have messages even if this returns an animal.
+/// Adds an error for each invalid value. The values of fields can have errors even if this returns
+/// an animal.
 fn read_pet(
     form: &Form,
     species: Option<&Species>,
@@ -248,15 +267,16 @@ fn read_pet(
         status: status?,
         is_listed: is_listed?,
     };
-    let mark = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
+    let estimate_input = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
     Some(PastedPet {
         pet,
         fields,
-        is_birth_estimated: form.get(&mark) == "true",
+        is_birth_estimated: form.get(&estimate_input) == "true",
     })
 }
 
-/// Returns a value, or adds its message with the label of its column to the errors of the line.
+/// Returns the value, or adds its error to the errors of the line, preceded by the label of the
+/// column.
 fn take_labelled<T>(label: &str, value: Result<T, String>, errors: &mut Errors) -> Option<T> {
     match value {
         Ok(value) => Some(value),

@@ -1,4 +1,5 @@
-//! The columns of a pasted table: what each is, as somebody chose it, or as its heading or its place says.
+//! Determines what each column of a pasted table means: as the member chose, or else as its heading
+//! or its position suggests.
 
 use std::collections::HashSet;
 
@@ -6,30 +7,32 @@ use petstore_domain::store_area::FieldSet;
 use petstore_formats::files::TableRow;
 
 use super::{
-    column_meanings::{ColumnMeanings, MEMBERS, column_choices},
+    column_meanings::{ColumnMeanings, DEFAULT_COLUMNS, column_choices},
     pasted_text::{HEADINGS_INPUT, PastedText},
     values,
 };
 use crate::prelude::*;
 
-/// The prefix of the name of the input for a column, before its number from 1.
+/// The prefix of the name of the input that chooses the meaning of a column: the input of the first
+/// column is `column-1`.
 pub(super) const COLUMN_INPUT_PREFIX: &str = "column-";
 
-/// A column of pasted lines.
+/// A column of a pasted table.
 pub(super) struct Column {
     /// The name of the input that chooses the meaning of the column.
     pub(super) id: String,
     /// The heading of the column, or its number.
     pub(super) heading: String,
-    /// The name of the input of an animal that the cells are for; empty if the column is left out.
+    /// The name of the input in the form of an animal to which the cells belong; empty if the
+    /// column is left out.
     pub(super) input: String,
     /// The label of that input.
     pub(super) label: String,
-    /// Whether the column has neither a heading nor a cell with content.
+    /// Whether the column has no heading and no cell with content.
     pub(super) is_empty: bool,
 }
 
-/// The rows of a pasted table: the headings, if the first row has them, and the rows with animals.
+/// The rows of a pasted table, split into the optional headings and the animals.
 #[derive(Clone, Copy)]
 pub(super) struct Sheet<'t> {
     pub(super) headings: Option<&'t TableRow>,
@@ -37,10 +40,10 @@ pub(super) struct Sheet<'t> {
 }
 
 impl<'t> Sheet<'t> {
-    /// Splits the rows of a pasted text.
+    /// Splits the rows of a pasted text into headings and animals.
     ///
-    /// The form says whether the first row has headings. If it does not say so, the row has headings if two of its cells
-    /// are known headings.
+    /// The form can state whether the first row has headings. Otherwise, it does if at least two of
+    /// its cells are known headings.
     pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
         let rows = text.rows();
         if let Some((first_row, next_rows)) = rows.split_first()
@@ -57,7 +60,8 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Returns the number of columns: as many as there are headings, or else as the longest row has cells.
+    /// Returns the number of columns: one for each heading, or without headings, one for each cell
+    /// of the longest row.
     fn column_count(self) -> usize {
         if let Some(row) = self.headings {
             return row.cells.len();
@@ -66,7 +70,7 @@ impl<'t> Sheet<'t> {
         lengths.max().unwrap_or(0)
     }
 
-    /// Returns the heading of the column with this index; empty without headings.
+    /// Returns the heading of the column at this index; empty without headings.
     fn heading(self, index: usize) -> &'t str {
         match self.headings {
             Some(row) => &row.cells[index],
@@ -74,11 +78,12 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Returns the name of the input that a column is probably for: as its heading says, or else as its place does.
+    /// Guesses the input to which a column belongs, from its heading, or without headings, from its
+    /// position.
     ///
     /// # Errors
     ///
-    /// The names of the two inputs that the heading can mean.
+    /// Returns the names of both inputs if the heading is ambiguous.
     fn guess_input(
         self,
         index: usize,
@@ -86,29 +91,33 @@ impl<'t> Sheet<'t> {
     ) -> Result<Option<String>, [String; 2]> {
         match self.headings {
             Some(row) => match meanings.meaning(&row.cells[index])? {
-                None => Ok(self.guess_ages(row, index, meanings)),
+                None => Ok(self.guess_birth_from_ages(row, index, meanings)),
                 meaning => Ok(meaning),
             },
-            None => Ok(MEMBERS.get(index).map(|(name, _)| (*name).to_owned())),
+            None => Ok(DEFAULT_COLUMNS
+                .get(index)
+                .map(|(name, _)| (*name).to_owned())),
         }
     }
 
-    /// Returns the name of the input for the day of birth, if a column has ages, and no other column has days of birth.
-    fn guess_ages(
+    /// Returns the name of the input for the day of birth if the column contains ages, unless
+    /// another column already has days of birth.
+    fn guess_birth_from_ages(
         self,
         headings: &TableRow,
         index: usize,
         meanings: &ColumnMeanings<'_>,
     ) -> Option<String> {
         let cells = self.pet_rows.iter().filter_map(|row| row.cells.get(index));
-        let birth = meanings.birth_of_ages(&headings.cells[index], cells)?;
-        let mut others = headings.cells.iter();
-        let has_births = others.any(|heading| meanings.meaning(heading) == Ok(Some(birth.clone())));
+        let birth = meanings.birth_input_for_ages(&headings.cells[index], cells)?;
+        let mut all_headings = headings.cells.iter();
+        let has_births =
+            all_headings.any(|heading| meanings.meaning(heading) == Ok(Some(birth.clone())));
         (!has_births).then_some(birth)
     }
 
-    /// Whether the first row counts as an animal, but looks like headings: each of its cells has a text of its own without
-    /// digits, and a column below one of them has digits in each row.
+    /// Whether the first row looks like headings, although it is read as an animal: its cells are
+    /// different texts without digits, and some column below it has digits in every row.
     pub(super) fn looks_like_headings(self) -> bool {
         let Some((first_row, next_rows)) = self.pet_rows.split_first() else {
             return false;
@@ -116,21 +125,21 @@ impl<'t> Sheet<'t> {
         if self.headings.is_some() || next_rows.is_empty() || first_row.cells.len() < 2 {
             return false;
         }
-        let mut texts = HashSet::new();
-        let is_text = |cell: &String| !cell.is_empty() && !has_digits(cell);
-        let are_texts = first_row.cells.iter().all(is_text);
-        let are_different = first_row.cells.iter().all(|cell| texts.insert(cell));
+        let mut distinct_cells = HashSet::new();
+        for cell in &first_row.cells {
+            if cell.is_empty() || has_digits(cell) || !distinct_cells.insert(cell) {
+                return false;
+            }
+        }
         let mut columns = 0..first_row.cells.len();
-        are_texts
-            && are_different
-            && columns.any(|index| {
-                let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
-                cells.all(|cell| has_digits(cell))
-            })
+        columns.any(|index| {
+            let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
+            cells.all(|cell| has_digits(cell))
+        })
     }
 
-    /// Whether no animal has content in the column with this index.
-    fn is_without_content(self, index: usize) -> bool {
+    /// Whether the cells of all animals in the column at this index are empty.
+    fn has_no_content(self, index: usize) -> bool {
         let mut rows = self.pet_rows.iter();
         rows.all(|row| row.cells.get(index).is_none_or(String::is_empty))
     }
@@ -151,9 +160,11 @@ fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>
     known_headings.count() > 1
 }
 
-/// Returns the columns of a table, each with its meaning: as the form says, or else as [`Sheet::guess_input`] guesses.
+/// Determines the columns of a table, each with its meaning: as the form states, or else as
+/// [`Sheet::guess_input`] guesses.
 ///
-/// A meaning that two columns have, or that no column has, becomes an error of the input for a column.
+/// Adds an error to the input of a column if its meaning is ambiguous, if the member chose the same
+/// meaning twice, or if a necessary meaning is missing.
 pub(super) fn read_columns(
     form: &Form,
     sheet: Sheet<'_>,
@@ -170,19 +181,20 @@ pub(super) fn read_columns(
             heading: wording::heading(index, heading),
             input: String::new(),
             label: String::new(),
-            is_empty: heading.is_empty() && sheet.is_without_content(index),
+            is_empty: heading.is_empty() && sheet.has_no_content(index),
         };
 
         let chosen_input = form.all(&column.id).next();
-        let guessed_input = sheet.guess_input(index, meanings).unwrap_or_else(|inputs| {
-            if chosen_input.is_none() {
-                errors.add(
-                    column.id.clone(),
-                    ambiguous_heading_message(heading, &inputs, &choices),
-                );
+        let guessed_input = match sheet.guess_input(index, meanings) {
+            Ok(input) => input,
+            Err(inputs) => {
+                if chosen_input.is_none() {
+                    let message = ambiguous_heading_message(heading, &inputs, &choices);
+                    errors.add(column.id.clone(), message);
+                }
+                None
             }
-            None
-        });
+        };
         let input = chosen_input.or(guessed_input.as_deref());
         let choice = choices
             .iter()
@@ -202,7 +214,7 @@ pub(super) fn read_columns(
     columns
 }
 
-/// Returns the message that a heading can be two columns, with the labels of both.
+/// Returns the message that a heading is ambiguous, with the labels of both possible meanings.
 fn ambiguous_heading_message(
     heading: &str,
     inputs: &[String; 2],
@@ -222,9 +234,10 @@ fn ambiguous_heading_message(
     texts().column_ambiguous(&readable_heading, &names[0], &names[1])
 }
 
-/// Adds an error for each necessary member without a column: the name, and the category or the species.
+/// Adds an error for each required column that is missing: the name, and the category or the
+/// species.
 ///
-/// The error is that of the first column without a meaning, which probably is for this member.
+/// The error is shown at the first column without a meaning, which is probably the missing one.
 fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Errors) {
     let column_without_meaning = columns
         .iter()

@@ -1,4 +1,4 @@
-//! Text that somebody pasted from a spreadsheet, as a table.
+//! Parses text that was pasted from a spreadsheet into a table.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use petstore_web::edge::Reader;
 
 use crate::prelude::*;
 
-/// The number of animals that can be added at once.
+/// The maximum number of animals that one form can add.
 pub(super) const MAX_ANIMALS: usize = 100;
 
-/// The limits for a pasted table: the headings, the animals that can be added at once, and the line after them.
+/// The limits for parsing a pasted table. The rows are the headings, the animals that one form
+/// adds, and one more row, at which the text of the next form begins.
 const LIMITS: TableLimits = TableLimits {
     rows: MAX_ANIMALS + 2,
     columns: 100,
@@ -25,20 +26,21 @@ pub(super) const SEPARATOR_INPUT: &str = "separator";
 /// The name of the input that says whether the first line has headings.
 pub(super) const HEADINGS_INPUT: &str = "headings";
 
-/// The value of [`HEADINGS_INPUT`] with which the first line is an animal.
+/// The value of [`HEADINGS_INPUT`] if the first line is an animal.
 pub(super) const NO_HEADINGS: &str = "no";
 
-/// The characters at the end of a line.
+/// The characters of a line break.
 pub(super) const LINE_END: [char; 2] = ['\r', '\n'];
 
-/// The text that was pasted into a form.
+/// The text that was pasted into a form, and the table parsed from it.
 pub(super) struct PastedText {
     text: Arc<str>,
     table: Result<Table, TableProblem>,
 }
 
 impl PastedText {
-    /// Reads the lines of a form on another thread, because a megabyte takes some milliseconds.
+    /// Parses the pasted lines of a form, on another thread, because a megabyte takes some
+    /// milliseconds.
     pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
         let text: Arc<str> = form.raw("lines").into();
         let shared_text = Arc::clone(&text);
@@ -56,7 +58,7 @@ impl PastedText {
         Ok(Self { text, table })
     }
 
-    /// Returns the first rows, among them the headings if the text has any.
+    /// Returns the first rows, up to the limit, including the headings if the text has any.
     pub(super) fn rows(&self) -> &[TableRow] {
         match &self.table {
             Ok(table) => &table.rows,
@@ -64,7 +66,7 @@ impl PastedText {
         }
     }
 
-    /// Returns the number of all rows, which can be more than [`Self::rows`] has.
+    /// Returns the number of rows in the whole text, which can exceed the number of [`Self::rows`].
     pub(super) fn row_count(&self) -> usize {
         match &self.table {
             Ok(table) => table.row_count,
@@ -72,7 +74,7 @@ impl PastedText {
         }
     }
 
-    /// Returns the content of each row above the headings that is a title.
+    /// Returns the titles above the headings, one for each row.
     pub(super) fn titles(&self) -> &[String] {
         match &self.table {
             Ok(table) => &table.titles,
@@ -80,7 +82,7 @@ impl PastedText {
         }
     }
 
-    /// Returns the character between the cells.
+    /// Returns the separator between the cells.
     pub(super) fn separator(&self) -> Separator {
         match &self.table {
             Ok(table) => table.separator,
@@ -88,12 +90,13 @@ impl PastedText {
         }
     }
 
-    /// Returns the cells of the first rows.
+    /// Returns the cells of [`Self::rows`].
     pub(super) fn cells(&self) -> impl Iterator<Item = &String> {
         self.rows().iter().flat_map(|row| &row.cells)
     }
 
-    /// Returns the reason why no line can be added, for people; `None` if there are lines.
+    /// Returns the message that explains why no animal can be read from the text; `None` if it has
+    /// lines.
     pub(super) fn problem(&self) -> Option<String> {
         match &self.table {
             Ok(table) if table.rows.is_empty() => Some(texts().nothing_pasted.to_owned()),
@@ -104,8 +107,8 @@ impl PastedText {
         }
     }
 
-    /// Returns the text for the next form: the line with the headings, if there is one, and the lines after the first
-    /// [`MAX_ANIMALS`] of `pet_rows`.
+    /// Returns the text for the next form: the headings, if there are any, and the lines after the
+    /// first [`MAX_ANIMALS`] of `pet_rows`.
     pub(super) fn text_after_first_lines(
         &self,
         has_headings: bool,

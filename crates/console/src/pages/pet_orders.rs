@@ -1,4 +1,4 @@
-//! The orders of an animal.
+//! Looks up the orders of an animal.
 
 use petstore_domain::{
     Limit, PetStatus,
@@ -7,10 +7,10 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// The number of newest orders of a sold animal among which the page looks for the sale.
+/// How many of the newest orders of a sold animal are searched for the sale.
 const MAX_ORDERS_OF_SOLD_PET: i64 = 20;
 
-/// Returns the order by which the animal is reserved or sold, if there is one.
+/// Returns the order that currently reserves the animal, or by which it is sold.
 pub(super) async fn holding_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -25,7 +25,7 @@ pub(super) async fn holding_order(
     Ok(orders.into_iter().find(|order| order.holds))
 }
 
-/// Returns the last order of the animal, whatever became of it.
+/// Returns the newest order of the animal, in whatever status.
 pub(super) async fn newest_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -34,7 +34,7 @@ pub(super) async fn newest_order(
     Ok(orders.into_iter().next())
 }
 
-/// Returns the newest orders of the animal, at most `max_count`, beginning with the newest one.
+/// Returns at most `max_count` orders of the animal, the newest first.
 async fn newest_orders(
     desk: &Desk<'_>,
     pet: &StorePet,

@@ -1,4 +1,5 @@
-//! The form of the photos of an animal: their order, their texts, turning and deleting them.
+//! Handles the form that changes the photos of an animal: their order, alternative texts and focus,
+//! and turning or deleting a photo.
 
 use petstore_domain::{
     PetId,
@@ -10,10 +11,10 @@ use petstore_domain::{
 use petstore_formats::json;
 
 use super::{
-    commands::NotDone,
+    commands::CommandFailure,
     parts::missing_page,
     photo_uploads::{UploadError, UploadProblem},
-    photos::{self, alt_input, look_input},
+    photos::{self, alt_input, focus_input},
 };
 use crate::{
     ask::Question,
@@ -22,9 +23,9 @@ use crate::{
     reply::Flash,
 };
 
-/// The button that was pressed, with the photo that it is about.
+/// The pressed button of the form, and the photo to which it belongs.
 ///
-/// `delete-0123…` deletes a photo, and `save` is about none.
+/// The button `delete-0123…` deletes a photo. The button `save` belongs to no photo.
 struct PressedButton<'f> {
     verb: &'f str,
     photo: Option<PhotoId>,
@@ -39,26 +40,27 @@ impl<'f> PressedButton<'f> {
         }
     }
 
-    /// Returns the photo with its position, if the animal still has it.
-    fn photo_of<'p>(&self, pet: &'p StorePet) -> Option<(usize, &'p Photo)> {
+    /// Returns the photo and its position, if the animal still has the photo.
+    fn find_photo<'p>(&self, pet: &'p StorePet) -> Option<(usize, &'p Photo)> {
         let position = pet.photos.position(self.photo?)?;
         Some((position, pet.photos.all().get(position)?))
     }
 
-    /// Returns the position to which the photo moves; `None` if the button does not move it.
-    fn new_position(&self, form: &Form, present_position: usize) -> Option<usize> {
+    /// Returns the position to which the button moves the photo; `None` if it does not move it.
+    fn new_position(&self, form: &Form, current_position: usize) -> Option<usize> {
         match self.verb {
             "first" => Some(0),
-            "up" => Some(present_position.saturating_sub(1)),
-            "down" => Some(present_position + 1),
-            // By dragging.
+            "up" => Some(current_position.saturating_sub(1)),
+            "down" => Some(current_position + 1),
+            // The script sends this after the photo was dragged.
             "move" => form.get("position").parse().ok(),
             _ => None,
         }
     }
 }
 
-/// Commands about one animal. The first one checks that nobody else has changed the animal since the page was made.
+/// The commands for one animal. Only the first of them checks that nobody else has changed the
+/// animal since the page was rendered, because it changes the version itself.
 struct PhotoCommands {
     pet: PetId,
     first_preconditions: Option<Preconditions>,
@@ -66,11 +68,22 @@ struct PhotoCommands {
 }
 
 impl PhotoCommands {
-    /// Returns the preconditions of the next command.
+    /// Returns the preconditions for the next command.
     fn preconditions(&mut self) -> Preconditions {
         self.first_preconditions
             .take()
             .unwrap_or(Preconditions::PRESENT)
+    }
+
+    /// Adds a command for each photo whose inputs were edited. Returns `None` if a text is too long.
+    fn add_edits(&mut self, pet: &StorePet, form: &Form) -> Option<()> {
+        for photo in pet.photos.all() {
+            let patch = parse_patch(form, photo)?;
+            if patch != PhotoPatch::default() {
+                self.patch(photo.id, patch);
+            }
+        }
+        Some(())
     }
 
     fn patch(&mut self, photo: PhotoId, patch: PhotoPatch) {
@@ -101,17 +114,18 @@ impl PhotoCommands {
     }
 }
 
-/// Saves the texts of all photos, and moves, turns or deletes one of them.
+/// Saves the texts and the focus of all photos, and moves, turns or deletes one of them.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let button = PressedButton::new(form);
-    // A second click on the response to the question finds no photo, and gets the response of the first one.
+    // After a second click on the confirmation, the photo is already gone. The command below then
+    // gets the response of the first click.
     if button.verb == "delete"
-        && let Some((position, photo)) = button.photo_of(&pet)
-        && let Some(question_page) = ask_to_delete(desk, &pet, position, photo)
+        && let Some((position, photo)) = button.find_photo(&pet)
+        && let Some(question_page) = confirm_deletion(desk, &pet, position, photo)
     {
         return Ok(question_page);
     }
@@ -122,15 +136,10 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         first_preconditions: Some(merged_form.preconditions(merged_form.is_conflict())),
         commands: Vec::new(),
     };
-    for photo in pet.photos.all() {
-        let Some(patch) = parse_patch(&merged_form.form, photo) else {
-            return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
-        };
-        if patch != PhotoPatch::default() {
-            commands.patch(photo.id, patch);
-        }
+    if commands.add_edits(&pet, &merged_form.form).is_none() {
+        return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
     }
-    match add_pressed(desk, &pet, &button, &mut commands).await {
+    match add_button_command(desk, &pet, &button, &mut commands).await {
         Ok(()) => {}
         Err(UploadError::Problem(problem)) => {
             let errors = Errors::from_text(&problem.into_message());
@@ -140,22 +149,30 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 
     if commands.commands.is_empty() {
-        return Ok(photos::see_photos(
+        return Ok(photos::redirect_to_photos(
             pet.id,
             Flash::new("saved", pet.id.get()),
         ));
     }
     match desk.execute(commands.commands).await? {
-        Ok(flash) => Ok(photos::see_photos(pet.id, flash)),
+        Ok(flash) => Ok(photos::redirect_to_photos(pet.id, flash)),
         Err(_) if merged_form.is_conflict() => {
-            photos::show(desk, &conflicts(&pet, &merged_form)).await
+            photos::show(desk, &conflict_messages(&pet, &merged_form)).await
         }
-        Err(NotDone { why, .. }) => photos::show(desk, &Errors::from_text(&why)).await,
+        Err(CommandFailure { message, .. }) => {
+            photos::show(desk, &Errors::from_text(&message)).await
+        }
     }
 }
 
-/// Asks whether to delete a photo, and shows it. `None` if the form already says yes.
-fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, position: usize, photo: &Photo) -> Option<Reply> {
+/// Asks for confirmation before a photo is deleted, and shows the photo. Returns `None` if the form
+/// already confirms it.
+fn confirm_deletion(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    position: usize,
+    photo: &Photo,
+) -> Option<Reply> {
     let name = markup::plain_name(pet.name.as_str());
     let question = Question {
         title: texts().really(texts().delete, &texts().this_photo(position + 1, &name)),
@@ -166,8 +183,8 @@ fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, position: usize, photo: &Photo
     question.ask(desk, &photos::small_photo(photo, position, &name))
 }
 
-/// Adds the command of the pressed button.
-async fn add_pressed(
+/// Adds the command for the pressed button.
+async fn add_button_command(
     desk: &Desk<'_>,
     pet: &StorePet,
     button: &PressedButton<'_>,
@@ -176,21 +193,23 @@ async fn add_pressed(
     let Some(id) = button.photo else {
         return Ok(());
     };
-    let present = button.photo_of(pet);
-    let present_position = present.map_or(0, |(position, _)| position);
+    let current_photo = button.find_photo(pet);
+    let current_position = current_photo.map_or(0, |(position, _)| position);
     match button.verb {
         "delete" => commands.delete(id),
         "left" | "right" => {
-            let Some((_, photo)) = present else {
-                // After a second click, the photo is gone. The store refuses this command, or remembers the first click.
+            let Some((_, photo)) = current_photo else {
+                // After a second click, the photo is gone, because turning replaces it by a new
+                // photo. For this command, the store returns the response of the first click, or
+                // refuses it.
                 commands.patch(id, PhotoPatch::default());
                 return Ok(());
             };
-            let turned_photo = turn(desk, photo, button.verb == "right").await?;
+            let turned_photo = turn_photo(desk, photo, button.verb == "right").await?;
             commands.replace(id, turned_photo);
         }
         _ => {
-            let position = button.new_position(&desk.visit.form, present_position);
+            let position = button.new_position(&desk.visit.form, current_position);
             if position.is_some() {
                 let patch = PhotoPatch {
                     position,
@@ -203,14 +222,15 @@ async fn add_pressed(
     Ok(())
 }
 
-/// Returns messages about the inputs that somebody else has changed since the page was made.
-fn conflicts(pet: &StorePet, merged_form: &MergedForm) -> Errors {
+/// Returns a message for each input that both this member and somebody else have changed since the
+/// page was rendered.
+fn conflict_messages(pet: &StorePet, merged_form: &MergedForm) -> Errors {
     merged_form.change_messages(ReportedChanges::Conflicts, |name, value| {
         let mut numbered_photos = pet.photos.all().iter().zip(1..);
         let label = numbered_photos.find_map(|(photo, number)| {
             if alt_input(photo.id) == name {
                 Some(texts().alt_of(number))
-            } else if look_input(photo.id) == name {
+            } else if focus_input(photo.id) == name {
                 Some(texts().look_at(number))
             } else {
                 None
@@ -220,29 +240,30 @@ fn conflicts(pet: &StorePet, merged_form: &MergedForm) -> Errors {
     })
 }
 
-/// Parses the values of a photo in a form that differ from the present ones. `None` if its text is too long.
+/// Parses the inputs of a photo that differ from its current values. Returns `None` if its text is
+/// too long.
 fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
     let mut patch = PhotoPatch::default();
-    let present_text = photo.alt.as_ref().map_or("", AltText::as_str);
+    let current_text = photo.alt.as_ref().map_or("", AltText::as_str);
     if let Some(text) = form.all(&alt_input(photo.id)).next() {
         let text = text.trim();
-        if text.is_empty() && !present_text.is_empty() {
+        if text.is_empty() && !current_text.is_empty() {
             patch.alt = Patch::Clear;
-        } else if text != present_text {
+        } else if text != current_text {
             patch.alt = Patch::Set(AltText::new(text.to_owned())?);
         }
     }
 
-    let chosen_point = form.all(&look_input(photo.id)).next();
+    let chosen_point = form.all(&focus_input(photo.id)).next();
     if let Some(point) = chosen_point
-        && point != photos::look_value(photo.focus)
+        && point != photos::focus_value(photo.focus)
     {
         let focus = point
             .split_once(',')
             .and_then(|(x, y)| json::read_focus([x, y]));
         patch.focus = focus.map_or(Patch::Clear, Patch::Set);
     }
-    if let Some(focus) = pressed_point(form, photo) {
+    if let Some(focus) = clicked_point(form, photo) {
         patch.focus = if photo.focus == Some(focus) {
             Patch::Keep
         } else {
@@ -252,24 +273,30 @@ fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
     Some(patch)
 }
 
-/// Returns the point at which the picture of a photo was pressed, if it was. A press outside counts as its edge.
-fn pressed_point(form: &Form, photo: &Photo) -> Option<Focus> {
-    let [width, height] = photos::pressed_sides(photo);
-    let x = pressed_part(form, photo.id, "x", width)?;
-    let y = pressed_part(form, photo.id, "y", height)?;
+/// Returns the point at which the picture of a photo was clicked, if it was. A click outside of the
+/// picture counts as a click on its edge.
+fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
+    let [width, height] = photos::clickable_size(photo);
+    let x = clicked_fraction(form, photo.id, "x", width)?;
+    let y = clicked_fraction(form, photo.id, "y", height)?;
     Focus::new([x, y])
 }
 
-/// Returns how far from the beginning of this axis the picture was pressed, in ten-thousandths of its side, which is
-/// given in pixels. In whole hundredths, as the choice of points shows them.
-fn pressed_part(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u16> {
+/// Returns the clicked position on one axis of the picture, in ten-thousandths of the side. `side`
+/// is the length of the side in pixels. The result is rounded down to whole hundredths, the
+/// precision in which the page displays a point.
+fn clicked_fraction(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u16> {
     let pixel = form.integer(&format!("point-{photo}.{axis}"))?;
     let hundredths = pixel.clamp(0, side.into()) * 100 / i64::from(side);
     u16::try_from(hundredths * 100).ok()
 }
 
-/// Returns the photo turned by a right angle.
-async fn turn(desk: &Desk<'_>, photo: &Photo, to_right: bool) -> Result<NewPhoto, UploadError> {
+/// Returns the photo turned by a right angle, with its focus turned accordingly.
+async fn turn_photo(
+    desk: &Desk<'_>,
+    photo: &Photo,
+    to_right: bool,
+) -> Result<NewPhoto, UploadError> {
     let Some(turned_photo) = desk.app().photos.turn(photo.id, to_right).await? else {
         let message = texts().photo_file_missing.to_owned();
         return Err(UploadProblem::Picture(message).into());

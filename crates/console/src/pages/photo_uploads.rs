@@ -1,4 +1,4 @@
-//! Adding several photos at once.
+//! Handles the upload of one or more photos.
 
 use std::sync::{Arc, Weak};
 
@@ -21,36 +21,35 @@ use crate::{
     session,
 };
 
-/// The factor by which a picture may take longer to arrive than a form.
-pub(super) const PICTURE_TIMES: u32 = 4;
+/// How many times longer a form with pictures may take to arrive than another form.
+pub(super) const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 
-/// The number of forms with photos of one member that can arrive at once.
-const MAX_FORMS_OF_MEMBER: usize = 3;
+/// The maximum number of uploads of one member that can be in flight at once.
+const MAX_UPLOADS_PER_MEMBER: usize = 3;
 
-/// Counts a form with photos of a member that arrives, until the result is dropped. Fails if too many arrive.
-pub(super) fn count_arriving_form(
-    console: &Console,
-    member: StaffId,
-) -> Result<Arc<StaffId>, PhotoError> {
-    let mut arriving = console.uploads.lock();
-    arriving.retain(|form| form.strong_count() > 0);
-    let forms = arriving.iter().filter_map(Weak::upgrade);
-    if forms.filter(|owner| **owner == member).count() >= MAX_FORMS_OF_MEMBER {
+/// Registers an upload of a member. It counts as in flight until the returned guard is dropped.
+/// Fails if the member has too many uploads in flight.
+pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
+    let mut uploads = console.uploads.lock();
+    uploads.retain(|upload| upload.strong_count() > 0);
+    let owners = uploads.iter().filter_map(Weak::upgrade);
+    if owners.filter(|owner| **owner == member).count() >= MAX_UPLOADS_PER_MEMBER {
         return Err(PhotoError::Busy);
     }
-    let form = Arc::new(member);
-    arriving.push(Arc::downgrade(&form));
-    Ok(form)
+    let guard = Arc::new(member);
+    uploads.push(Arc::downgrade(&guard));
+    Ok(guard)
 }
 
-/// The pictures of a form that have arrived so far.
+/// The results for the pictures of a form that have arrived so far.
 #[derive(Default)]
 struct Uploads {
-    /// The key of the form, by which a second click is recognized; empty if it has none.
+    /// The idempotency key of the form, by which a second click is recognized; empty if the form
+    /// has none.
     key: String,
     added_count: u32,
     failed: Vec<FailedUpload>,
-    /// The photos that wait for the animal that is being added.
+    /// The rendered photos for an animal that is not added yet.
     waiting: Vec<Markup>,
 }
 
@@ -60,19 +59,19 @@ struct FailedUpload {
     problem: UploadProblem,
 }
 
-/// The reason why a picture was not added, for people.
+/// The message that explains why a picture was not added.
 pub(super) enum UploadProblem {
-    /// The picture itself, so it can never be added.
+    /// The picture itself is unsuitable, so another attempt cannot succeed.
     Picture(String),
-    /// The state of the service or of the animal, which can change.
+    /// The state of the service or of the animal does not allow it, but that can change.
     State(String),
 }
 
-/// The reason why there is no photo of a picture.
+/// The reason why a picture did not become a photo.
 pub(super) enum UploadError {
-    /// The picture is not added. The other pictures of the form can still be added.
+    /// Only this picture fails. The other pictures of the form can still be added.
     Problem(UploadProblem),
-    /// The request fails.
+    /// The whole request fails.
     Request(ApiError),
 }
 
@@ -89,14 +88,15 @@ impl From<ApiError> for UploadError {
 }
 
 impl UploadProblem {
-    /// Returns the message for people.
+    /// Returns the message for the member.
     pub(super) fn into_message(self) -> String {
         match self {
             Self::Picture(message) | Self::State(message) => message,
         }
     }
 
-    /// Renders the message. The script offers no further attempt for a picture that can never be added.
+    /// Renders the message. It is marked if the picture is unsuitable, so that the script does not
+    /// offer a retry.
     fn show(&self) -> Markup {
         match self {
             Self::Picture(message) => html! { span data-final { (message) } },
@@ -106,13 +106,13 @@ impl UploadProblem {
 }
 
 impl Uploads {
-    /// Returns the number of the next picture in the form, from 0.
+    /// Returns the zero-based position of the next picture in the form.
     fn next_number(&self) -> usize {
         self.added_count as usize + self.failed.len()
     }
 
-    /// Notes whether a picture was added. Fails if the request fails.
-    fn add_result(
+    /// Records the result for a picture. Fails if the whole request fails.
+    fn record_result(
         &mut self,
         file: String,
         result: Result<(), UploadError>,
@@ -126,8 +126,9 @@ impl Uploads {
     }
 }
 
-/// Adds the pictures of a form, each independently: a picture that arrives is kept, even if another one fails. Without an
-/// animal in the path, the photos wait for the animal that is being added.
+/// Handles a form with pictures. Each picture is added independently: a picture that arrives is
+/// kept, even if another one fails. Without an animal in the path, the photos wait for the animal
+/// that is being added.
 pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
@@ -135,15 +136,15 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
     }
 
     let console = desk.visit.console;
-    let _counted = count_arriving_form(console, desk.session.member.id)?;
+    let _upload_guard = track_upload(console, desk.session.member.id)?;
     let max_picture = desk.app().photos.max_size();
-    // For one picture, because they are read one after the other.
-    let _room = console
+    // Memory for one picture is enough, because the pictures are read one after the other.
+    let _memory_guard = console
         .edge
         .response_memory
         .reserve_for_picture(max_picture)?;
-    let timeout = console.edge.body_timeout * PICTURE_TIMES;
-    // For as many as an animal has.
+    let timeout = console.edge.body_timeout * PICTURE_TIMEOUT_FACTOR;
+    // A form can have as many pictures as an animal can have photos.
     let max_form = (Photos::MAX + 1) * max_picture;
     let headers = &desk.visit.request.headers;
     let mut form =
@@ -162,14 +163,14 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
                     return show_problem(desk, &Errors::from_text(texts().another_member)).await;
                 }
             }
-            // A form without a choice has an empty file.
+            // Browsers send an empty file if no file was chosen.
             (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
                 let result = add_picture(desk, pet.as_ref(), &mut uploads, content).await;
-                uploads.add_result(file, result)?;
+                uploads.record_result(file, result)?;
             }
             (Some(file), None) => {
                 let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
-                uploads.add_result(file, Err(problem.into()))?;
+                uploads.record_result(file, Err(problem.into()))?;
             }
             _ => {}
         }
@@ -177,13 +178,13 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
     show_uploads(desk, pet.as_ref(), uploads).await
 }
 
-/// Whether a form with this key is on a page that another member has left open.
+/// Whether a form with this key was rendered for another member, who used this browser before.
 fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
     let owner = owner_of(&Form::from_encoded_pairs(&[(KEY_FIELD, key)]));
     owner.is_some_and(|owner| owner != desk.session.member.id)
 }
 
-/// Adds a picture to the animal, or lets it wait for the animal that is being added.
+/// Adds a picture to the animal, or without an animal, keeps it for the animal that is being added.
 async fn add_picture(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
@@ -199,7 +200,7 @@ async fn add_picture(
     Ok(())
 }
 
-/// Shows what became of the pictures.
+/// Renders or redirects to the result of the upload.
 async fn show_uploads(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
@@ -212,15 +213,15 @@ async fn show_uploads(
         let list = html! { ol.photos { @for photo in uploads.waiting { (photo) } } };
         return Ok(Page::new(texts().photos, list).into());
     };
-    // The script says it by itself, and the message on the next page is another one.
+    // The script reports the result itself, so this response leaves no message for the next page.
     if session::is_in_background(desk.visit.request) {
-        return Ok(Reply::See(photos::photos_path(pet.id), None));
+        return Ok(Reply::Redirect(photos::photos_path(pet.id), None));
     }
     let flash = Flash::new("photos-added", uploads.added_count.into());
-    Ok(photos::see_photos(pet.id, flash))
+    Ok(photos::redirect_to_photos(pet.id, flash))
 }
 
-/// Shows which pictures were not added, and why.
+/// Renders the list of pictures that were not added, with the reasons.
 fn failed_list(uploads: &Uploads) -> Markup {
     let added_count = usize::try_from(uploads.added_count).unwrap_or(usize::MAX);
     html! {
@@ -233,7 +234,7 @@ fn failed_list(uploads: &Uploads) -> Markup {
     }
 }
 
-/// Shows the page with what is wrong about pictures.
+/// Renders the page with errors about pictures.
 async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
         let page = Page::new(texts().photos, errors.summary());
@@ -242,7 +243,8 @@ async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiErro
     photos::show(desk, errors).await
 }
 
-/// Adds the picture with this number in its form to an animal. A repetition of the same form adds it once.
+/// Adds a picture to an animal. `number` is the position of the picture in its form, so that a
+/// repetition of the form adds each picture only once.
 async fn add_to_pet(
     desk: &Desk<'_>,
     id: PetId,
@@ -252,7 +254,7 @@ async fn add_to_pet(
 ) -> Result<(), UploadError> {
     let digest = Sha256::digest(&picture);
     let stored_photo = store_picture(desk, picture).await?;
-    // A form without a key has its effect each time.
+    // Without a key, a repetition of the form adds the picture again.
     let identity = if key.is_empty() {
         None
     } else {
@@ -262,16 +264,16 @@ async fn add_to_pet(
     let command = Command::AddPhoto { id, photo };
     match desk.execute_once(vec![command], identity).await? {
         Ok(_) => Ok(()),
-        Err(not_done) => Err(UploadProblem::State(not_done.why).into()),
+        Err(failure) => Err(UploadProblem::State(failure.message).into()),
     }
 }
 
-/// Makes a photo of a picture, and stores its files.
+/// Converts a picture into a photo, and stores its files.
 async fn store_picture(desk: &Desk<'_>, picture: Bytes) -> Result<StoredPhoto, UploadError> {
     if let Some(format) = Format::detect(&picture) {
         return Ok(desk.app().photos.add(picture, format).await?);
     }
-    // `ftyp` and the name of the format, after a length of four bytes.
+    // An HEIC file begins with a length of four bytes, `ftyp`, and the name of the format.
     let is_heic = matches!(
         picture.get(4..12),
         Some(b"ftypheic" | b"ftypheix" | b"ftypmif1")
@@ -284,7 +286,7 @@ async fn store_picture(desk: &Desk<'_>, picture: Bytes) -> Result<StoredPhoto, U
     Err(UploadProblem::Picture(problem.to_owned()).into())
 }
 
-/// The problems of a picture, in words for people.
+/// Converts the problems of a picture into messages for the member.
 impl From<PhotoError> for UploadError {
     fn from(error: PhotoError) -> Self {
         match error {

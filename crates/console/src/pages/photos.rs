@@ -1,4 +1,4 @@
-//! The photos of an animal, and the forms that change them.
+//! The page with the photos of an animal, and the inputs for photos of a new animal.
 
 use petstore_domain::{
     PetId,
@@ -14,13 +14,13 @@ use crate::{
     reply::Flash,
 };
 
-/// The field of the form with the pictures.
+/// The name of the file input for pictures.
 const PICTURES: &str = "pictures";
 
-/// The field of the form of a new animal with each photo that has arrived.
+/// The name of the field for a waiting photo, in the form of a new animal.
 pub(super) const PHOTO: &str = "photo";
 
-/// Shows the page of the photos of an animal, with the problems of a form.
+/// Renders the page of the photos of an animal, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -43,9 +43,9 @@ pub(super) fn photos_path(id: PetId) -> String {
     format!("/animals/{id}/photos")
 }
 
-/// Shows the photos of an animal, with a message.
-pub(super) fn see_photos(id: PetId, flash: Flash) -> Reply {
-    Reply::See(photos_path(id), Some(flash))
+/// Redirects to the photos of an animal, with a message.
+pub(super) fn redirect_to_photos(id: PetId, flash: Flash) -> Reply {
+    Reply::Redirect(photos_path(id), Some(flash))
 }
 
 /// Renders the photos, and the forms that change them.
@@ -80,7 +80,7 @@ fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
         form method="post" action={ "/animals/" (pet.id) "/photos/change" } {
             (desk.key("photos-change"))
             (merge::hidden_fields(&form_of(pet)))
-            // The Enter key presses the first button.
+            // The Enter key presses the first button of a form, so it saves.
             div.buttons { button.main name="do" value="save" { (texts().save) } }
             (list(desk, pet, true))
         }
@@ -106,7 +106,8 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
 fn picture_input(is_disabled: bool) -> Markup {
     html! {
         div.field {
-            // The button of a browser is in the language of the browser. With a script, the label takes its place.
+            // The label of a file input is in the language of the browser, so with a script, our
+            // label takes its place.
             div.picker {
                 label.button for="pictures" { (texts().add_photos) }
                 input #pictures type="file" name=(PICTURES)
@@ -118,20 +119,21 @@ fn picture_input(is_disabled: bool) -> Markup {
     }
 }
 
-/// The names by which the script finds its texts.
+/// The names by which the script looks up its texts, in the order of the texts.
 const UPLOAD_TEXT_NAMES: [&str; 16] = [
     "waiting", "sending", "answer", "added", "failed", "again", "drop", "large", "lost", "out",
     "same", "fit", "one", "many", "unsent", "wait",
 ];
 
-/// The points of a photo that people can choose, from left and top; the first one is none.
+/// The points of a photo that the dropdown offers, as fractions from the left and the top. The
+/// first one is no point.
 const POINTS: [&str; 10] = [
     "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
     "0.8,0.8",
 ];
 
-/// Renders the list of the pictures that the script sends, with the texts of the script. `target` is the path to which
-/// the script sends them, if no form has one.
+/// Renders the list of pictures that the script uploads, and the texts of the script. `target` is
+/// the path to which the script sends the pictures if the page has no form for them.
 fn uploads(target: Option<&str>) -> Markup {
     html! {
         div #uploads data-kept data-most=(Photos::MAX) data-target=[target] {
@@ -144,13 +146,14 @@ fn uploads(target: Option<&str>) -> Markup {
     }
 }
 
-/// Renders the script of the pages with pictures. It is outside of the part that is replaced, because a script runs only
-/// once.
+/// Renders the script of the pages with pictures. It must be outside of the live content that the
+/// script replaces, because a script runs only once.
 fn script() -> Markup {
     html! { script defer src=(layout::photos_script()) {} }
 }
 
-/// Renders the photos of an animal that is being added. Only the script can send them while somebody types.
+/// Renders the photos of an animal that is being added. Only the script can upload them while the
+/// member fills in the form, so without scripts, the page says to add them later.
 pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
         @if desk.app().photos.storage().is_some() {
@@ -165,7 +168,7 @@ pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
     }
 }
 
-/// Renders a photo that waits for its animal. Without its tick, the photo is left out.
+/// Renders a photo that waits for its animal, with a checkbox. An unchecked photo is left out.
 pub(super) fn waiting_photo(field: &str) -> Markup {
     let id = field.split('.').next().unwrap_or_default();
     html! {
@@ -179,7 +182,8 @@ pub(super) fn waiting_photo(field: &str) -> Markup {
     }
 }
 
-/// Renders the photos of an animal, with the inputs and buttons of the form around them if the member may change them.
+/// Renders the photos of an animal. If the member may change them, each has its inputs and buttons,
+/// for the form around the list.
 fn list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
     let photos = pet.photos.all();
     let name = markup::plain_name(pet.name.as_str());
@@ -199,7 +203,8 @@ fn list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
     }
 }
 
-/// Renders a photo of this animal, small. `index` counts the photos of the animal from 0.
+/// Renders a photo of this animal in its small size. `index` is its zero-based position among the
+/// photos.
 pub(super) fn small_photo(photo: &Photo, index: usize, animal: &str) -> Markup {
     let text = photo.alt.as_ref().map(AltText::as_str);
     let alt = texts().photo_of(index + 1, animal, text);
@@ -209,7 +214,7 @@ pub(super) fn small_photo(photo: &Photo, index: usize, animal: &str) -> Markup {
     }
 }
 
-/// Renders the input with the text of a photo, and its buttons.
+/// Renders the input for the alternative text of a photo, and its buttons.
 fn photo_inputs(desk: &Desk<'_>, index: usize, photo: &Photo, is_last: bool) -> Markup {
     let number = index + 1;
     let id = alt_input(photo.id);
@@ -243,7 +248,7 @@ fn photo_inputs(desk: &Desk<'_>, index: usize, photo: &Photo, is_last: bool) -> 
     }
 }
 
-/// Returns the value of an input in the submitted form, if somebody has touched the input.
+/// Returns the submitted value of an input, if the member edited it.
 fn touched_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
     let submitted_form = &desk.visit.form;
     if !merge::is_touched(submitted_form, name) {
@@ -252,20 +257,22 @@ fn touched_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
     submitted_form.all(name).next()
 }
 
-/// The longer side of the picture that people press, in pixels: without a script, the service cannot ask.
-const PRESSED_SIDE: u32 = 240;
+/// The longer side of the clickable picture, in pixels. The size is fixed, because without a
+/// script, the service cannot know how large a browser displays it.
+const CLICKABLE_SIDE: u32 = 240;
 
-/// Returns the width and the height of the picture that people press, in pixels.
-pub(super) fn pressed_sides(photo: &Photo) -> [u32; 2] {
+/// Returns the width and the height of the clickable picture of a photo, in pixels.
+pub(super) fn clickable_size(photo: &Photo) -> [u32; 2] {
     let longer_side = photo.width.max(photo.height).max(1);
-    [photo.width, photo.height].map(|side| (side * PRESSED_SIDE / longer_side).max(1))
+    [photo.width, photo.height].map(|side| (side * CLICKABLE_SIDE / longer_side).max(1))
 }
 
-/// Renders the inputs for the point that stays visible when a photo is cropped: the whole photo, to be pressed at the
-/// point, and for a keyboard a choice. They are in a closed part, because few photos need them.
+/// Renders the inputs for the focus, the point that stays visible when a photo is cropped: a
+/// picture to click, and a dropdown for people who use a keyboard. They are collapsed, because few
+/// photos need them.
 fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
-    let id = look_input(photo.id);
-    let stored_value = look_value(photo.focus);
+    let id = focus_input(photo.id);
+    let stored_value = focus_value(photo.focus);
     let value = touched_value(desk, &id).unwrap_or(&stored_value);
     let label = texts().look_at(number);
     let input = Input {
@@ -274,7 +281,7 @@ fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
         value,
         ..Input::default()
     };
-    let [width, height] = pressed_sides(photo);
+    let [width, height] = clickable_size(photo);
     html! {
         details {
             summary { (texts().look_more) }
@@ -290,7 +297,8 @@ fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     }
 }
 
-/// Returns the values and labels of the points of a photo, with one for `value` if that is another point.
+/// Returns the options for the focus of a photo. If `value` is a point that was clicked, it has an
+/// option, too.
 fn point_options(value: &str) -> Vec<(String, String)> {
     let mut options = Vec::new();
     for (point, label) in POINTS.into_iter().zip(texts().points) {
@@ -302,36 +310,36 @@ fn point_options(value: &str) -> Vec<(String, String)> {
     options
 }
 
-/// Returns a focus as an input has it: `0.2,0.5`; empty without one.
-pub(super) fn look_value(focus: Option<Focus>) -> String {
+/// Formats a focus as an input value, such as `0.2,0.5`; empty without a focus.
+pub(super) fn focus_value(focus: Option<Focus>) -> String {
     match focus {
         Some(focus) => focus.to_string().replace(['[', ']'], ""),
         None => String::new(),
     }
 }
 
-/// Returns the values of the inputs of the photos.
+/// Returns the current values of the inputs for all photos.
 pub(super) fn form_of(pet: &StorePet) -> Form {
     let mut fields = vec![("version".to_owned(), pet.version.to_string())];
     for photo in pet.photos.all() {
         let alt = photo.alt.as_ref().map_or("", AltText::as_str);
         fields.push((alt_input(photo.id), alt.to_owned()));
-        fields.push((look_input(photo.id), look_value(photo.focus)));
+        fields.push((focus_input(photo.id), focus_value(photo.focus)));
     }
     fields.into_iter().collect()
 }
 
-/// Returns the name of the input with the focus of a photo.
-pub(super) fn look_input(photo: PhotoId) -> String {
+/// Returns the name of the input for the focus of a photo.
+pub(super) fn focus_input(photo: PhotoId) -> String {
     format!("look-{photo}")
 }
 
-/// Returns the name of the input with the text of a photo.
+/// Returns the name of the input for the alternative text of a photo.
 pub(super) fn alt_input(photo: PhotoId) -> String {
     format!("alt-{photo}")
 }
 
-/// Renders the portrait, small, for a list; nothing if the animal has no photo.
+/// Renders the main photo as a thumbnail for a list, or nothing if the animal has no photo.
 pub(super) fn thumbnail(pet: &StorePet) -> Markup {
     html! {
         @if let Some(photo) = pet.photos.all().first() {

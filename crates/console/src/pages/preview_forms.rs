@@ -1,4 +1,5 @@
-//! The forms of a preview of pasted lines: what the columns are, and whether the first line has headings.
+//! Renders the forms of a preview of pasted lines: the meanings of the columns, and whether the
+//! first line has headings.
 
 use petstore_formats::files::Separator;
 
@@ -11,19 +12,19 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The lines that a preview shows.
+/// What a preview shows.
 pub(super) struct ImportPreview<'p> {
     pub(super) form: &'p Form,
     pub(super) pet_table: &'p PetTable,
     pub(super) schema: PetSchema<'p>,
-    /// The number of animals of earlier lines that were just added.
+    /// The number of animals from earlier lines that were just added.
     pub(super) added_count: usize,
 }
 
-/// The value of [`HEADINGS_INPUT`] for a first line with headings.
+/// The value of [`HEADINGS_INPUT`] if the first line has headings.
 const HEADINGS: &str = "yes";
 
-/// Shows an input that nobody sees.
+/// Renders a hidden input.
 pub(super) fn hidden_input(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
@@ -37,7 +38,8 @@ pub(super) fn headings_value(pet_table: &PetTable) -> &'static str {
     }
 }
 
-/// Shows a button for a first line that looks like headings, none of them known.
+/// Renders a button that treats the first line as headings. It is offered if the line looks like
+/// headings that the service does not know.
 pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
     html! {
         @if pet_table.may_have_headings {
@@ -52,20 +54,20 @@ pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
     }
 }
 
-/// Whether a person must say what a column is.
+/// Whether the member must choose the meaning of a column.
 fn needs_choice(column: &Column, errors: &Errors) -> bool {
     let is_unknown = column.input.is_empty() && !column.is_empty;
     is_unknown || errors.message_for(&column.id).is_some()
 }
 
-/// Whether the preview has a column about which a person must say what it is.
+/// Whether the member must choose the meaning of any column.
 pub(super) fn has_unknown_columns(pet_table: &PetTable) -> bool {
     let mut columns = pet_table.columns.iter();
     columns.any(|column| needs_choice(column, &pet_table.column_errors))
 }
 
-/// Shows the form that makes another preview. First it asks what the unknown columns are. All that was recognised, and the
-/// lines, are in parts that open.
+/// Renders the form that requests another preview. It starts with the columns whose meaning the
+/// member must choose. The recognised columns and the lines are collapsed.
 pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wrong: bool) -> Markup {
     let pet_table = preview.pet_table;
     let column_errors = &pet_table.column_errors;
@@ -100,7 +102,7 @@ pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wron
     }
 }
 
-/// Shows the inputs for the first line and for the separator.
+/// Renders the dropdowns for the first line and for the separator.
 fn layout_inputs(pet_table: &PetTable) -> Markup {
     let mut headings_choices = Vec::new();
     for (value, label) in [NO_HEADINGS, HEADINGS].iter().zip(texts().first_line_is) {
@@ -128,7 +130,7 @@ fn layout_inputs(pet_table: &PetTable) -> Markup {
     }
 }
 
-/// Shows the input for the meaning of a column.
+/// Renders the dropdown for the meaning of a column.
 fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) -> Markup {
     let label = texts().column(&column.heading);
     let input = Input {

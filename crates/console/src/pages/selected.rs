@@ -1,21 +1,21 @@
-//! The bar of the list with the actions for the selected animals.
+//! Renders the bar with the bulk actions for the animals that are selected in the list.
 
 use petstore_domain::store_area::{Category, FieldDefinition, FieldSet};
 
 use super::{pet_schema::PetSchema, values::label_of};
 use crate::prelude::*;
 
-/// The button that cancels reservations.
+/// The value of the button that cancels reservations.
 pub(super) const CANCEL: &str = "cancel";
 
-/// The buttons that put animals on the website and take them off it.
+/// The values of the buttons that put animals on the website and take them off it.
 pub(super) const LIST: &str = "list";
 pub(super) const UNLIST: &str = "unlist";
 
-/// The maximum number of choices that are proposed for a value.
+/// The maximum number of suggestions for the value of a field.
 const MAX_PROPOSED_CHOICES: usize = 200;
 
-/// What the inputs of the bar show.
+/// The values and errors of the inputs of the bar.
 struct BarForm<'b> {
     form: &'b Form,
     errors: &'b Errors,
@@ -26,8 +26,8 @@ impl<'b> BarForm<'b> {
         Input::from_form(name, label, self.form, self.errors)
     }
 
-    /// Shows inputs that a press opens. With an error at one of these inputs, they are open.
-    fn closed_part(&self, label: &str, input_names: &[&str], content: &Markup) -> Markup {
+    /// Renders inputs that are collapsed below a button, unless one of them has an error.
+    fn collapsed_inputs(&self, label: &str, input_names: &[&str], content: &Markup) -> Markup {
         let mut names = input_names.iter();
         let has_error = names.any(|name| self.errors.message_for(name).is_some());
         html! {
@@ -39,8 +39,8 @@ impl<'b> BarForm<'b> {
     }
 }
 
-/// Shows the actions for the selected animals, each with its inputs and its button. `default_end` is the day on which a
-/// reservation ends if no other day was typed.
+/// Renders the actions for the selected animals, each with its inputs and its button. `default_end`
+/// is the day on which a reservation ends unless the member chooses another one.
 pub(super) fn bar(
     schema: PetSchema<'_>,
     form: &Form,
@@ -51,7 +51,8 @@ pub(super) fn bar(
     html! {
         fieldset.card #selected tabindex="-1" {
             legend { (texts().with_selected) " " span.ticked {} span.hint { (texts().all_or_none) } }
-            // For the Enter key, which presses the first button.
+            // The Enter key presses the first button of a form. This one has no action, so
+            // `pressed_button` infers the action from the inputs.
             button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts().save) }
             div.acts {
                 (order_part(&bar, default_end))
@@ -61,12 +62,12 @@ pub(super) fn bar(
                 (website_part(&bar))
                 (withdraw_part(&bar))
             }
-            (lists(schema.categories, schema.fields))
+            (suggestion_lists(schema.categories, schema.fields))
         }
     }
 }
 
-/// Shows the inputs and buttons that reserve or sell.
+/// Renders the inputs and buttons that reserve or sell the animals.
 fn order_part(bar: &BarForm<'_>, default_end: &str) -> Markup {
     let typed_end = bar.form.get("until");
     let end = if typed_end.is_empty() {
@@ -83,14 +84,14 @@ fn order_part(bar: &BarForm<'_>, default_end: &str) -> Markup {
         button name="do" value="reserve" { (texts().reserve) }
         button name="do" value="sell" { (texts().sell) }
     };
-    bar.closed_part(
+    bar.collapsed_inputs(
         texts().reserve_or_sell,
         &["until", "contact", "price"],
         &content,
     )
 }
 
-/// Shows the input and the button that move animals to another category.
+/// Renders the input and the button that move the animals to another category.
 fn move_part(bar: &BarForm<'_>) -> Markup {
     let mut category = bar.input("to", texts().category);
     category.list = Some("categories");
@@ -98,13 +99,13 @@ fn move_part(bar: &BarForm<'_>) -> Markup {
         (category.show())
         button name="do" value="move" { (texts().move_label) }
     };
-    bar.closed_part(texts().move_more, &["to"], &content)
+    bar.collapsed_inputs(texts().move_more, &["to"], &content)
 }
 
-/// Shows the inputs and the button that give a value of a field.
+/// Renders the inputs and the button that set the value of a field.
 fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
     let mut options = vec![(String::new(), texts().choose_field.to_owned())];
-    for field in common_fields(fields) {
+    for field in bulk_fields(fields) {
         options.push((field.name.as_str().to_owned(), label_of(field)));
     }
     let mut value = bar
@@ -116,39 +117,41 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
         (value.show())
         button name="do" value="value" { (texts().change_verb) }
     };
-    bar.closed_part(texts().value_more, &["value"], &content)
+    bar.collapsed_inputs(texts().value_more, &["value"], &content)
 }
 
-/// Shows the buttons that put animals on the website and take them off it.
+/// Renders the buttons that put the animals on the website and take them off it.
 fn website_part(bar: &BarForm<'_>) -> Markup {
     let content = html! {
         button name="do" value=(LIST) { (texts().put_on_website) }
         button name="do" value=(UNLIST) { (texts().take_off_website) }
     };
-    bar.closed_part(texts().website_more, &[], &content)
+    bar.collapsed_inputs(texts().website_more, &[], &content)
 }
 
-/// Shows the input and the button that withdraw animals.
+/// Renders the input and the button that withdraw the animals.
 fn withdraw_part(bar: &BarForm<'_>) -> Markup {
     let reason = bar.input("why", texts().reason_label);
     let content = html! {
         (reason.choose(&forms::withdrawal_reason_options()))
         button.danger name="do" value="withdraw" { (texts().withdraw) }
     };
-    bar.closed_part(texts().withdraw_more, &["why"], &content)
+    bar.collapsed_inputs(texts().withdraw_more, &["why"], &content)
 }
 
-/// Returns the fields that can have the same value in several animals.
-fn common_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
+/// Returns the fields that a bulk action can set. A unique field is not among them, because only
+/// one animal can have its value.
+fn bulk_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields.all().iter().filter(|field| !field.is_unique)
 }
 
-/// Shows the lists that the inputs propose: the categories, and the choices of all fields.
-fn lists(categories: &[Category], fields: &FieldSet) -> Markup {
-    let mut words: Vec<&str> = Vec::new();
-    for field in common_fields(fields) {
+/// Renders the `datalist` elements with suggestions for the inputs: the categories, and the choices
+/// of all fields.
+fn suggestion_lists(categories: &[Category], fields: &FieldSet) -> Markup {
+    let mut suggestions: Vec<&str> = Vec::new();
+    for field in bulk_fields(fields) {
         if let Some(choices) = &field.choices {
-            words.extend(
+            suggestions.extend(
                 choices
                     .values()
                     .iter()
@@ -156,9 +159,9 @@ fn lists(categories: &[Category], fields: &FieldSet) -> Markup {
             );
         }
     }
-    words.truncate(MAX_PROPOSED_CHOICES);
+    suggestions.truncate(MAX_PROPOSED_CHOICES);
     html! {
         (forms::category_list(categories))
-        datalist #values { @for word in words { option value=(word) {} } }
+        datalist #values { @for suggestion in suggestions { option value=(suggestion) {} } }
     }
 }

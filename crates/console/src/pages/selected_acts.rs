@@ -1,4 +1,4 @@
-//! The actions for the selected animals, and their commands.
+//! Parses the bulk action for the selected animals, and builds its commands.
 
 use petstore_domain::store_area::{
     Command, FieldDefinition, FieldPatch, FieldSet, FieldValues, NewOrder, Order, OrderPatch,
@@ -13,31 +13,31 @@ use super::{
 };
 use crate::{order_inputs, prelude::*};
 
-/// The inputs that say which button the Enter key means.
-const BUTTONS_OF_INPUTS: [(&str, &str); 4] = [
+/// The button that the Enter key stands for, for each input that belongs to a single action.
+const DEFAULT_BUTTONS: [(&str, &str); 4] = [
     ("to", "move"),
     ("value", "value"),
     ("why", "withdraw"),
     ("contact", "reserve"),
 ];
 
-/// An animal that is ticked in the list.
+/// An animal that is selected in the list.
 pub(super) struct SelectedAnimal {
     pub(super) pet: StorePet,
     /// The open order for the animal.
     pub(super) order: Option<Order>,
-    /// The version of the animal that the list showed.
+    /// The version of the animal at the time when the list was rendered.
     pub(super) shown_version: i64,
 }
 
-/// The action of a button with each of the selected animals.
+/// A bulk action, which is carried out for each selected animal.
 pub(super) struct Act {
     kind: ActKind,
-    /// The question before it is done, and the label of the button that says yes.
+    /// The question that asks for confirmation, and the label of the button that confirms it.
     pub(super) question: String,
     pub(super) yes: &'static str,
-    /// The value that each animal gets.
-    pub(super) value: Option<GivenValue>,
+    /// The field value that each animal gets, if the action sets one.
+    pub(super) value: Option<NewFieldValue>,
 }
 
 enum ActKind {
@@ -50,11 +50,11 @@ enum ActKind {
     Patch(PetPatch),
 }
 
-/// A value of one field that animals get.
-pub(super) struct GivenValue {
+/// A new value for one field.
+pub(super) struct NewFieldValue {
     pub(super) field: FieldDefinition,
-    given: RequestedValue,
-    /// The value as people read it.
+    requested_value: RequestedValue,
+    /// The value in readable form.
     pub(super) words: String,
 }
 
@@ -68,19 +68,20 @@ impl Act {
         }
     }
 
-    /// Whether the act places an order for each animal.
+    /// Whether the action places an order for each animal.
     pub(super) fn places_orders(&self) -> bool {
         matches!(self.kind, ActKind::PlaceOrder { .. })
     }
 
-    /// Returns the commands for a selected animal, which require that it has the version that the list showed.
+    /// Returns the commands for one animal. They require that the animal still has the version that
+    /// the list showed.
     pub(super) fn commands_for(&self, animal: &SelectedAnimal) -> Vec<Command> {
         let id = animal.pet.id;
         match &self.kind {
             ActKind::PlaceOrder { terms, values } => {
                 let new_order = NewOrder::new(id, *terms).with_values(values.clone());
                 vec![
-                    patch(animal, animal.shown_version, PetPatch::default()),
+                    patch_command(animal, animal.shown_version, PetPatch::default()),
                     Command::PlaceOrder(new_order),
                 ]
             }
@@ -92,20 +93,25 @@ impl Act {
                 preconditions: Preconditions::version(animal.shown_version),
             }],
             ActKind::Patch(pet_patch) => {
-                vec![patch(animal, animal.shown_version, pet_patch.clone())]
+                vec![patch_command(
+                    animal,
+                    animal.shown_version,
+                    pet_patch.clone(),
+                )]
             }
         }
     }
 }
 
-/// Returns the commands that cancel the reservation of an animal. They are refused if it has none.
+/// Returns the commands that cancel the reservation of an animal. The store refuses them if there
+/// is none.
 fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     let Some(order) = &animal.order else {
-        // No animal has the version 0.
-        return vec![patch(animal, 0, PetPatch::default())];
+        // No animal has the version 0, so the store refuses this command.
+        return vec![patch_command(animal, 0, PetPatch::default())];
     };
     vec![
-        patch(animal, animal.shown_version, PetPatch::default()),
+        patch_command(animal, animal.shown_version, PetPatch::default()),
         Command::CancelOrder {
             id: order.id,
             reason: None,
@@ -114,8 +120,9 @@ fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     ]
 }
 
-/// Returns a change of an animal that requires this version. Without new values, it only checks the version.
-fn patch(animal: &SelectedAnimal, version: i64, patch: PetPatch) -> Command {
+/// Returns a command that changes an animal if it has this version. An empty patch only checks the
+/// version.
+fn patch_command(animal: &SelectedAnimal, version: i64, patch: PetPatch) -> Command {
     Command::PatchPet {
         id: animal.pet.id,
         patch,
@@ -123,7 +130,8 @@ fn patch(animal: &SelectedAnimal, version: i64, patch: PetPatch) -> Command {
     }
 }
 
-/// Returns what the pressed button does with `count` animals. `None` if something is wrong, which the errors say.
+/// Parses the action of the pressed button for `count` animals. Returns `None` if an input is
+/// invalid, with the reason in `errors`.
 pub(super) async fn parse_act(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -164,25 +172,28 @@ pub(super) async fn parse_act(
     })
 }
 
-/// Returns the button that was pressed. The Enter key presses the one of the only input with a value.
+/// Returns the value of the pressed button. After the Enter key, this is the button of the only
+/// input in [`DEFAULT_BUTTONS`] that has a value; empty if there is no such input, or more than
+/// one.
 fn pressed_button(form: &Form) -> &str {
     let button = form.get("do");
     if !button.is_empty() {
         return button;
     }
-    let mut meant_buttons = Vec::new();
-    for (input, button) in BUTTONS_OF_INPUTS {
+    let mut candidates = Vec::new();
+    for (input, button) in DEFAULT_BUTTONS {
         if !form.get(input).is_empty() {
-            meant_buttons.push(button);
+            candidates.push(button);
         }
     }
-    match meant_buttons[..] {
+    match candidates[..] {
         [button] => button,
         _ => "",
     }
 }
 
-/// Returns what places an order for each animal: for one customer, as for a litter. Without a price, each has its own.
+/// Returns the action that places an order with the same customer for each animal, for example for
+/// a litter. Without a price in the form, each order has the asking price of its animal.
 fn order_kind(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKind {
     let form = &desk.visit.form;
     let has_value = |name: &str| !form.get(name).is_empty();
@@ -190,10 +201,10 @@ fn order_kind(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKin
     ActKind::PlaceOrder { terms, values }
 }
 
-/// Returns what gives each animal a value.
-fn value_act(value: GivenValue, count: usize) -> Act {
+/// Returns the action that sets a value of a field.
+fn value_act(value: NewFieldValue, count: usize) -> Act {
     let label = markup::readable(value.field.label.as_str(), SHORT_LENGTH);
-    let (question, yes) = match value.given {
+    let (question, yes) = match value.requested_value {
         RequestedValue::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
         _ => (
             texts().change_animals(count, &label, &value.words),
@@ -202,7 +213,7 @@ fn value_act(value: GivenValue, count: usize) -> Act {
     };
     let name = value.field.name.as_str().to_owned();
     let patch = PetPatch {
-        fields: FieldPatch::from([(name, value.given.clone())]),
+        fields: FieldPatch::from([(name, value.requested_value.clone())]),
         ..PetPatch::default()
     };
     Act {
@@ -211,7 +222,7 @@ fn value_act(value: GivenValue, count: usize) -> Act {
     }
 }
 
-/// Returns what puts animals on the website, or takes them off it.
+/// Returns the action that puts animals on the website, or takes them off it.
 fn listing_act(is_listed: bool, count: usize) -> Act {
     let patch = PetPatch {
         is_listed: Some(is_listed),
@@ -225,7 +236,7 @@ fn listing_act(is_listed: bool, count: usize) -> Act {
     Act::new(ActKind::Patch(patch), question, yes)
 }
 
-/// Returns what moves each animal to the typed category.
+/// Parses the action that moves animals to the category in the form.
 async fn parse_move(
     desk: &Desk<'_>,
     count: usize,
@@ -245,8 +256,8 @@ async fn parse_move(
     Ok(Some(act))
 }
 
-/// Parses the value that is typed for the chosen field, as in a cell of a spreadsheet.
-fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String> {
+/// Parses the new value for the chosen field, in the same spellings as a cell of a spreadsheet.
+fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<NewFieldValue, String> {
     let field = fields
         .find(desk.visit.form.get("of"))
         .filter(|field| !field.is_unique)
@@ -255,8 +266,8 @@ fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String>
     let value = desk.visit.form.get("value");
     let typed_value = desk
         .cell_reader()
-        .normalize(field, value)
-        .map_err(|problem| cells::describe(&problem, field, value))?;
+        .canonical_text(field, value)
+        .map_err(|problem| cells::problem_message(&problem, field, value))?;
     let words = values::in_words(fields.all(), desk.currency(), &input, &typed_value);
 
     let mut errors = Errors::default();
@@ -267,9 +278,9 @@ fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<GivenValue, String>
         return Err(problem.to_owned());
     }
     let given_value = patch.remove(field.name.as_str());
-    Ok(GivenValue {
+    Ok(NewFieldValue {
         field: field.clone(),
-        given: given_value.unwrap_or(RequestedValue::Clear),
+        requested_value: given_value.unwrap_or(RequestedValue::Clear),
         words: words.map(|(_, words)| words).unwrap_or_default(),
     })
 }

@@ -1,4 +1,4 @@
-//! Changing several animals at once.
+//! Carries out a bulk action on the animals that are selected in the list.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use petstore_domain::{
 use super::{
     animal_filters::is_list_parameter,
     animals,
-    commands::{NotDone, refused},
+    commands::{CommandFailure, refusal_message},
     order_rows,
     parts::link,
     photos,
@@ -26,7 +26,8 @@ use crate::{
     reply::{Flash, Undo},
 };
 
-/// Changes the selected animals in one transaction. Asks first if there are several.
+/// Handles `POST /animals/selected`: changes the selected animals in one transaction. Asks for
+/// confirmation if there are several.
 pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let animals = load_selected(desk).await?;
@@ -43,50 +44,79 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         return animals::show(desk, form, &errors).await;
     };
 
-    let mut commands = Vec::new();
-    let mut owners = Vec::new();
-    let mut problems = Vec::new();
-    for animal in &animals {
-        let own_commands = act.commands_for(animal);
-        if let Some(problem) = find_problem(desk, animal, &fields, &own_commands) {
-            problems.push((animal.pet.clone(), problem));
-        }
-        for command in own_commands {
-            commands.push(command);
-            owners.push(&animal.pet);
-        }
-    }
-
-    let is_asked = animals.len() > 1;
-    if is_asked
+    let BulkCommands {
+        commands,
+        command_pets,
+        mut problems,
+    } = BulkCommands::new(desk, &animals, &act, &fields);
+    let needs_confirmation = animals.len() > 1;
+    if needs_confirmation
         && problems.is_empty()
-        && let Some(question_page) = ask(desk, &animals, act)
+        && let Some(question_page) = confirm(desk, &animals, act)
     {
         return Ok(question_page);
     }
-    // A second click on the response to the question has the message of the first one.
-    if !is_asked || problems.is_empty() || Question::is_answered(form) {
+    // A confirmed form is executed even if there are problems. After a second click, the first
+    // click is the reason for these, and the store returns the response of the first click.
+    if !needs_confirmation || problems.is_empty() || Question::is_answered(form) {
         match desk.execute(commands).await? {
-            Ok(flash) => return Ok(see_list(desk, flash)),
-            Err(NotDone { index, why, .. }) if problems.is_empty() => {
-                let Some(pet) = index.and_then(|index| owners.get(index)) else {
-                    return animals::show(desk, form, &Errors::from_text(&why)).await;
+            Ok(flash) => return Ok(redirect_to_list(desk, flash)),
+            Err(CommandFailure { index, message, .. }) if problems.is_empty() => {
+                let Some(pet) = index.and_then(|index| command_pets.get(index)) else {
+                    return animals::show(desk, form, &Errors::from_text(&message)).await;
                 };
-                problems.push(((*pet).clone(), why));
+                problems.push(((*pet).clone(), message));
             }
             Err(_) => {}
         }
     }
-    let problems = problem_list(texts().nothing_changed, &problems);
-    animals::show(desk, form, &Errors::from_markup(problems)).await
+    let list = problem_list(texts().nothing_changed, &problems);
+    animals::show(desk, form, &Errors::from_markup(list)).await
 }
 
-/// Loads the animals that are ticked in the form, as many as a request can change, with their open orders. Unknown
-/// animals are left out.
+/// The commands of a bulk action.
+struct BulkCommands<'a> {
+    commands: Vec<Command>,
+    /// The animal of each command, at the index of the command.
+    command_pets: Vec<&'a StorePet>,
+    /// The animals whose commands would be refused, each with the reason.
+    problems: Vec<(StorePet, String)>,
+}
+
+impl<'a> BulkCommands<'a> {
+    /// Builds the commands for all selected animals, and checks them.
+    fn new(
+        desk: &Desk<'_>,
+        animals: &'a [SelectedAnimal],
+        act: &Act,
+        fields: &Arc<FieldSet>,
+    ) -> Self {
+        let mut bulk = Self {
+            commands: Vec::new(),
+            command_pets: Vec::new(),
+            problems: Vec::new(),
+        };
+        for animal in animals {
+            let animal_commands = act.commands_for(animal);
+            if let Some(problem) = find_problem(desk, animal, fields, &animal_commands) {
+                bulk.problems.push((animal.pet.clone(), problem));
+            }
+            for command in animal_commands {
+                bulk.commands.push(command);
+                bulk.command_pets.push(&animal.pet);
+            }
+        }
+        bulk
+    }
+}
+
+/// Loads the animals that are selected in the form, with their open orders. Skips unknown animals,
+/// and takes at most [`Limit::MAX`] of them.
 ///
-/// The field `pet` of each has its number and the version that the list showed, such as `7:3`.
+/// The form has a field `pet` for each animal, with its id and the version that the list showed,
+/// such as `7:3`.
 async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
-    let ticked_ids = desk.visit.form.all("pet").filter_map(|value| {
+    let selected_ids = desk.visit.form.all("pet").filter_map(|value| {
         let (id, version) = value.split_once(':')?;
         Some((
             PetId::new(text::parse_integer(id)?)?,
@@ -94,7 +124,7 @@ async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreErro
         ))
     });
     let mut animals = Vec::new();
-    for (id, shown_version) in ticked_ids.take(usize::from(Limit::MAX)) {
+    for (id, shown_version) in selected_ids.take(usize::from(Limit::MAX)) {
         if let Some(pet) = desk.store().get_store_pet(id).await? {
             animals.push(SelectedAnimal {
                 pet,
@@ -115,16 +145,16 @@ async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreErro
     Ok(animals)
 }
 
-/// Shows the animals that stay as they are, each with the reason, below this sentence.
-pub(super) fn problem_list(head: &str, problems: &[(StorePet, String)]) -> Markup {
+/// Renders the animals that were not changed, each with the reason, below an introductory sentence.
+pub(super) fn problem_list(introduction: &str, problems: &[(StorePet, String)]) -> Markup {
     html! {
         div {
-            p { (head) }
+            p { (introduction) }
             ul {
-                @for (pet, why) in problems {
+                @for (pet, message) in problems {
                     li {
                         a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT_LENGTH)) }
-                        (window_texts().colon) (why)
+                        (window_texts().colon) (message)
                     }
                 }
             }
@@ -132,14 +162,15 @@ pub(super) fn problem_list(head: &str, problems: &[(StorePet, String)]) -> Marku
     }
 }
 
-/// Returns why these commands about an animal cannot be carried out, as the store would decide it.
+/// Checks the commands for an animal by the rules of the domain, without the store. Returns the
+/// reason why they would be refused, if they would.
 fn find_problem(
     desk: &Desk<'_>,
     animal: &SelectedAnimal,
     fields: &Arc<FieldSet>,
     commands: &[Command],
 ) -> Option<String> {
-    let present = PresentState {
+    let present_state = PresentState {
         pet: Some(animal.pet.clone()),
         order: animal.order.clone(),
         holder: animal.order.clone(),
@@ -147,19 +178,20 @@ fn find_problem(
         next_order: OrderId::new(1),
         ..PresentState::default()
     };
-    // The check of the version comes first, and says least.
+    // The first command only checks the version, and its refusal is the least informative, so start
+    // with the last command.
     let refusal = commands
         .iter()
         .rev()
-        .find_map(|command| decide(command, &present, desk.visit.now).err())?;
+        .find_map(|command| decide(command, &present_state, desk.visit.now).err())?;
     if desk.visit.form.get("do") == CANCEL && animal.order.is_none() {
         return Some(texts().has_no_reservation.to_owned());
     }
-    Some(refused(&refusal))
+    Some(refusal_message(&refusal))
 }
 
-/// Returns the path of the list from which a form was sent.
-fn list_of(form: &Form) -> String {
+/// Returns the path of the list from which the form was sent, with its filters.
+fn list_path(form: &Form) -> String {
     let fields: Vec<(&str, &str)> = form
         .fields()
         .iter()
@@ -169,21 +201,23 @@ fn list_of(form: &Form) -> String {
     link("/animals", &fields)
 }
 
-/// Shows the list from which the form was sent, with the message. Its button "Undo" leads back to the same list.
-pub(super) fn see_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
-    let list = list_of(&desk.visit.form);
-    flash.name_animal();
+/// Redirects to the list from which the form was sent, with a message. The "Undo" button of the
+/// message leads back to the same list.
+pub(super) fn redirect_to_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
+    let path = list_path(&desk.visit.form);
+    flash.add_animal_name();
     if let Some(undo) = flash.undo {
         flash.undo = Some(Undo {
-            page: list.clone(),
+            page: path.clone(),
             ..undo
         });
     }
-    Reply::See(list, Some(flash))
+    Reply::Redirect(path, Some(flash))
 }
 
-/// Asks before several animals are changed, and shows which. `None` if the form already says yes.
-fn ask(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
+/// Asks for confirmation before several animals are changed, and lists them. Returns `None` if the
+/// form already confirms it.
+fn confirm(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
     let details = html! {
         @if act.places_orders() { (typed_order(desk)) }
         ul { @for animal in animals { li { (animal_row(desk, animal, &act)) } } }
@@ -192,12 +226,12 @@ fn ask(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
         title: act.question,
         effects: vec![texts().all_or_none.to_owned()],
         yes: act.yes,
-        back: &list_of(&desk.visit.form),
+        back: &list_path(&desk.visit.form),
     };
     question.ask(desk, &details)
 }
 
-/// Shows the customer and the price that were typed for the new orders.
+/// Renders the customer and the price that the form has for the new orders.
 fn typed_order(desk: &Desk<'_>) -> Markup {
     let mut rows = Vec::new();
     for name in ["contact", order_inputs::PRICE] {
@@ -216,7 +250,8 @@ fn typed_order(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Shows an animal with its customer, and its value before and after the act.
+/// Renders an animal with its customer, and for a new field value, the value before and after the
+/// action.
 fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
     let pet = &animal.pet;
     html! {

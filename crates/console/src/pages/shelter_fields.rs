@@ -1,4 +1,5 @@
-//! The fields of a shelter that a new store does not have: a new shelter gets them, and another one is offered them.
+//! Adds the default fields of a shelter. A new shelter gets them automatically, and an existing
+//! store that lacks some can add them in the settings.
 
 use petstore_app::StoreFacts;
 use petstore_domain::{
@@ -10,7 +11,8 @@ use petstore_languages::field_labels;
 use super::{fields, parts::missing_page, values::label_of};
 use crate::{prelude::*, staff};
 
-/// Returns the fields that a shelter with these facts does not have, with labels in the language of the store. A shop needs none.
+/// Returns the default fields of a shelter that the store lacks, with labels in the language of the
+/// store. A store that is no shelter lacks none.
 async fn missing_fields(
     desk: &Desk<'_>,
     facts: &StoreFacts,
@@ -23,13 +25,13 @@ async fn missing_fields(
     Ok(missing_shelter_fields(&present_fields, labels))
 }
 
-/// Shows the fields of the store, and offers the missing ones.
+/// Renders the page with the fields of the store, and offers the missing ones.
 pub(super) async fn list_fields(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let offer_card = offer(desk).await?;
     fields::list(desk, &Errors::default(), &offer_card).await
 }
 
-/// Shows a form that adds the missing fields, if there are any.
+/// Renders a form that adds the missing fields, or nothing if there are none.
 pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let fields = missing_fields(desk, &desk.visit.facts).await?;
     let labels: Vec<String> = fields.iter().map(label_of).collect();
@@ -46,7 +48,7 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Adds all missing fields, or none if a field changes at the same time.
+/// Adds all missing fields, or none of them if a field changes at the same time.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = missing_fields(desk, &desk.visit.facts).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
@@ -56,18 +58,21 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Adds all missing fields to a store without animals that has just become a shelter. If this fails, the fields are
-/// offered.
-pub(super) async fn add_to_new_shelter(desk: &Desk<'_>, former: &Profile) -> Result<(), ApiError> {
+/// Adds all missing fields if this request made the store a shelter and the store has never had
+/// animals. If the fields cannot be added, the settings page offers them.
+pub(super) async fn add_to_new_shelter(
+    desk: &Desk<'_>,
+    previous_profile: &Profile,
+) -> Result<(), ApiError> {
     let facts = StoreFacts::new(
         desk.store().profile().await?,
         &desk.visit.console.settings.store,
     );
-    if former.kind == Some(StoreKind::Shelter) || has_animals(desk).await? {
+    if previous_profile.kind == Some(StoreKind::Shelter) || has_animals(desk).await? {
         return Ok(());
     }
     let fields = missing_fields(desk, &facts).await?;
-    // The key of the form belongs to the change of the profile.
+    // The idempotency key of the form already belongs to the change of the profile.
     let context = WriteContext {
         idempotency: None,
         ..desk.context()

@@ -1,4 +1,5 @@
-//! Tables as CSV for a spreadsheet, with the names and the times of the store.
+//! Writes tables as CSV files for spreadsheets, with headings in the language of the member and
+//! times in the time zone of the store.
 
 use std::sync::Arc;
 
@@ -10,31 +11,32 @@ use petstore_languages::{language, spreadsheet_separator};
 use super::parts;
 use crate::{prelude::*, zone};
 
-/// The length after which a table ends, in bytes. It ends after the rows that were read together.
+/// The size at which a table is cut off, in bytes. It is checked after each read, so a table can be
+/// longer by the rows of one read.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The number of reads after which a table ends.
+/// The number of reads at which a table is cut off.
 const MAX_READS: usize = 400;
 
 /// The value of a cell.
 pub(super) enum SheetCell {
-    /// A text, which no spreadsheet takes for a formula.
+    /// A text. It is escaped if a spreadsheet would otherwise interpret it as a formula.
     Text(String),
-    /// A number, in the spelling of the language.
+    /// A number, formatted for the language.
     Number(String),
 }
 
 /// A table that is being written.
 pub(super) struct Spreadsheet {
     writer: csv::Writer<Vec<u8>>,
-    /// The length of the cells so far, in bytes.
+    /// The total length of the cells so far, in bytes.
     length: usize,
     read_count: usize,
     column_count: usize,
 }
 
 impl Spreadsheet {
-    /// Returns a table with these headings.
+    /// Starts a table with these column headings.
     pub(super) fn new(headings: Vec<String>) -> Result<Self, StoreError> {
         let writer = spreadsheet_writer(Vec::new(), spreadsheet_separator(language()))
             .map_err(|error| StoreError::Internal(Arc::new(error)))?;
@@ -48,7 +50,7 @@ impl Spreadsheet {
         Ok(sheet)
     }
 
-    /// Writes a row, which has a cell for each heading.
+    /// Writes a row. It must have a cell for each heading.
     pub(super) fn write_row(&mut self, cells: impl IntoIterator<Item = SheetCell>) {
         let mut record = csv::StringRecord::new();
         for cell in cells {
@@ -59,13 +61,13 @@ impl Spreadsheet {
             self.length += text.len();
             record.push_field(&text);
         }
-        // A write to memory cannot fail.
+        // Writing to memory cannot fail.
         let _ = self.writer.write_record(&record);
     }
 
-    /// Notes that rows were read and that more follow. Returns whether the table has room for them; if not, its last row says
-    /// that they are missing.
-    pub(super) fn has_room(&mut self, cut_message: &str) -> bool {
+    /// Records that rows were read and that more follow. Returns whether the table has room for
+    /// them. If not, appends a last row with `cut_message`, which says that rows are missing.
+    pub(super) fn continue_unless_full(&mut self, cut_message: &str) -> bool {
         self.read_count += 1;
         if self.length < MAX_BYTES && self.read_count < MAX_READS {
             return true;
@@ -76,14 +78,15 @@ impl Spreadsheet {
         false
     }
 
-    /// Returns the table as a file, such as `petstore-orders-2026-11-28.csv`.
+    /// Returns the table as a file to download, such as `petstore-orders-2026-11-28.csv`.
     pub(super) fn into_reply(self, desk: &Desk<'_>, content: &str) -> Reply {
         let name = format!("petstore-{content}-{}.csv", parts::today(desk));
         Reply::Csv(name, self.writer.into_inner().unwrap_or_default())
     }
 }
 
-/// Returns the heading of a column with times: the label, and the time zone of the store if it has one.
+/// Returns the heading of a column with times: its label, and the time zone of the store if it has
+/// one.
 pub(super) fn time_heading(label: &str) -> String {
     match zone::store_zone() {
         Some(zone) => format!("{label} ({})", zone.as_str()),
@@ -91,8 +94,9 @@ pub(super) fn time_heading(label: &str) -> String {
     }
 }
 
-/// Returns a time as a spreadsheet reads it, in the time zone of the store: `2026-11-28 05:35:50`. If the store has none,
-/// the time is in UTC: `2026-11-28T04:35:50.1Z`.
+/// Formats a time in the time zone of the store, so that a spreadsheet recognizes it, such as
+/// `2026-11-28 05:35:50`. For a store without a time zone, the time is in UTC, such as
+/// `2026-11-28T04:35:50.1Z`.
 pub(super) fn time_text(time: Timestamp) -> String {
     let Some(zone) = zone::store_zone() else {
         return time.to_string();
@@ -101,17 +105,18 @@ pub(super) fn time_text(time: Timestamp) -> String {
     local_time.strftime("%F %T").to_string()
 }
 
-/// Returns the cell of a time that may be unknown. See [`time_text`].
+/// Returns the cell for an optional time, in the format of [`time_text`].
 pub(super) fn time_cell(time: Option<Timestamp>) -> SheetCell {
     SheetCell::Text(time.map_or(String::new(), time_text))
 }
 
-/// Returns the cell of a text that may be absent.
+/// Returns the cell for an optional text.
 pub(super) fn text_cell(text: Option<&str>) -> SheetCell {
     SheetCell::Text(text.unwrap_or_default().to_owned())
 }
 
-/// Returns the cell of a decimal number that may be absent, such as `249,00` in German.
+/// Returns the cell for an optional decimal number, formatted for the language, such as `249,00` in
+/// German.
 pub(super) fn decimal_cell(number: Option<&str>) -> SheetCell {
     SheetCell::Number(number.map_or(String::new(), |number| numbers().plain(number)))
 }

@@ -1,4 +1,5 @@
-//! The facts that the store states about itself, in the settings.
+//! The settings page for the public profile of the store: its name, contact data, logo and
+//! language.
 
 use petstore_app::{Changed, StoreFacts, change_profile};
 use petstore_domain::{
@@ -21,19 +22,20 @@ use crate::{
     },
 };
 
-const PAGE: &str = "/settings/store";
+/// The path of this page.
+const STORE_PATH: &str = "/settings/store";
 
-/// The name of the input for the picture of the logo.
+/// The name of the file input for the logo.
 pub(super) const LOGO: &str = "logo";
 
-/// Shows `GET /settings/store`, with the problems of a form.
+/// Renders the page of `GET /settings/store`, with the errors of a rejected form if there are any.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
-    page(desk, &profile, &form_of(&profile), errors).await
+    profile_page(desk, &profile, &form_of(&profile), errors).await
 }
 
-/// Returns the page with the profile, with what is typed into its form.
-async fn page(
+/// Renders the page with the current profile, and with the values and errors of its form.
+async fn profile_page(
     desk: &Desk<'_>,
     profile: &Profile,
     form: &Form,
@@ -49,7 +51,7 @@ async fn page(
     let pages = inputs(PAGE_INPUTS, form, errors, &facts);
     let content = html! {
         div.columns.wide {
-            form.stack data-draft method="post" action=(PAGE) {
+            form.stack data-draft method="post" action=(STORE_PATH) {
                 (desk.key("store"))
                 (merge::hidden_fields(&form_of(profile)))
                 (group(texts().who_you_are, &identity, &no_links))
@@ -71,7 +73,7 @@ async fn page(
     Ok(staff::settings_page(texts().store, hint, errors, &content))
 }
 
-/// Renders inputs of the profile.
+/// Renders these inputs of the profile.
 fn inputs(inputs: &[StoreInput], form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
     html! { @for input in inputs { (input.show(form, errors, facts)) } }
 }
@@ -86,7 +88,7 @@ fn group(title: &str, inputs: &Markup, links: &Markup) -> Markup {
     }
 }
 
-/// Renders the present profile as everybody sees it.
+/// Renders the saved profile as the public sees it.
 fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     let Profile {
         about,
@@ -135,7 +137,7 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the logo, with the forms that replace and remove it.
+/// Renders the logo, and the forms that replace and remove it.
 fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     let empty_form = Form::default();
     let mut picture = Input::from_form(LOGO, texts().upload_logo, &empty_form, errors)
@@ -145,7 +147,8 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
         section.card.stack {
             h2 { (texts().logo) }
             @if let Some(logo) = profile.logo {
-                // The logo must be readable on light and on dark screens.
+                // Shown on both backgrounds, so that the member sees whether the logo is legible on
+                // light and dark screens.
                 div.logos {
                     @for class in ["light", "dark"] {
                         img class=(class) src=(logo.path()) alt=""
@@ -153,13 +156,13 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
                     }
                 }
             }
-            form.fields method="post" action={ (PAGE) "/logo" } enctype="multipart/form-data" {
+            form.fields method="post" action={ (STORE_PATH) "/logo" } enctype="multipart/form-data" {
                 (desk.key(LOGO))
                 (picture.show())
                 div.buttons { button { (texts().upload) } }
             }
             @if profile.logo.is_some() {
-                form method="post" action={ (PAGE) "/logo/remove" } {
+                form method="post" action={ (STORE_PATH) "/logo/remove" } {
                     (desk.key("remove"))
                     button { (texts().remove_logo) }
                 }
@@ -168,7 +171,7 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the inputs of the links that are used, and of one more; the others are in a closed part.
+/// Renders the inputs for the links that are in use and for one more. The others are collapsed.
 fn links(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::link_inputs(form, errors);
     let used_count = links
@@ -191,14 +194,15 @@ fn links(form: &Form, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the inputs of links, each link in a row.
+/// Renders the inputs for links, one row for each link.
 fn link_rows(links: &[LinkInputs]) -> Markup {
     html! {
         @for link in links { div.row.top { (link.label) (link.url) } }
     }
 }
 
-/// Responds to `POST /settings/store`.
+/// Handles `POST /settings/store`: saves the profile. A new shelter also gets its default fields,
+/// and the fields are relabelled if the language changes and the member asked for it.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_form = &colour_picker::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
@@ -206,31 +210,32 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let patch = store_inputs::parse_patch(&merged_form.form, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &profile, &merged_form.form, &errors).await;
+        return profile_page(desk, &profile, &merged_form.form, &errors).await;
     }
     let preconditions = merged_form.preconditions(merged_form.is_conflict());
     let has_other_language =
         merge::differs(&merged_form.form, &form_of(&profile), "store.language");
-    if change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
+    if execute_change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         shelter_fields::add_to_new_shelter(desk, &profile).await?;
         if has_other_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
-            field_labels::write_in_language_of_store(desk).await?;
+            field_labels::relabel_for_new_language(desk).await?;
         }
-        return Ok(staff::redirect_with_message(PAGE, "saved"));
+        return Ok(staff::redirect_with_message(STORE_PATH, "saved"));
     }
 
-    // The typed values can be saved over the present ones.
-    let present_profile = desk.store().profile().await?;
-    let merged_form = MergedForm::new(submitted_form, &form_of(&present_profile));
+    // Compare with the profile as it is now, so that the member can save the typed values over it.
+    let current_profile = desk.store().profile().await?;
+    let merged_form = MergedForm::new(submitted_form, &form_of(&current_profile));
     let mut errors = merged_form.change_messages(ReportedChanges::Conflicts, in_words);
     if errors.is_empty() {
         errors = Errors::from_text(texts().store_stale);
     }
-    page(desk, &present_profile, &merged_form.form, &errors).await
+    profile_page(desk, &current_profile, &merged_form.form, &errors).await
 }
 
-/// Makes a change, once for all clicks on its form. Returns whether it is made.
-async fn change(
+/// Changes the profile, at most once for all submissions of the same form. Returns whether the
+/// change is made.
+async fn execute_change(
     desk: &Desk<'_>,
     change: ProfileChange,
     preconditions: &Preconditions,
@@ -244,24 +249,24 @@ async fn change(
     Ok(matches!(result, Changed::Done(_)))
 }
 
-/// Gives the store another logo, or none.
+/// Replaces or removes the logo, and redirects to the page.
 pub(super) async fn change_logo(
     desk: &Desk<'_>,
     logo_change: ProfileChange,
 ) -> Result<Reply, ApiError> {
-    if change(desk, logo_change, &Preconditions::default()).await? {
-        return Ok(staff::redirect_with_message(PAGE, "saved"));
+    if execute_change(desk, logo_change, &Preconditions::default()).await? {
+        return Ok(staff::redirect_with_message(STORE_PATH, "saved"));
     }
     show(desk, &Errors::from_text(texts().store_stale)).await
 }
 
-/// Responds to `POST /settings/store/logo/remove`, after the member has said yes.
+/// Handles `POST /settings/store/logo/remove`: removes the logo, after a confirmation.
 pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let question = Question {
         title: texts().remove_logo.to_owned(),
         effects: vec![texts().logo_removed_effect.to_owned()],
         yes: texts().remove_logo,
-        back: PAGE,
+        back: STORE_PATH,
     };
     if let Some(page) = question.ask(desk, &html! {}) {
         return Ok(page);

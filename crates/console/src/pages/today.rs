@@ -1,4 +1,4 @@
-//! Animals and orders that need attention today.
+//! The page Today: the animals and orders that need attention, and notices about the service.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ use super::{
 };
 use crate::{layout::Follows, prelude::*};
 
-/// The time that the page waits for the numbers of animals.
+/// How long the page waits for the numbers of animals. After that, it renders without them.
 const INVENTORY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The number of reservations that the page counts.
+/// The number up to which reservations are counted.
 const MAX_COUNTED_RESERVATIONS: u32 = 1_000;
 
-/// The number of values that the page shows, of the values that several animals have.
+/// The maximum number of shared unique values that the page reports.
 const MAX_SHARED_VALUES: usize = 5;
 
-/// Shows `GET /`.
+/// Handles `GET /`: renders the page Today.
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let inventory = time::timeout(INVENTORY_TIMEOUT, desk.app().inventory.read())
         .await
@@ -71,7 +71,7 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Renders the sections with reservations, sales, animals that lack something, and the numbers of animals.
+/// Renders the sections with reservations, sales, incomplete animals, and the numbers of animals.
 async fn sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Markup, ApiError> {
     let fields = desk.store().fields().await?;
     let reservation_section = reservations(desk, &fields).await?;
@@ -82,12 +82,12 @@ async fn sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Mark
             (reservation_section)
             (sale_section)
             (incomplete_section)
-            section aria-label=(texts().numbers) { (counts(inventory)) }
+            section aria-label=(texts().numbers) { (inventory_counts(inventory)) }
         }
     })
 }
 
-/// Renders a notice about a clock that the service does not trust.
+/// Renders a notice if the service doubts the clock of its machine.
 fn clock_notice(desk: &Desk<'_>) -> Markup {
     let Some(doubt) = desk.app().confirmed_clock.doubt() else {
         return html! {};
@@ -100,7 +100,8 @@ fn clock_notice(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders a notice about the backups of a store with this number of animals, for managers.
+/// Renders a notice for managers if a store with this number of animals has no backup, or only an
+/// old one.
 fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     if desk.role() < Role::Manager {
         return html! {};
@@ -115,7 +116,7 @@ fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     html! { div.flash.notice { (notice) } }
 }
 
-/// Renders a notice about webhooks that fail, for managers.
+/// Renders a notice for managers if webhooks fail.
 async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     if desk.role() < Role::Manager {
         return Ok(html! {});
@@ -135,13 +136,14 @@ async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders the animals that share a value of a field whose values must be unique.
+/// Renders a notice for each value of a unique field that several animals have, with links to these
+/// animals.
 async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     if !desk.may_write() {
         return Ok(html! {});
     }
     let owners = desk.store().shared_values().await?;
-    // The owners of the last value may be incomplete.
+    // The store cuts the list off, so the last value can have a single owner here, and is skipped.
     let groups = owners
         .chunk_by(|owner, next_owner| owner.key == next_owner.key)
         .filter(|group| group.len() > 1)
@@ -160,7 +162,8 @@ async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders the reservations that end until the day after tomorrow, in a table for each day.
+/// Renders the reservations that end by the day after tomorrow, in a table for each label of
+/// [`end_label`].
 async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
     let day_after_tomorrow = parts::today(desk).saturating_add(2.days());
     let zone = desk.visit.facts.zone_of_days();
@@ -198,7 +201,7 @@ async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiE
     })
 }
 
-/// Takes the reservations out of `rows` that end at a time with this label.
+/// Removes and returns the rows whose reservation ends at a time with this label.
 fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<OrderRow> {
     rows.extract_if(.., |row| {
         let end = row.order.expires_at;
@@ -207,7 +210,7 @@ fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<Orde
     .collect()
 }
 
-/// Returns the label of the end of a reservation, as far as the end matters today.
+/// Returns the label for the end of a reservation: overdue, today, tomorrow, or later.
 fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     if end <= desk.visit.now {
         return texts().overdue;
@@ -220,8 +223,9 @@ fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     }
 }
 
-/// Renders the number of animals in each status, with links to them.
-fn counts(inventory: Option<&Inventory>) -> Markup {
+/// Renders the numbers of animals in each status, and of withdrawn animals, as links to their
+/// lists.
+fn inventory_counts(inventory: Option<&Inventory>) -> Markup {
     let available = inventory.map(|inventory| inventory.available);
     let pending = inventory.map(|inventory| inventory.pending);
     let sold = inventory.map(|inventory| inventory.sold);
@@ -231,20 +235,20 @@ fn counts(inventory: Option<&Inventory>) -> Markup {
             (status_count(PetStatus::Available, available))
             (status_count(PetStatus::Pending, pending))
             (status_count(PetStatus::Sold, sold))
-            (count("withdrawn", texts().departures, withdrawn))
+            (count_link("withdrawn", texts().departures, withdrawn))
         }
     }
 }
 
-/// Renders the number of animals in a status. `None` is a number that is not known yet.
+/// Renders the number of animals in a status; `None` if it is not known yet.
 fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
-    count(status.as_str(), texts().status(status), number)
+    count_link(status.as_str(), texts().status(status), number)
 }
 
-/// Renders a number of animals with a badge, as a link to the animals with this `status` in the query of their list.
-/// `word` is the status of one animal.
-fn count(status: &str, word: &'static str, number: Option<u64>) -> Markup {
-    // A number that is not known yet has the word for several animals.
+/// Renders a number of animals with a badge, as a link to the list of these animals. `status` is
+/// the query parameter of that list, and `word` is the status of a single animal.
+fn count_link(status: &str, word: &'static str, number: Option<u64>) -> Markup {
+    // While the number is unknown, use the plural.
     let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);
     html! {
         li {

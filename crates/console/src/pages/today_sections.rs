@@ -1,4 +1,4 @@
-//! The sections of the page Today with links to orders and animals.
+//! The sections of the page Today that list orders and animals.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -15,25 +15,25 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of sales that the page counts.
+/// The number up to which sales are counted.
 const MAX_COUNTED_SALES: u32 = 500;
 
-/// The number of animals or orders that a section shows.
+/// The maximum number of animals or orders that a section lists.
 pub(super) const MAX_ENTRIES_IN_SECTION: usize = 20;
 
-/// The time for which an animal has just arrived, in hours.
+/// How long after its arrival an animal counts as new, in hours.
 const ARRIVAL_HOURS: i64 = 7 * 24;
 
 /// A section with links to orders or animals.
 struct Section<'a> {
     title: &'a str,
-    /// The number of all entries, also of entries that the section does not show.
+    /// The number of all entries, including those that the section does not list.
     count: usize,
     /// Whether there are more entries than were counted.
     has_more: bool,
     list_path: &'a str,
     list_label: &'a str,
-    /// The content above the entries.
+    /// Content above the entries.
     introduction: Markup,
     entries: Vec<SectionEntry>,
 }
@@ -41,13 +41,13 @@ struct Section<'a> {
 /// An animal, or the order of an animal.
 struct SectionEntry {
     path: String,
-    /// The name of the animal; empty if it is deleted.
+    /// The name of the animal; empty if the animal no longer exists.
     name: String,
     detail: String,
 }
 
 impl Section<'_> {
-    /// Renders the section, or nothing without entries.
+    /// Renders the section, or nothing if it has no entries.
     fn show(&self) -> Markup {
         let shown_count = self.count.min(MAX_ENTRIES_IN_SECTION);
         html! {
@@ -74,8 +74,8 @@ impl Section<'_> {
     }
 }
 
-/// Returns the number of shown entries and the number of all, such as `20 of 45`, or one number if they are equal. With
-/// `has_more`, the number of all is `45+`.
+/// Returns a text with the number of listed entries and the total, such as `20 of 45`, or a single
+/// number if they are equal. With `has_more`, the total is a lower bound: `45+`.
 pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> String {
     let plus = if has_more { "+" } else { "" };
     let count = format!("{count}{plus}");
@@ -86,7 +86,7 @@ pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> St
     }
 }
 
-/// Renders the orders that were sold today and are still sold, the newest first.
+/// Renders the orders that were sold today and not undone or returned since, the newest first.
 pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     let mut sales = sales_of_today(desk).await?;
     let hidden_orders = sales
@@ -108,7 +108,7 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     let count = shown_rows.len() + hidden_orders.len();
     let mut rows = shown_rows;
     rows.extend(hidden_orders.into_iter().map(OrderRow::without_pet));
-    let sums = order_rows::sums(desk, &rows);
+    let totals = order_rows::price_totals(desk, &rows);
 
     let section = Section {
         title: texts().sold_today,
@@ -116,21 +116,21 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
         has_more: sales.has_more,
         list_path: "/orders?status=completed",
         list_label: texts().all_sales,
-        introduction: html! { @if !sums.is_empty() { p { (sums) } } },
+        introduction: html! { @if !totals.is_empty() { p { (totals) } } },
         entries,
     };
     Ok(section.show())
 }
 
-/// The sales of a day.
+/// The sales of one day.
 struct Sales {
     orders: Vec<Order>,
-    /// Whether there are more than were counted.
+    /// Whether there are more sales than were counted.
     has_more: bool,
 }
 
-/// Loads the orders that were sold today and are still sold, the newest first. The log says which orders were completed
-/// today, also those that were placed long ago.
+/// Loads the orders that were sold today and are still completed, the newest first. The audit trail
+/// says which orders were completed today, however long ago they were placed.
 async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     let zone = desk.visit.facts.zone_of_days();
     let midnight = zone
@@ -165,7 +165,8 @@ async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     })
 }
 
-/// Renders the newest animals that arrived in the last week without a photo or a microchip.
+/// Renders the newest animals that were added in the last week and lack a photo or a microchip
+/// number.
 pub(super) async fn incomplete_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -205,7 +206,8 @@ pub(super) async fn incomplete_pets(
     Ok(section.show())
 }
 
-/// Returns the texts that say that an animal has no photo, or no microchip although its kind of animal has one.
+/// Returns a text for each thing that an animal lacks: a photo, or the number of a microchip if
+/// animals of its species usually have one.
 fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
     let mut missing_parts = Vec::new();
     let can_have_photos = desk.app().photos.storage().is_some();

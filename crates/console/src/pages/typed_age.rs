@@ -1,4 +1,5 @@
-//! An age that somebody types for a new animal in place of its day of birth.
+//! Converts an age to a day of birth. A member can enter an age for a new animal whose day of birth
+//! is unknown.
 
 use jiff::{ToSpan, civil::Date};
 use petstore_domain::store_area::{FieldDefinition, FieldSet};
@@ -10,20 +11,22 @@ use crate::prelude::*;
 /// The name of the input for the age.
 pub(super) const AGE_INPUT: &str = "about";
 
-/// The largest age of an animal, in years. Parrots reach 80 years. Tortoises in human care reach more than 100, and the few
-/// of which more than 150 are known live in parks.
+/// The maximum age of an animal, in years. Parrots reach 80 years. Tortoises in human care can
+/// exceed 100, and the few that are known to have exceeded 150 live in parks.
 const MAX_AGE_YEARS: i16 = 150;
 
-/// Whether an animal that was born on this day would be older than any animal of a store.
+/// Whether this day of birth implies an age above [`MAX_AGE_YEARS`], so that it is probably a
+/// typing error.
 pub(super) fn is_too_early(born: Date, today: Date) -> bool {
     today
         .checked_sub(MAX_AGE_YEARS.years())
         .is_ok_and(|earliest| born < earliest)
 }
 
-/// Returns the form of this request with a day of birth in place of an age.
+/// Returns the form of this request with its age converted to a day of birth.
 ///
-/// An age that is not valid becomes an error of its input, and so does an age next to a day of birth.
+/// Adds an error to the input of the age if the age is not valid, or if the form has a day of
+/// birth, too.
 pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
     let age = form.get(AGE_INPUT);
@@ -45,7 +48,8 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     inputs.into_iter().collect()
 }
 
-/// Returns a form that says that its day of birth is an estimate, if the store has a field for that.
+/// Returns the form with a mark that its day of birth is an estimate, if the store has a field for
+/// this mark.
 pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
     let mut all_fields = fields.all().iter();
@@ -55,7 +59,7 @@ pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Reads the age in a form as a day of birth. Returns the message for people if the form has no valid age.
+/// Converts the age in the form to a day of birth, or returns the error message.
 fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<String, &'static str> {
     let form = &desk.visit.form;
     if !form.get(&values::input_of(birth_field)).is_empty() {
@@ -68,7 +72,7 @@ fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<Str
     }
 }
 
-/// Returns the day of birth for an age: a number of years, or a number with a unit.
+/// Converts an age, which is a number of years or a number with a unit, to a day of birth.
 ///
 /// On 28 November 2026, `2` is 28 November 2024, and `8 months` is 28 March 2026.
 fn birth_date(age: &str, reader: CellReader<'_>) -> Option<Date> {

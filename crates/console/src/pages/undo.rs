@@ -1,4 +1,5 @@
-//! The button "Undo" of a message, and "Put it back" of the history: both revert an act in the journal.
+//! Handles the button "Undo" of a message and the button "Put it back" of the history. Both revert
+//! an act that is in the journal.
 
 use petstore_domain::{
     PetId,
@@ -7,15 +8,15 @@ use petstore_domain::{
 
 use super::{
     animal, animals,
-    commands::{NotDone, refused},
+    commands::{CommandFailure, refusal_message},
     orders, photos, several,
 };
 use crate::{
     prelude::*,
-    reply::{CHANGE, FROM, Flash, TODAY},
+    reply::{CHANGE_FIELD, FROM_FIELD, FROM_TODAY, Flash},
 };
 
-/// The page with the button. It shows why something cannot be undone.
+/// The page with the button, which also shows the reason if something cannot be undone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UndoPage {
     Animals,
@@ -24,9 +25,9 @@ pub(super) enum UndoPage {
     Order,
 }
 
-/// Undoes the act that the form names.
+/// Reverts the act that the form names.
 pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiError> {
-    let seq = desk.visit.form.integer(CHANGE).unwrap_or(0);
+    let seq = desk.visit.form.integer(CHANGE_FIELD).unwrap_or(0);
     let Some(act) = desk.app().act(seq).await? else {
         return show_problem(desk, page, texts().not_undoable).await;
     };
@@ -36,19 +37,20 @@ pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiEr
     }
 
     match desk.execute(commands.clone()).await? {
-        Ok(flash) => Ok(see_result(desk, page, &commands, flash)),
-        Err(not_done) if page == UndoPage::Animals => {
+        Ok(flash) => Ok(redirect_to_result(desk, page, &commands, flash)),
+        Err(failure) if page == UndoPage::Animals => {
             let changes = act.changes().unwrap_or_default();
-            let can_be_parted = changes
+            let allows_partial_undo = changes
                 .iter()
                 .all(|change| change.kind == ChangeType::PetChanged);
-            undo_rest(desk, commands, not_done, can_be_parted).await
+            undo_unchanged_pets(desk, commands, failure, allows_partial_undo).await
         }
-        Err(not_done) => show_problem(desk, page, &not_done.why).await,
+        Err(failure) => show_problem(desk, page, &failure.message).await,
     }
 }
 
-/// Whether the act is about what the path of the page names. A list can show any animals.
+/// Whether the commands revert something that the page is about: the animal or order in its path,
+/// or any animals if the page is a list. Otherwise, the form was not made by this page.
 fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
     let reversals: Vec<&PetReversal> = commands.iter().filter_map(pet_reversal).collect();
     let is_one_pet = reversals.len() == 1;
@@ -74,16 +76,21 @@ fn pet_reversal(command: &Command) -> Option<&PetReversal> {
     }
 }
 
-/// Shows the page on which the member goes on, with the message.
-fn see_result(desk: &Desk<'_>, page: UndoPage, commands: &[Command], flash: Flash) -> Reply {
+/// Redirects to the page on which the member continues, with a message.
+fn redirect_to_result(
+    desk: &Desk<'_>,
+    page: UndoPage,
+    commands: &[Command],
+    flash: Flash,
+) -> Reply {
     let pet_id = commands
         .iter()
         .find_map(pet_reversal)
         .map(|reversal| reversal.id);
     let animal_path = pet_id.map_or("/animals".to_owned(), |id| format!("/animals/{id}"));
     let path = match page {
-        UndoPage::Animals => return several::see_list(desk, flash.into_undone()),
-        UndoPage::Order if desk.visit.form.get(FROM) == TODAY => "/".to_owned(),
+        UndoPage::Animals => return several::redirect_to_list(desk, flash.into_undone()),
+        UndoPage::Order if desk.visit.form.get(FROM_FIELD) == FROM_TODAY => "/".to_owned(),
         UndoPage::Order | UndoPage::Animal => animal_path,
         UndoPage::Photos => format!("{animal_path}/photos"),
     };
@@ -96,18 +103,18 @@ fn see_result(desk: &Desk<'_>, page: UndoPage, commands: &[Command], flash: Flas
     } else {
         flash.into_undone()
     };
-    Reply::See(path, Some(flash))
+    Reply::Redirect(path, Some(flash))
 }
 
-/// Undoes an act for the animals that nobody has changed since, if the act can be parted. Shows the other animals, and
-/// why they stay as they are.
-async fn undo_rest(
+/// Reverts an act only for the animals that nobody has changed since, if the act allows a partial
+/// undo. Renders the list with the other animals, and the reason why each was not changed.
+async fn undo_unchanged_pets(
     desk: &Desk<'_>,
     commands: Vec<Command>,
-    not_done: NotDone,
-    can_be_parted: bool,
+    failure: CommandFailure,
+    allows_partial_undo: bool,
 ) -> Result<Reply, ApiError> {
-    let mut unchanged_pets = Vec::new();
+    let mut applicable_commands = Vec::new();
     let mut problems: Vec<(StorePet, String)> = Vec::new();
     for (index, command) in commands.into_iter().enumerate() {
         let Some(reversal) = pet_reversal(&command) else {
@@ -119,24 +126,27 @@ async fn undo_rest(
         let pet_change = reversal.pet_change.as_ref();
         let expected_version = pet_change.map(|change| change.after.version);
         if expected_version.is_some_and(|version| version != pet.version) {
-            let moved_on = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
-            problems.push((pet, refused(&moved_on)));
-        } else if not_done.index == Some(index) {
-            problems.push((pet, not_done.why.clone()));
+            let refusal = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
+            problems.push((pet, refusal_message(&refusal)));
+        } else if failure.index == Some(index) {
+            problems.push((pet, failure.message.clone()));
         } else {
-            unchanged_pets.push(command);
+            applicable_commands.push(command);
         }
     }
 
-    let mut head = texts().nothing_changed;
-    if can_be_parted && !unchanged_pets.is_empty() && desk.execute(unchanged_pets).await?.is_ok() {
-        head = texts().undone_without;
+    let mut introduction = texts().nothing_changed;
+    if allows_partial_undo
+        && !applicable_commands.is_empty()
+        && desk.execute(applicable_commands).await?.is_ok()
+    {
+        introduction = texts().undone_without;
     }
-    let problems = several::problem_list(head, &problems);
-    animals::show(desk, &desk.visit.form, &Errors::from_markup(problems)).await
+    let list = several::problem_list(introduction, &problems);
+    animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
 }
 
-/// Shows the page with the reason why nothing was undone.
+/// Renders the page of the button with the reason why nothing was undone.
 async fn show_problem(desk: &Desk<'_>, page: UndoPage, problem: &str) -> Result<Reply, ApiError> {
     let errors = Errors::from_text(problem);
     match page {

@@ -1,4 +1,4 @@
-//! Reads what people type as the values of fields, as a change of an animal.
+//! Reads submitted values of fields as a patch of an animal.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -13,27 +13,27 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The stored value of a member or field of an animal, compared with a form.
+/// The comparison of a stored value of an animal with the value in a form.
 pub(super) struct ComparedValue {
     pub(super) label: String,
-    /// The stored value in words.
+    /// The stored value in readable form.
     pub(super) stored_value: Markup,
-    /// Whether the form has another value.
+    /// Whether the form has a different value.
     pub(super) differs: bool,
 }
 
-/// A reader of the values that people type for the fields of a store.
+/// A reader of the values that members enter for the fields of a store.
 #[derive(Clone, Copy)]
 pub(super) struct ValueReader<'r> {
     pub(super) fields: &'r FieldSet,
     pub(super) cells: CellReader<'r>,
     pub(super) now: Timestamp,
-    /// The day on which people type the values.
+    /// The current day of the store, with which days of birth are compared.
     today: Date,
 }
 
 impl<'r> ValueReader<'r> {
-    /// Returns a reader for the form of this request.
+    /// Creates a reader for the form of this request.
     pub(super) fn new(desk: &'r Desk<'_>, fields: &'r FieldSet) -> Self {
         Self {
             fields,
@@ -43,9 +43,10 @@ impl<'r> ValueReader<'r> {
         }
     }
 
-    /// Reads the values in a form as a change of the stored values.
+    /// Reads the values in a form as a patch of the stored values.
     ///
-    /// Each invalid value becomes an error of its input. A field that the form does not have stays as it is.
+    /// Adds an error for each invalid value, at its input. A field that the form does not contain
+    /// stays unchanged.
     pub(super) fn read_patch(
         &self,
         form: &Form,
@@ -67,23 +68,22 @@ impl<'r> ValueReader<'r> {
                 Err(message) => errors.add(input_name, message),
             }
         }
-        self.mark_estimated_birth(form, stored_values, &mut patch);
+        self.update_birth_estimate(form, stored_values, &mut patch);
         patch
     }
 
-    /// Lets the mark of an estimated birth follow a change of the day of birth, unless somebody changes the mark, too.
-    fn mark_estimated_birth(
+    /// Updates the mark that the day of birth is an estimate when the day of birth changes, unless
+    /// the form also changes the mark itself.
+    fn update_birth_estimate(
         &self,
         form: &Form,
         stored_values: &FieldValues,
         patch: &mut FieldPatch,
     ) {
-        let mut all_fields = self.fields.all().iter();
-        let Some(mark) = all_fields.find(|field| field.is_birth_estimate()) else {
-            return;
-        };
-        let mut all_fields = self.fields.all().iter();
-        let Some(birth_field) = all_fields.find(|field| field.is_birth()) else {
+        let all_fields = self.fields.all();
+        let mark = all_fields.iter().find(|field| field.is_birth_estimate());
+        let birth_field = all_fields.iter().find(|field| field.is_birth());
+        let (Some(mark), Some(birth_field)) = (mark, birth_field) else {
             return;
         };
         let has_new_birth = patch.get(birth_field.name.as_str()).is_some();
@@ -103,7 +103,7 @@ impl<'r> ValueReader<'r> {
         patch.insert(mark.name.as_str().to_owned(), change);
     }
 
-    /// Compares the stored values with the values in a form, for each field that the form has.
+    /// Compares each value in a form with the stored value of its field.
     pub(super) fn compare(
         &self,
         desk: &Desk<'_>,
@@ -130,7 +130,7 @@ impl<'r> ValueReader<'r> {
         compared_values
     }
 
-    /// Whether a typed value, valid or not, is another value than the stored one.
+    /// Whether a submitted text, valid or not, is different from the stored value.
     fn differs(
         &self,
         field: &FieldDefinition,
@@ -145,22 +145,23 @@ impl<'r> ValueReader<'r> {
 
     /// Reads the text in the input of a field as a change of the stored value.
     ///
-    /// Returns `None` if the value stays as it is, and a message for people if the text is not a valid value. A stored
-    /// value that its input cannot hold, such as two lines in an input of one line, stays while nobody changes the text.
+    /// Returns `None` if the value stays unchanged, and an error message if the text is not a valid
+    /// value. A stored value that its input cannot represent, such as two lines in an input of one
+    /// line, is kept until the member edits the text.
     fn read_change(
         &self,
         field: &FieldDefinition,
         typed_text: &str,
         stored_value: Option<&FieldValue>,
     ) -> Result<Option<RequestedValue>, String> {
-        let typed_text = without_irrelevant_space(field.kind, typed_text);
+        let typed_text = trim_for_kind(field.kind, typed_text);
         if let Some(value) = stored_value
             && with_stored_line_ends(&as_input_text(field.kind, value)) == typed_text
         {
             return Ok(None);
         }
 
-        let text = if has_spellings(field.kind) || field.is_unique {
+        let text = if has_several_spellings(field.kind) || field.is_unique {
             self.normalize(field, &typed_text)?
         } else {
             typed_text
@@ -169,7 +170,8 @@ impl<'r> ValueReader<'r> {
         if text.trim().is_empty() {
             return Ok(stored_value.map(|_| RequestedValue::Clear));
         }
-        if has_spellings(field.kind) && stored_value.is_some_and(|value| value.to_string() == text)
+        if has_several_spellings(field.kind)
+            && stored_value.is_some_and(|value| value.to_string() == text)
         {
             return Ok(None);
         }
@@ -177,37 +179,45 @@ impl<'r> ValueReader<'r> {
         if !self.is_valid(field, &change) {
             return Err(invalid_message(field, &text));
         }
-        if field.is_birth()
-            && text
-                .parse()
-                .is_ok_and(|born| is_too_early(born, self.today))
-        {
-            return Err([
-                &*label_of(field),
-                window_texts().colon,
-                texts().birth_too_early,
-            ]
-            .concat());
-        }
+        self.check_birth(field, &text)?;
         Ok(Some(change))
     }
 
-    /// Returns a typed number or date in the form that the store has. The message for people begins with the label.
+    /// Checks that a day of birth does not make the animal implausibly old. Returns the error
+    /// message if it does. Accepts every value of another field.
+    fn check_birth(&self, field: &FieldDefinition, text: &str) -> Result<(), String> {
+        let is_implausible = field.is_birth()
+            && text
+                .parse()
+                .is_ok_and(|born| is_too_early(born, self.today));
+        if !is_implausible {
+            return Ok(());
+        }
+        Err([
+            &*label_of(field),
+            window_texts().colon,
+            texts().birth_too_early,
+        ]
+        .concat())
+    }
+
+    /// Converts a number or a date to the format of the store. The error message begins with the
+    /// label of the field.
     fn normalize(&self, field: &FieldDefinition, typed_text: &str) -> Result<String, String> {
         self.cells
-            .normalize(field, typed_text)
+            .canonical_text(field, typed_text)
             .map_err(|problem| match problem {
-                CellProblem::Shortened => cells::describe(&problem, field, typed_text),
+                CellProblem::Shortened => cells::problem_message(&problem, field, typed_text),
                 _ => [
                     &*label_of(field),
                     window_texts().colon,
-                    &*cells::describe(&problem, field, typed_text),
+                    &*cells::problem_message(&problem, field, typed_text),
                 ]
                 .concat(),
             })
     }
 
-    /// Whether an animal can have the value of a field.
+    /// Whether the value is valid for the field.
     fn is_valid(&self, field: &FieldDefinition, change: &RequestedValue) -> bool {
         let patch = FieldPatch::from([(field.name.as_str().to_owned(), change.clone())]);
         self.fields
@@ -216,15 +226,17 @@ impl<'r> ValueReader<'r> {
     }
 }
 
-/// Whether people type a value of this kind in several spellings. Not every browser has an input for a date.
-fn has_spellings(kind: FieldKind) -> bool {
+/// Whether values of this kind can be written in several ways, such as `1,5` and `1.5`. Dates are
+/// among them, because not every browser has a date input.
+fn has_several_spellings(kind: FieldKind) -> bool {
     matches!(
         kind,
         FieldKind::Decimal | FieldKind::Integer | FieldKind::Date
     )
 }
 
-/// Returns the message that a text is not a value of the field, or no longer one of its choices.
+/// Returns the message that a text is not a valid value of the field. For a choice, the message
+/// says that the choice was removed.
 fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     let label = label_of(field);
     match field.kind {
@@ -233,8 +245,9 @@ fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     }
 }
 
-/// Returns a typed text without the space around a value of this kind. A text keeps its space.
-fn without_irrelevant_space(kind: FieldKind, text: &str) -> String {
+/// Trims a submitted text, unless its kind is a text, in which white space is significant. Line
+/// breaks of a long text are converted to the format of the store.
+fn trim_for_kind(kind: FieldKind, text: &str) -> String {
     match kind {
         FieldKind::Text => text.to_owned(),
         FieldKind::LongText => with_stored_line_ends(text),
@@ -242,7 +255,7 @@ fn without_irrelevant_space(kind: FieldKind, text: &str) -> String {
     }
 }
 
-/// Returns a text with LF in place of CR LF, which browsers send.
+/// Replaces CR LF, which browsers send, by LF, which the store has.
 fn with_stored_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

@@ -1,4 +1,4 @@
-//! The values of an animal's fields: in each form that has them, and on its page.
+//! The values of the fields of an animal: their inputs in forms, and how pages show them.
 
 use petstore_domain::store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, FieldValues};
 
@@ -9,13 +9,13 @@ pub(super) use crate::words::{NO_FIELDS, in_words, input_of};
 use crate::{merge, prelude::*, words::PREFIX};
 pub(super) use petstore_languages::look::label_of;
 
-/// The number of inputs that are always shown. The inputs after them are in a part that opens.
+/// The number of inputs that are always visible. The inputs after them are collapsed.
 const MAX_INPUTS_IN_VIEW: usize = 6;
 
-/// Returns a value as its input shows it.
+/// Formats a value for its input.
 ///
-/// An input of one line has no line ends, and a decimal number has the comma or point of the language: the stored
-/// `1.5` is `1,5` in German.
+/// An input of one line cannot contain line breaks, and a decimal number has the decimal separator
+/// of the language: the stored `1.5` is `1,5` in German.
 pub(super) fn as_input_text(kind: FieldKind, value: &FieldValue) -> String {
     match value {
         FieldValue::Text(text) if kind == FieldKind::Decimal => numbers().plain(text),
@@ -24,7 +24,8 @@ pub(super) fn as_input_text(kind: FieldKind, value: &FieldValue) -> String {
     }
 }
 
-/// Returns the names of all inputs for fields, each with the value of an animal, as a browser sends them.
+/// Returns the name of each field's input with the value of an animal, as a browser would submit
+/// them.
 pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
     let mut inputs = Vec::new();
     for field in fields.all() {
@@ -37,9 +38,10 @@ pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(Stri
     inputs
 }
 
-/// Shows an input for each field except those named in `omitted_names`, in the order of the fields.
+/// Renders an input for each field except those in `omitted_names`, in the order of the fields.
 ///
-/// The inputs after the first [`MAX_INPUTS_IN_VIEW`] are in a part that is closed if none of them has a value.
+/// The inputs after the first [`MAX_INPUTS_IN_VIEW`] are collapsed, unless one of them has a value
+/// or an error.
 pub(super) fn inputs(
     fields: &FieldSet,
     omitted_names: &[&str],
@@ -76,8 +78,8 @@ pub(super) fn inputs(
     }
 }
 
-/// Returns the inputs, each with its value, into which somebody typed a value for a field that was deleted after the
-/// form was shown.
+/// Returns the names and values of inputs for fields that were deleted after the form was rendered,
+/// if the member edited them.
 fn values_of_deleted_fields<'f>(
     fields: &FieldSet,
     form: &'f Form,
@@ -90,7 +92,7 @@ fn values_of_deleted_fields<'f>(
     })
 }
 
-/// Adds an error for each value that was typed for a deleted field, because it cannot be saved.
+/// Adds an error for each value that was entered for a deleted field, because it cannot be saved.
 pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (input_name, value) in values_of_deleted_fields(fields, form) {
         let field_name = wording::readable_name(input_name.trim_start_matches(PREFIX));
@@ -99,9 +101,10 @@ pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut
     }
 }
 
-/// Returns the options for the value of a field, each with its label: no value, and then all values.
+/// Returns the options of the dropdown for a field, each with its label: no value first, and then
+/// all values.
 ///
-/// `value` is the present value. It stays an option if it is no longer a choice of the field.
+/// `value` is the current value. It stays an option even if it is no longer a choice of the field.
 pub(super) fn options(
     field: &FieldDefinition,
     no_value_label: &str,
@@ -128,7 +131,7 @@ pub(super) fn options(
     options
 }
 
-/// Shows the input for the value of a field.
+/// Renders the input for the value of a field.
 pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
     let label = label_of(field);
@@ -136,7 +139,8 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
 
     match field.kind {
         FieldKind::Choice | FieldKind::Boolean => {
-            // An animal can keep a value that is no longer a choice, but cannot get it.
+            // An animal can keep a value that is no longer a choice, but cannot get it. After an
+            // error, the removed choice is not offered again.
             let value = if input.error.is_none() {
                 input.value
             } else {
@@ -148,15 +152,16 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
         FieldKind::Date => input.kind = "date",
         FieldKind::Decimal => input.inputmode = "decimal",
         FieldKind::Integer => input.inputmode = "numeric",
-        // The number of a microchip has only digits.
+        // A microchip number consists of digits, so offer the numeric keyboard.
         FieldKind::Text if field.name.as_str() == "microchip" => input.inputmode = "numeric",
         FieldKind::Text => {}
     }
     input.show()
 }
 
-/// Returns the values of an animal that are no long texts, each with the label of its field. A field without a value is
-/// left out.
+/// Returns the values of an animal in readable form, each with the label of its field. Leaves out
+/// fields without a value, long texts, and the mark of an estimated birth, which is part of the day
+/// of birth.
 pub(super) fn short_values(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -178,14 +183,14 @@ pub(super) fn short_values(
     labelled_values
 }
 
-/// Whether the values of an animal say that its day of birth was calculated from an age.
+/// Whether the values of an animal mark its day of birth as an estimate.
 fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
     let mark = fields.all().iter().find(|field| field.is_birth_estimate());
     let value = mark.and_then(|field| values.get(field.name.as_str()));
     value == Some(&FieldValue::Boolean(true))
 }
 
-/// Shows an estimated day of birth, such as `around 2024`.
+/// Renders an estimated day of birth, such as `around 2024`.
 pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     let text = value.to_string();
     let Ok(born) = text.parse() else {
@@ -194,7 +199,7 @@ pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     html! { (estimated_birth_in_words(born, parts::today(desk))) }
 }
 
-/// Shows the value of a field in words, such as "yes" for `true`.
+/// Renders a value in readable form, such as "yes" for `true`.
 pub(super) fn value_markup(desk: &Desk<'_>, field: &FieldDefinition, value: &FieldValue) -> Markup {
     match value {
         FieldValue::Text(text) if field.is_price() => {

@@ -1,7 +1,9 @@
-//! Photos that wait for their animal. The script sends them while somebody fills in the form of a new animal.
+//! Photos that wait for their animal: the script uploads them while the member fills in the form of
+//! a new animal.
 //!
-//! A field of the form has what the service needs to know about the photo, with a tag that only the service can make.
-//! So the service needs no list of such photos. It deletes those that are never added after a day.
+//! A signed token in the form holds all that the service needs to know about such a photo, so the
+//! service keeps no list of waiting photos. It deletes the files of photos that are never added
+//! after a day.
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{NewPhoto, PhotoId, Photos};
@@ -10,39 +12,43 @@ use petstore_photos::StoredPhoto;
 use super::photos::PHOTO;
 use crate::prelude::*;
 
-/// The time for which a photo waits for its animal. The service keeps its files for a day.
+/// How long a photo can wait for its animal. This is shorter than the day for which the service
+/// keeps its files.
 const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 
-/// Returns the value of a form field for a photo that waits, which only this member can add.
+/// Returns the token of a waiting photo, which only this member can use.
 ///
-/// It has the form `ID.WIDTH.HEIGHT.SECONDS.TAG`, with the sides in pixels and the time in seconds since 1970.
+/// Its format is `ID.WIDTH.HEIGHT.SECONDS.TAG`: the sides in pixels, the Unix time of the upload in
+/// seconds, and the signature.
 pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
     let StoredPhoto { id, width, height } = photo;
     let text = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
-    let tag = desk.visit.sign(&tagged_bytes(desk, &text));
+    let tag = desk.visit.sign(&signed_bytes(desk, &text));
     format!("{text}.{tag}")
 }
 
-/// Returns the bytes for which the tag of a token is made. They name the member, so no other member can use it.
-fn tagged_bytes(desk: &Desk<'_>, text: &str) -> Vec<u8> {
+/// Returns the bytes that the signature of a token covers. They name the member, so that no other
+/// member can use the token.
+fn signed_bytes(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("waiting photo of staff {} {text}", desk.session.member.id).into_bytes()
 }
 
-/// Parses a token of [`waiting_photo_token`].
+/// Verifies and parses a token of [`waiting_photo_token`].
 ///
-/// Returns `None` if the photo has waited too long, or if the token was made for another member.
+/// Returns `None` if the signature is not valid for this member, or if the photo has waited too
+/// long.
 fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
     let (text, tag) = token.rsplit_once('.')?;
-    if !desk.visit.is_signature_of(tag, &tagged_bytes(desk, text)) {
+    if !desk.visit.is_signature_of(tag, &signed_bytes(desk, text)) {
         return None;
     }
 
     let parts: Vec<&str> = text.split('.').collect();
-    let &[id, width, height, arrival_second] = &parts[..] else {
+    let &[id, width, height, upload_second] = &parts[..] else {
         return None;
     };
-    let arrival_second: i64 = arrival_second.parse().ok()?;
-    let waited_seconds = desk.visit.now.as_second().saturating_sub(arrival_second);
+    let upload_second: i64 = upload_second.parse().ok()?;
+    let waited_seconds = desk.visit.now.as_second().saturating_sub(upload_second);
     if waited_seconds >= MAX_WAIT.as_secs() {
         return None;
     }
@@ -55,18 +61,19 @@ fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
     Some(photo.into_photo(None))
 }
 
-/// The photos in the form of a new animal.
+/// The waiting photos in the form of a new animal.
 #[derive(Default)]
 pub(super) struct WaitingPhotos {
-    /// The photos that can be added, whose files exist.
+    /// The photos that can be added. Their files exist.
     pub(super) photos: Vec<NewPhoto>,
     /// The tokens of `photos`, in the same order.
     pub(super) tokens: Vec<String>,
-    /// The number of photos that cannot be added: they waited too long, or an animal cannot have more.
+    /// The number of photos that cannot be added: their token is invalid or has expired, their
+    /// files are gone, or an animal cannot have more photos.
     pub(super) lost_count: usize,
 }
 
-/// Reads the photos in the form of this request, and looks for their files.
+/// Parses the tokens in the form of this request, and checks that the files of the photos exist.
 pub(super) async fn load_waiting_photos(desk: &Desk<'_>) -> Result<WaitingPhotos, ApiError> {
     let mut waiting = WaitingPhotos::default();
     for token in desk.visit.form.all(PHOTO) {

@@ -1,4 +1,5 @@
-//! Webhooks: the addresses to which messages about changes are sent, and the newest attempts to send them.
+//! The settings pages of the webhooks, through which other services receive changes: their list,
+//! and the page of each with its newest delivery attempts.
 
 mod change;
 
@@ -6,18 +7,18 @@ use petstore_domain::store_area::{
     Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook, WebhookId,
 };
 
-pub(super) use self::change::{add, disable, press};
+pub(super) use self::change::{add, disable, execute};
 
 use super::parts::missing_page;
 use crate::{prelude::*, staff};
 
-/// The number of the newest attempts that a page shows.
+/// The number of delivery attempts that the page of a webhook shows.
 const MAX_SHOWN_ATTEMPTS: usize = 20;
 
-/// The number of attempts that are read at once.
+/// The number of attempts that are read at a time.
 const ATTEMPTS_PER_READ: u32 = 1000;
 
-/// Whether somebody should look at a webhook.
+/// Whether a webhook needs attention: its deliveries fail, or the service has disabled it.
 pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
     match stored.webhook.disabled {
         Some(reason) => reason != DisabledReason::Request,
@@ -25,7 +26,7 @@ pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
     }
 }
 
-/// Renders the state of a webhook.
+/// Renders a badge with the state of a webhook.
 fn badge(stored: &StoredWebhook) -> Markup {
     match stored.webhook.disabled {
         Some(_) => markup::badge("off", texts().off),
@@ -35,7 +36,8 @@ fn badge(stored: &StoredWebhook) -> Markup {
     }
 }
 
-/// Shows `GET /settings/webhooks`, with the problems of a form.
+/// Renders the page of `GET /settings/webhooks`, with the errors of a rejected form if there are
+/// any.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
     let chosen_types: Vec<&str> = desk.visit.form.all("type").collect();
@@ -50,7 +52,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
             form.fields method="post" action="/settings/webhooks" {
                 (desk.key("webhook"))
                 (inputs(&desk.visit.form, errors))
-                (type_boxes(&chosen_types))
+                (type_checkboxes(&chosen_types))
                 div { button.main { (texts().add_webhook) } }
             }
         }
@@ -89,7 +91,7 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Returns the types of the changes that a webhook gets, in words.
+/// Returns the readable names of the types of changes that a webhook receives.
 fn types(webhook: &Webhook) -> String {
     let Some(types) = &webhook.types else {
         return texts().every_change.to_owned();
@@ -98,7 +100,7 @@ fn types(webhook: &Webhook) -> String {
     labels.join(", ")
 }
 
-/// Renders the description of a webhook, or a dash.
+/// Renders the description of a webhook, or a dash if it has none.
 fn description(webhook: &Webhook) -> Markup {
     html! {
         @if let Some(description) = &webhook.description {
@@ -107,7 +109,7 @@ fn description(webhook: &Webhook) -> Markup {
     }
 }
 
-/// Renders the inputs of a new webhook.
+/// Renders the inputs for a new webhook.
 fn inputs(form: &Form, errors: &Errors) -> Markup {
     let mut url =
         Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
@@ -117,8 +119,8 @@ fn inputs(form: &Form, errors: &Errors) -> Markup {
     html! { (url.show()) (description.show()) }
 }
 
-/// Renders a box for each type of change.
-fn type_boxes(chosen_types: &[&str]) -> Markup {
+/// Renders a checkbox for each type of change.
+fn type_checkboxes(chosen_types: &[&str]) -> Markup {
     html! {
         fieldset {
             legend { (texts().sends) " " span.hint { (texts().sends_hint) } }
@@ -135,12 +137,12 @@ fn type_boxes(chosen_types: &[&str]) -> Markup {
     }
 }
 
-/// Returns the number of the webhook in the path, if it is a number.
+/// Returns the id of the webhook in the path, if it is a number.
 fn webhook_in_path(desk: &Desk<'_>) -> Option<WebhookId> {
     desk.id(|id| Some(WebhookId(id)))
 }
 
-/// Shows the page of the webhook in the path, with the problems of a form.
+/// Renders the page of the webhook in the path, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(webhook_in_path(desk)).await? else {
         return Ok(missing_page(texts().no_webhook));
@@ -168,7 +170,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-/// Renders the values of a webhook.
+/// Renders the properties of a webhook.
 fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
     let webhook = &stored.webhook;
     let now = desk.visit.now;
@@ -188,7 +190,8 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
     }
 }
 
-/// Loads the newest attempts of a webhook, the newest first.
+/// Loads the newest delivery attempts of a webhook, the newest first. The store lists them from the
+/// oldest on, so this reads all of them.
 async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Attempt>, StoreError> {
     let mut newest = Vec::new();
     let mut after = 0;
@@ -208,7 +211,7 @@ async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Atte
     Ok(newest)
 }
 
-/// Renders a table of attempts.
+/// Renders the table of delivery attempts.
 fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
     if attempts.is_empty() {
         return html! { p.card.muted { (texts().no_attempts) } };
@@ -232,7 +235,8 @@ fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Renders the buttons of a webhook. The delete button is in a closed part.
+/// Renders the buttons that the state of a webhook allows. The delete button is collapsed, to
+/// prevent accidental clicks.
 fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     let button = |command: &str, class: &str, label: &str, hint: &str| {
         html! {

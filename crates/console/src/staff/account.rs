@@ -1,4 +1,5 @@
-//! A member's own account: the password, the second factor and the sessions.
+//! A member's own account: the password, the language and the sessions, and links to the second
+//! factor and the passkeys.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -15,15 +16,16 @@ use super::{
 };
 use crate::{passwords::Sender, prelude::*};
 
+/// The path of the page.
 const PAGE: &str = "/account";
 
 /// The name of the input for the language.
 const LANGUAGE: &str = "language";
 
-/// The number of sessions that a page shows.
+/// The maximum number of sessions in a table.
 const MAX_SHOWN_SESSIONS: usize = 100;
 
-/// Shows `GET /account`, with the problems of a form.
+/// Responds to `GET /account`, and to an invalid form with its errors.
 pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let session = &desk.session;
     let member = &session.member;
@@ -56,7 +58,7 @@ pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     Ok(account_page(texts().account, errors, &content))
 }
 
-/// Renders whether the member has a second factor.
+/// Renders whether the member has a second factor, and the link to change it.
 fn second_factor_section(member: &StaffMember) -> Markup {
     let link = if member.second_factor.is_some() {
         texts().change_second_factor
@@ -76,7 +78,7 @@ fn second_factor_section(member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders the link to the passkeys of the member.
+/// Renders the link to the member's passkeys.
 fn passkeys_section() -> Markup {
     html! {
         section.card {
@@ -102,7 +104,7 @@ fn password_section(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders the form for the language of the member, or the language of the store.
+/// Renders the form for the member's language. The first option follows the language of the store.
 fn language_section(desk: &Desk<'_>) -> Markup {
     let store_language = languages::name_of(desk.visit.facts.language().value);
     let store_label = texts().language_of_store(store_language);
@@ -134,14 +136,15 @@ pub(super) struct SessionTable<'a> {
     pub(super) now: Timestamp,
     /// The session of this request, which the table marks.
     pub(super) present_session: &'a StaffSession,
-    /// The path to which the buttons send their form.
+    /// The path to which the buttons post.
     pub(super) end_path: &'a str,
-    /// The members whose names the table shows.
+    /// The members whose names the table shows with their sessions; empty for a member's own
+    /// sessions.
     pub(super) members: &'a [StaffMember],
 }
 
 impl SessionTable<'_> {
-    /// Renders the sessions that are alive, the last used first.
+    /// Renders the sessions that are alive and fully signed in, most recently used first.
     pub(super) fn show(&self, sessions: Vec<StaffSession>) -> Markup {
         let mut sessions = sessions;
         sessions.retain(|session| session.confirmed_at.is_some() && session.is_alive_at(self.now));
@@ -162,7 +165,7 @@ impl SessionTable<'_> {
         }
     }
 
-    /// Renders the row of a session.
+    /// Renders the table row of a session.
     fn row(&self, session: &StaffSession) -> Markup {
         let member = self
             .members
@@ -194,8 +197,8 @@ impl SessionTable<'_> {
     }
 }
 
-/// Returns the names of a browser and its system, from the header field of the browser: `Firefox on Linux`. Returns the
-/// whole field of an unknown browser.
+/// Returns the names of the browser and the operating system in a `User-Agent`, such as
+/// `Firefox on Linux`. Returns the whole header if the browser is unknown.
 fn browser_label(user_agent: &str) -> String {
     match browser(user_agent) {
         Some((browser, system)) => texts().browser_on(browser, system),
@@ -203,7 +206,8 @@ fn browser_label(user_agent: &str) -> String {
     }
 }
 
-/// Responds to `POST /account/language`.
+/// Responds to `POST /account/language`: sets the member's language, or lets it follow the store's
+/// again.
 pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     let language = match desk.visit.form.get(LANGUAGE) {
@@ -226,14 +230,15 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     write_and_redirect(desk, change, PAGE, "saved").await
 }
 
-/// Responds to `POST /account/password`.
+/// Responds to `POST /account/password`: changes the password if the current one is correct, and
+/// ends the member's other sessions.
 pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
     let passwords = &visit.console.passwords;
-    let slot = passwords.enter(Sender::KnownMember)?;
-    // The browser is known, because the member is signed in.
-    if let Err(error) = visit.guess(&member.name.key(), Some(member.id)) {
+    let slot = passwords.acquire_slot(Sender::KnownMember)?;
+    // A browser in which the member is signed in counts as known.
+    if let Err(error) = visit.count_attempt(&member.name.key(), Some(member.id)) {
         return account(desk, &Errors::from_text(error.message())).await;
     }
     let password = match parse_new_password(visit, member) {
@@ -241,18 +246,16 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(message) => return account(desk, &Errors::from_text(&message)).await,
     };
     let hash = passwords
-        .hash(slot.clone(), password, desk.random_of_form())
+        .hash(slot.clone(), password, desk.random_from_form())
         .await?;
-    // A second click makes the same hash, because it sends the same form.
+    // A double click has already set this password: the same form always has the same salt, and so
+    // the same hash.
     if member.password.as_ref() == Some(&hash) {
         return Ok(redirect_with_message(PAGE, "password-changed"));
     }
     let typed_password = visit.form.raw("current");
     let present_hash = member.password.clone();
-    if !passwords
-        .is_right(slot, typed_password, present_hash)
-        .await?
-    {
+    if !passwords.verify(slot, typed_password, present_hash).await? {
         return account(desk, &Errors::from_text(texts().current_password_wrong)).await;
     }
 
@@ -272,12 +275,13 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(redirect_with_message(PAGE, "password-changed"))
 }
 
-/// Responds to `POST /account/sessions/end`.
+/// Responds to `POST /account/sessions/end`: ends one of the member's own sessions.
 pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, Some(desk.session.member.id), PAGE).await
 }
 
-/// Ends the session that the form names, one of this member or of any, and shows the page `next_path`.
+/// Ends the session that the form names, and redirects to `next_path`. The session must belong to
+/// `member`, or with `None` to any member. A session that has already ended is not an error.
 pub(super) async fn end_named_session(
     desk: &Desk<'_>,
     member: Option<StaffId>,

@@ -1,4 +1,4 @@
-//! Counting and recording attempts to sign in, and writing the changes of members.
+//! Counting and recording sign-in attempts, and writing changes of members.
 
 use std::sync::Arc;
 
@@ -12,8 +12,10 @@ use tracing::warn;
 
 use crate::{Console, openid::Failure, prelude::*, visit::Visit};
 
-/// Counts and records a rejected attempt, for a known name with its member. The typed name is not recorded, because it
-/// can be a password.
+/// Counts a failed sign-in in the metrics, logs its cause, and records it in the audit trail with
+/// the member, if known. The audit trail takes only a limited number of failures per hour, and none
+/// because of an unreachable provider. The typed name is not recorded, because people sometimes
+/// type their password there.
 pub(super) async fn record_rejection(
     visit: &Visit<'_>,
     method: &str,
@@ -30,7 +32,7 @@ pub(super) async fn record_rejection(
     let edge = &visit.console.edge;
     let now = visit.console.app.clock.instant();
     if let Some(cause) = cause
-        && let Some(left_out) = edge.lines_of_sign_ins.line(now)
+        && let Some(left_out) = edge.sign_in_log_limiter.try_acquire(now)
     {
         warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method} failed: {cause}");
     }
@@ -39,7 +41,7 @@ pub(super) async fn record_rejection(
     }
 
     if !visit.console.guesses.count_failure(now) {
-        if let Some(left_out) = edge.lines_of_unrecorded.line(now) {
+        if let Some(left_out) = edge.unrecorded_sign_in_log_limiter.try_acquire(now) {
             let address = visit.visitor.address;
             warn!(%address, left_out, "a failed sign-in is not in the audit trail, because it has too many of this hour");
         }
@@ -58,9 +60,13 @@ pub(super) async fn record_rejection(
 }
 
 impl Visit<'_> {
-    /// Counts an attempt to sign in with this name. `known_member` is the member, in a browser in which the member has
-    /// signed in before. Fails with 429 after too many attempts.
-    pub(crate) fn guess(&self, name: &str, known_member: Option<StaffId>) -> Result<(), ApiError> {
+    /// Counts a sign-in attempt with this name. `known_member` is the member with this name, if
+    /// this is one of the member's known browsers. Fails with 429 after too many attempts.
+    pub(crate) fn count_attempt(
+        &self,
+        name: &str,
+        known_member: Option<StaffId>,
+    ) -> Result<(), ApiError> {
         let now = self.console.app.clock.instant();
         let address = self.visitor.address;
         self.console
@@ -68,7 +74,8 @@ impl Visit<'_> {
             .count_attempt(name, address, known_member, now)
     }
 
-    /// Makes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has changed the member.
+    /// Writes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has
+    /// changed the member meanwhile.
     pub(crate) async fn write(
         &self,
         change: StaffChange,
@@ -82,7 +89,8 @@ impl Visit<'_> {
 }
 
 impl Console {
-    /// Decrypts the secret of a second factor. Fails with 500 without the key file.
+    /// Decrypts the secret of a member's second factor. Fails with 500 if the key file is missing
+    /// or wrong.
     pub fn open_secret(&self, member: StaffId, sealed: &[u8]) -> Result<TotpSecret, ApiError> {
         let vault = self.app.webhooks.registrar.vault();
         let bytes = vault
@@ -93,7 +101,8 @@ impl Console {
     }
 }
 
-/// Returns the purpose for which the secret of a member is encrypted: `staff 7` for the member 7.
+/// Returns the purpose that binds an encrypted secret to its member: `staff 7` for member 7. A
+/// secret that is copied to another member cannot be decrypted.
 pub(super) fn secret_purpose(member: StaffId) -> String {
     format!("staff {member}")
 }

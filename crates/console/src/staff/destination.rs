@@ -1,4 +1,5 @@
-//! The destination of a browser after a sign-in: a page, or a form that was sent before the sign-in.
+//! Where a browser continues after a sign-in: at a page, or with a form that was submitted before
+//! the sign-in.
 
 use hyper::Method;
 use petstore_domain::{
@@ -10,10 +11,11 @@ use petstore_web::edge::Response;
 use super::saved_form;
 use crate::{browser_secret::BrowserSecret, layout, prelude::*, session, visit::Visit};
 
-/// The path of the page for a member who used another tab to sign in.
+/// The path at which a sign-in in a separate tab ends, and to which the original tab posts to
+/// continue.
 pub(super) const DONE_PATH: &str = "/sign-in/done";
 
-/// The length of the largest form that the page to sign in saves, in bytes.
+/// The maximum length of a form that the sign-in page saves, in bytes.
 const MAX_SAVED_BYTES: usize = 64 << 10;
 
 /// The hidden field with the path of a saved form.
@@ -25,29 +27,30 @@ const CONTENT_FIELD: &str = "kept";
 /// The hidden field with the signature of the path and the content of a saved form.
 const SIGNATURE_FIELD: &str = "kept_tag";
 
-/// The page or the form that follows a sign-in. The page to sign in saves the form in hidden fields, so the service stores
-/// nothing.
+/// The page or the form with which a browser continues after a sign-in. The sign-in page carries
+/// the form in hidden fields, so the service stores nothing.
 pub(super) struct Destination {
-    /// A path of the console.
+    /// A path of the console, possibly with a query.
     pub(super) path: String,
     pub(super) saved_form: Option<SavedForm>,
-    /// The reason why a form is lost; `None` if it is saved, or if there is no form.
+    /// Why the submitted form could not be saved; `None` if it is saved, or if there is no form.
     pub(super) loss_reason: Option<&'static str>,
 }
 
-/// A form that this browser has sent to this service from one of its own pages, and that needs a sign-in.
+/// A form that this browser submitted from a page of the console, and that must wait for a sign-in.
 pub(super) struct SavedForm {
+    /// The path to which the form was submitted.
     pub(super) path: String,
     pub(super) form: Form,
-    /// The signature of the service, which is valid only in this browser.
+    /// The service's signature, which is valid only in this browser.
     signature: String,
 }
 
 impl SavedForm {
-    /// Returns the form of this request, with a signature for this browser.
+    /// Saves the form of this request, signed for this browser.
     fn from_request(visit: &Visit<'_>, path: String, browser: &BrowserSecret) -> Self {
         let form = visit.form.clone();
-        let signature = visit.sign(&signed_text(browser, &path, &content(&form)));
+        let signature = visit.sign(&signed_text(browser, &path, &encoded_form(&form)));
         Self {
             path,
             form,
@@ -55,8 +58,9 @@ impl SavedForm {
         }
     }
 
-    /// Returns the form in the hidden fields of this request; `None` if there is no form. Fails with 403 if its signature
-    /// is invalid. So nobody can make a member send a form by a link or from another site.
+    /// Restores the form from the hidden fields of this request; `None` if there is none. Fails
+    /// with 403 if its signature is invalid, because another site could otherwise make a member
+    /// submit a form of its choice.
     fn from_fields(visit: &Visit<'_>) -> Result<Option<Self>, ApiError> {
         let path = visit.form.raw(PATH_FIELD);
         if path.is_empty() {
@@ -72,7 +76,7 @@ impl SavedForm {
             let message = texts().form_not_of_browser;
             return Err(ApiError::new(Problem::InsufficientScope, message));
         }
-        let form = Form::from_own_bytes(content.to_owned().into());
+        let form = Form::from_trusted_bytes(content.to_owned().into());
         Ok(Some(Self {
             path: path.to_owned(),
             form,
@@ -80,22 +84,23 @@ impl SavedForm {
         }))
     }
 
-    /// Renders the hidden fields.
+    /// Renders the hidden fields that [`Self::from_fields`] reads.
     fn hidden_fields(&self) -> Markup {
         html! {
             input type="hidden" name=(PATH_FIELD) value=(self.path);
-            input type="hidden" name=(CONTENT_FIELD) value=(content(&self.form));
+            input type="hidden" name=(CONTENT_FIELD) value=(encoded_form(&self.form));
             input type="hidden" name=(SIGNATURE_FIELD) value=(self.signature);
         }
     }
 }
 
-/// Returns the content of a form as the text of a hidden field.
-fn content(form: &Form) -> String {
+/// Returns the encoded form as text, for a hidden field.
+fn encoded_form(form: &Form) -> String {
     String::from_utf8_lossy(form.bytes()).into_owned()
 }
 
-/// Returns the text that the signature of a saved form signs. Neither the secret nor the path has a zero byte.
+/// Returns the bytes to sign for a saved form. Its parts are separated by zero bytes, which neither
+/// the secret nor the path contains, so different forms never have the same bytes.
 fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
     ["form kept in browser", browser.as_str(), path, content]
         .join("\0")
@@ -103,7 +108,7 @@ fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
 }
 
 impl Destination {
-    /// Returns a page without a form.
+    /// Returns a destination without a form.
     fn with_path(path: String) -> Self {
         Self {
             path,
@@ -112,27 +117,29 @@ impl Destination {
         }
     }
 
-    /// Returns the page of the console with this path, or the first page if the console has none with this path.
+    /// Returns the page with this path as the destination, or the first page if the console has no
+    /// such page.
     pub(super) fn from_path(visit: &Visit<'_>, path: &str) -> Self {
         let path = own_path(visit, &Method::GET, path).unwrap_or("/");
         Self::with_path(path.to_owned())
     }
 
-    /// Returns the destination in the hidden fields of the form to sign in. Fails with 403 if it has a
-    /// form whose signature is invalid.
+    /// Restores the destination from the hidden fields of a submitted sign-in form. Fails with 403
+    /// if it has a saved form with an invalid signature.
     pub(super) fn from_form(visit: &Visit<'_>) -> Result<Self, ApiError> {
         let mut destination = Self::from_path(visit, visit.form.raw("next"));
         destination.saved_form = SavedForm::from_fields(visit)?;
         Ok(destination)
     }
 
-    /// Returns the way back to this request. A form with pictures and a long form are not saved.
+    /// Returns this request as the destination, so that the member continues where the sign-in
+    /// interrupted. Forms with pictures and very long forms are not saved.
     pub(super) fn from_request(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
         let path = visit
             .request
             .uri
             .path_and_query()
-            .map_or("/", |path| path.as_str())
+            .map_or("/", |path_and_query| path_and_query.as_str())
             .to_owned();
         if visit.request.method != Method::POST {
             return Self::with_path(path);
@@ -159,8 +166,9 @@ impl Destination {
         }
     }
 
-    /// Returns the response when the member is signed in by this method, with the secret of the session.
-    pub(super) async fn enter(
+    /// Returns the response to a successful sign-in: the saved form or a redirect, with the cookies
+    /// of the session. `method` is for the metrics.
+    pub(super) async fn complete_sign_in(
         &self,
         visit: &Visit<'_>,
         token: &Token,
@@ -174,13 +182,13 @@ impl Destination {
             None => layout::redirect(&self.path),
         };
         visit.console.app.sign_ins.count(method, "accepted");
-        session::sign_in(visit, &mut response, token, member);
+        session::set_cookies(visit, &mut response, token, member);
         Ok(response)
     }
 }
 
-/// Returns the path, if the console has a page for it with this method. So nobody can use a link to the console to
-/// lead to another site.
+/// Returns the path if the console has a route for it with this method. This prevents open
+/// redirects: a link to the console must not lead to another site.
 pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
     let is_plain = path
         .bytes()

@@ -1,4 +1,4 @@
-//! API keys, for managers: made, rotated and revoked.
+//! The API key settings for managers: creating, rotating and revoking keys.
 
 use jiff::{Timestamp, ToSpan};
 use petstore_domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope};
@@ -6,15 +6,17 @@ use petstore_domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope};
 use super::{redirect_with_message, secret_card, settings_page};
 use crate::{ask::Question, prelude::*};
 
+/// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/keys";
 
-/// The time for which the old key stays valid after a rotation, in hours.
+/// How long the old key stays valid after a rotation, in hours.
 const OVERLAP_HOURS: i64 = 24;
 
-/// The longest name of a key, in characters.
+/// The maximum length of a key's name, in characters.
 const MAX_NAME_LENGTH: usize = 255;
 
-/// Shows `GET /settings/keys`, with the problems of a form.
+/// Responds to `GET /settings/keys`, and to an invalid form with its errors. Shows only the keys of
+/// the configured deployment.
 pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let deployment = desk.visit.console.settings.deployment;
     let keys = desk.store().list_keys().await?;
@@ -27,7 +29,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     ];
     let rows = html! {
         @for key in &keys {
-            @if key.deployment == deployment { (row(desk, key)) }
+            @if key.deployment == deployment { (key_row(desk, key)) }
         }
     };
     let content = html! {
@@ -39,7 +41,7 @@ pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     Ok(settings_page(texts().keys, None, errors, &content))
 }
 
-/// Renders the form for a new key.
+/// Renders the form for creating a key.
 fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let name = Input::from_form("name", texts().name, form, errors)
@@ -63,8 +65,8 @@ fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the row of a key.
-fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
+/// Renders the table row of a key.
+fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     let now = desk.visit.now;
     html! {
         tr {
@@ -80,14 +82,14 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
                     br; (texts().called_get_pet) (markup::time(called_at, now))
                 }
             }
-            td data-label=(texts().state) { (state(key, now)) }
+            td data-label=(texts().state) { (key_state(key, now)) }
             td data-label=(texts().actions) {
                 @if key.is_valid_at(now) {
                     div.buttons {
                         @if key.successor.is_none() {
-                            (button(desk, key, "rotate", "", texts().rotate_key))
+                            (action_button(desk, key, "rotate", "", texts().rotate_key))
                         }
-                        (button(desk, key, "revoke", "danger", texts().revoke_key))
+                        (action_button(desk, key, "revoke", "danger", texts().revoke_key))
                     }
                 }
             }
@@ -95,8 +97,8 @@ fn row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     }
 }
 
-/// Renders whether a key is valid, and since when or until when.
-fn state(key: &KeyRecord, now: Timestamp) -> Markup {
+/// Renders whether a key is valid, revoked or expired, with the relevant time.
+fn key_state(key: &KeyRecord, now: Timestamp) -> Markup {
     if let Some(revoked_at) = key.revoked_at {
         return html! { (texts().revoked) (markup::time(revoked_at, now)) };
     }
@@ -107,8 +109,14 @@ fn state(key: &KeyRecord, now: Timestamp) -> Markup {
     }
 }
 
-/// Renders a button that sends the form of [`change_key`] with this action.
-fn button(desk: &Desk<'_>, key: &KeyRecord, action: &str, class: &str, label: &str) -> Markup {
+/// Renders a button that submits this action to [`change_key`].
+fn action_button(
+    desk: &Desk<'_>,
+    key: &KeyRecord,
+    action: &str,
+    class: &str,
+    label: &str,
+) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (key.id) } {
             (desk.key(&format!("{action}-{}", key.id)))
@@ -118,7 +126,7 @@ fn button(desk: &Desk<'_>, key: &KeyRecord, action: &str, class: &str, label: &s
     }
 }
 
-/// Responds to `POST /settings/keys`.
+/// Responds to `POST /settings/keys`: creates a key, and shows it once.
 pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let name = form.get("name");
@@ -135,8 +143,8 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 
     let deployment = desk.visit.console.settings.deployment;
-    let key = ApiKey::generate(deployment, &mut desk.random_of_form());
-    if was_made(desk, &key).await? {
+    let key = ApiKey::generate(deployment, &mut desk.random_from_form());
+    if already_created(desk, &key).await? {
         return Ok(key_page(&key));
     }
     let new_key = NewKey {
@@ -150,25 +158,26 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let context = desk.visit.context_without_key(desk.session.actor());
     match desk.store().create_key(new_key, context).await {
         Ok(_) => Ok(key_page(&key)),
-        // A second click that arrives at the same moment has made the key.
-        Err(_) if was_made(desk, &key).await? => Ok(key_page(&key)),
+        // The other request of a double click has created the key at the same moment.
+        Err(_) if already_created(desk, &key).await? => Ok(key_page(&key)),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether this form has made its key before.
-async fn was_made(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
+/// Whether this form has already created its key. True after a double click.
+async fn already_created(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
     Ok(desk.store().find_key(&key.digest()).await?.is_some())
 }
 
-/// Returns the page that shows a key once.
+/// Returns the page that shows a new key once.
 fn key_page(key: &ApiKey) -> Reply {
     let hint = html! { (texts().new_key_hint) };
     let content = secret_card(&hint, key.reveal(), PAGE);
     settings_page(texts().new_key, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/keys/{id}`: `do` is `rotate` or `revoke`.
+/// Responds to `POST /settings/keys/{id}`. The form field `do` selects the action: `rotate` or
+/// `revoke`.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .id(|id| Some(KeyId(id)))
@@ -179,17 +188,17 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .await?
         .ok_or_else(ApiError::no_such_path)?;
     match desk.visit.form.raw("do") {
-        "revoke" => revoke(desk, &key).await,
-        "rotate" => rotate(desk, &key).await,
+        "revoke" => revoke_key(desk, &key).await,
+        "rotate" => rotate_key(desk, &key).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }
 
-/// Revokes a key, after the member has said yes.
-async fn revoke(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
+/// Revokes a key, after a confirmation.
+async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     let effect = texts().revoke_effect.to_owned();
     if let Some(question) =
-        Question::about_setting(desk, texts().revoke_key, &key.name, effect, PAGE)
+        Question::confirm_setting_change(desk, texts().revoke_key, &key.name, effect, PAGE)
     {
         return Ok(question);
     }
@@ -198,10 +207,11 @@ async fn revoke(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     Ok(redirect_with_message(PAGE, "key-revoked"))
 }
 
-/// Replaces a key by a new one, and shows the new one. The old one stays valid for [`OVERLAP_HOURS`].
-async fn rotate(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
+/// Rotates a key: creates its successor, and shows it once. The old key stays valid for
+/// [`OVERLAP_HOURS`].
+async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     let now = desk.visit.now;
-    let secret = ApiKey::generate(key.deployment, &mut desk.random_of_form());
+    let secret = ApiKey::generate(key.deployment, &mut desk.random_from_form());
     let successor = if key.is_valid_at(now) {
         key.successor_at(secret.digest(), now)
     } else {
@@ -214,7 +224,7 @@ async fn rotate(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
         let rotation = desk.store().rotate_key(key.id, successor, end, context);
         is_rotated = rotation.await?.is_some();
     }
-    if is_rotated || was_made(desk, &secret).await? {
+    if is_rotated || already_created(desk, &secret).await? {
         return Ok(key_page(&secret));
     }
     keys(desk, &Errors::from_text(texts().key_not_rotated)).await

@@ -1,4 +1,5 @@
-//! The link with which a member of the staff chooses a password.
+//! The single-use link with which a new or reset member chooses a password, or links an account at
+//! the provider.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -12,7 +13,7 @@ use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{
-    changed_meanwhile, new_password_inputs, problem, sign_in::begin_session,
+    changed_meanwhile, new_password_inputs, problem_banner, sign_in::begin_session,
     sign_in_page::provider_path, status_of,
 };
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     visit::Visit,
 };
 
-/// Responds to `GET /link/{token}`.
+/// Responds to `GET /link/{token}` with the form to choose a password. A demo link signs in at once.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let link = TokenDigest::from_presented(visit.parameter);
     if link.is_some() && link == visit.console.settings.demo_link {
@@ -34,7 +35,7 @@ pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     }
 }
 
-/// Signs in as the first manager. A service has no link that leads here: see `petstore demo`.
+/// Signs in as the first manager. Only `petstore demo` sets up a link that leads here.
 async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let staff = visit.console.app.store.list_staff().await?;
     let manager = staff
@@ -48,11 +49,12 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
         .await?
         .ok_or_else(changed_meanwhile)?;
     let mut response = layout::redirect("/");
-    session::sign_in(visit, &mut response, &token, &member);
+    session::set_cookies(visit, &mut response, &token, &member);
     Ok(response)
 }
 
-/// Responds to `POST /link/{token}`: signs the member in, with the new password if members have passwords.
+/// Responds to `POST /link/{token}`: signs the member in, and sets the new password if the console
+/// has passwords.
 pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = find_member(visit).await? else {
         return Ok(invalid_link_page(visit));
@@ -67,8 +69,8 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
         };
         let random = visit.console.with_random(random_for_thread);
         let passwords = &visit.console.passwords;
-        // A link is for one hash, so there is no need to count.
-        let slot = passwords.enter(Sender::KnownMember)?;
+        // Not counted as an attempt: a valid link can be used only once.
+        let slot = passwords.acquire_slot(Sender::KnownMember)?;
         let hash = passwords.hash(slot, password, random).await?;
         let member = member.with_password(hash);
         StaffChange::new(version, member, ActType::StaffPasswordSet)
@@ -84,11 +86,12 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
     }
     visit.console.app.sign_ins.count("link", "accepted");
     let mut response = layout::redirect("/");
-    session::sign_in(visit, &mut response, &token, &member);
+    session::set_cookies(visit, &mut response, &token, &member);
     Ok(response)
 }
 
-/// Finds the member with the link in the path, if the link is still valid.
+/// Finds the member with the link in the path, if the link is still valid and the member is not
+/// disabled.
 async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
     let Some(digest) = TokenDigest::from_presented(visit.parameter) else {
         return Ok(None);
@@ -98,7 +101,7 @@ async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError>
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// Parses the new password in a form. An error is the message for the member.
+/// Parses the new password in a form. The error is a message for the member.
 pub(super) fn parse_new_password(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -111,13 +114,13 @@ pub(super) fn parse_new_password(
         .map_err(|weakness| texts().weak(weakness))
 }
 
-/// Returns the page on which the member of the link chooses a password, or goes to the provider.
+/// Returns the page on which the member chooses a password, or signs in at the provider.
 fn form_page(visit: &Visit<'_>, member: &StaffMember, message: Option<&str>) -> Response {
     let has_passwords = visit.console.has_passwords();
     let provider = visit.console.provider.as_ref();
     let host = provider.map(|provider| provider.settings.issuer.host());
     let content = html! {
-        (problem(message))
+        (problem_banner(message))
         @if has_passwords { (password_form(visit, member)) }
         @if let Some(host) = host {
             (provider_card(visit, host))
@@ -129,7 +132,7 @@ fn form_page(visit: &Visit<'_>, member: &StaffMember, message: Option<&str>) -> 
     } else {
         texts().sign_in
     };
-    layout::page(status_of(message), &visit.facts, title, &content)
+    layout::public_page(status_of(message), &visit.facts, title, &content)
 }
 
 /// Renders the form for a new password.
@@ -138,7 +141,7 @@ fn password_form(visit: &Visit<'_>, member: &StaffMember) -> Markup {
     html! {
         p { (texts().welcome(name)) }
         form.fields.card method="post" action=(visit.request.uri.path()) {
-            // For password managers.
+            // Tells password managers the account for which they save the password.
             input type="hidden" name="username" autocomplete="username" value=(name);
             (new_password_inputs())
             div.buttons { button.main { (texts().save_password) } }
@@ -146,7 +149,7 @@ fn password_form(visit: &Visit<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders the button with which the member links an account at the provider.
+/// Renders the button with which the member links their account at the provider.
 fn provider_card(visit: &Visit<'_>, host: &str) -> Markup {
     let path = provider_path(visit.request.uri.path());
     html! {
@@ -157,7 +160,8 @@ fn provider_card(visit: &Visit<'_>, host: &str) -> Markup {
     }
 }
 
-/// Renders the form with which the member signs in once without the provider.
+/// Renders the form for signing in once without the provider, such as while the provider is not set
+/// up yet.
 fn enter_once_form(visit: &Visit<'_>, host: &str) -> Markup {
     html! {
         form.fields.card method="post" action=(visit.request.uri.path()) {
@@ -174,5 +178,5 @@ fn invalid_link_page(visit: &Visit<'_>) -> Response {
         p { a href="/sign-in" { (texts().sign_in) } }
     };
     let title = texts().link_invalid;
-    layout::page(StatusCode::NOT_FOUND, &visit.facts, title, &content)
+    layout::public_page(StatusCode::NOT_FOUND, &visit.facts, title, &content)
 }

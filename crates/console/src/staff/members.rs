@@ -1,4 +1,4 @@
-//! The staff, for managers: the members, their roles, links and sessions.
+//! The staff settings for managers: adding and disabling members, their roles, links and sessions.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -14,9 +14,10 @@ use super::{
 };
 use crate::{ask::Question, prelude::*};
 
+/// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/staff";
 
-/// Shows `GET /settings/staff`, with the problems of a form.
+/// Responds to `GET /settings/staff`, and to an invalid form with its errors.
 pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let staff = desk.store().list_staff().await?;
     let sessions = desk.store().list_sessions(None).await?;
@@ -32,7 +33,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
         texts().state,
         texts().actions,
     ];
-    let rows = html! { @for member in &staff { (row(desk, member)) } };
+    let rows = html! { @for member in &staff { (member_row(desk, member)) } };
     let content = html! {
         div.stack {
             (markup::table(&markup::headings(&labels), &rows))
@@ -46,7 +47,7 @@ pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, A
     Ok(settings_page(texts().staff, None, errors, &content))
 }
 
-/// Renders the form for a new member.
+/// Renders the form for adding a member.
 fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let name = Input::from_form("name", texts().name, form, errors)
@@ -68,8 +69,8 @@ fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the row of a member.
-fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
+/// Renders the table row of a member. The signed-in member's own row has no buttons.
+fn member_row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     let is_self = member.id == desk.session.member.id;
     html! {
         tr {
@@ -81,15 +82,15 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
                     (role_form(desk, member))
                 }
             }
-            td data-label=(texts().state) { (state(member, desk.visit.now)) }
+            td data-label=(texts().state) { (member_state(member, desk.visit.now)) }
             td data-label=(texts().actions) {
                 div.buttons {
                     @if is_self {
                         (texts().you)
                     } @else {
-                        (button(desk, member, "reset", texts().new_link))
+                        (action_button(desk, member, "reset", texts().new_link))
                         @if member.disabled_at.is_none() {
-                            (button(desk, member, "disable", texts().disable))
+                            (action_button(desk, member, "disable", texts().disable))
                         }
                     }
                 }
@@ -98,7 +99,7 @@ fn row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders the form that gives a member another role.
+/// Renders the form that changes a member's role.
 fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     let name = member.name.as_str();
     html! {
@@ -120,8 +121,8 @@ fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders whether and how a member can sign in.
-fn state(member: &StaffMember, now: Timestamp) -> Markup {
+/// Renders whether a member can sign in, and how.
+fn member_state(member: &StaffMember, now: Timestamp) -> Markup {
     if let Some(disabled_at) = member.disabled_at {
         return html! { (texts().disabled_state) " " (markup::time(disabled_at, now)) };
     }
@@ -140,8 +141,8 @@ fn state(member: &StaffMember, now: Timestamp) -> Markup {
     html! { (state) }
 }
 
-/// Renders a button that sends the form of [`change_member`] with this action.
-fn button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
+/// Renders a button that submits this action to [`change_member`].
+fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (member.id) } {
             (desk.key(&format!("{action}-{}", member.id)))
@@ -155,13 +156,15 @@ fn button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> M
     }
 }
 
-/// Returns the host of the provider of an identity: `login.example` for `https://login.example/realms/shop`.
+/// Returns the host of the provider of an identity: `login.example` for
+/// `https://login.example/realms/shop`.
 fn provider_host(identity: &Identity) -> &str {
     let (_, host_and_path) = identity.issuer.split_once("://").unwrap_or_default();
     host_and_path.split('/').next().unwrap_or_default()
 }
 
-/// Responds to `POST /settings/staff`.
+/// Responds to `POST /settings/staff`: adds a member, and shows the link with which the member
+/// chooses a password.
 pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(name) = StaffName::new(form.raw("name")) else {
@@ -170,12 +173,12 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Ok(role) = form.raw("role").parse() else {
         return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
     };
-    let link = Token::generate(&mut desk.random_of_form());
+    let link = Token::generate(&mut desk.random_from_form());
     let member = StaffMember::new(name.clone(), role, &link, desk.visit.now);
     let change = StaffChange::adding(member);
     let message = match desk.visit.write(change, desk.session.actor()).await? {
         StaffWriteOutcome::Done(_) => return Ok(link_page(desk, &name, &link)),
-        StaffWriteOutcome::NameTaken if was_made(desk, &link).await? => {
+        StaffWriteOutcome::NameTaken if already_created(desk, &link).await? => {
             return Ok(link_page(desk, &name, &link));
         }
         StaffWriteOutcome::NameTaken => texts().member_name_taken,
@@ -184,26 +187,28 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     members(desk, &Errors::from_text(message)).await
 }
 
-/// Whether this form has made its link before, and nobody has used it.
-async fn was_made(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
+/// Whether this form has already created its link, which nobody has used yet. True after a double
+/// click.
+async fn already_created(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
     let key = StaffKey::Link(link.digest());
     Ok(desk.store().find_staff(key).await?.is_some())
 }
 
-/// Returns the page that shows a link once.
+/// Returns the page that shows a member's link once.
 fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     let url = format!("{}/link/{}", desk.visit.visitor.origin, link.reveal());
     let content = secret_card(&texts().give_link(name.as_str()), &url, PAGE);
     settings_page(texts().link, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/staff/{id}`: `do` is `role`, `reset` or `disable`.
+/// Responds to `POST /settings/staff/{id}`. The form field `do` selects the action: `role`, `reset`
+/// or `disable`.
 pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .id(|id| Some(StaffId(id)))
         .ok_or_else(ApiError::no_such_path)?;
     if id == desk.session.member.id {
-        // So there is always a manager.
+        // Nobody can lock themselves out, so at least one manager always remains.
         return Err(ApiError::new(
             Problem::InsufficientScope,
             texts().own_access,
@@ -213,13 +218,14 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = member.ok_or_else(ApiError::no_such_path)?;
     match desk.visit.form.raw("do") {
         "role" => change_role(desk, member).await,
-        "disable" => disable(desk, member).await,
-        "reset" => reset(desk, member).await,
+        "disable" => disable_member(desk, member).await,
+        "reset" => reset_member(desk, member).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }
 
-/// Gives a member the role in the form, after the manager has said yes.
+/// Changes a member's role to the one in the form, after a confirmation. Fails with 403 for a
+/// member whose role comes from the provider.
 async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let role: Option<Role> = desk.visit.form.raw("role").parse().ok();
     if let Some(role) = role
@@ -229,7 +235,7 @@ async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiE
         let effect = texts().role_becomes(name, member.role, role);
         let object = texts().for_member(name);
         if let Some(question) =
-            Question::about_setting(desk, texts().change_role, object.trim(), effect, PAGE)
+            Question::confirm_setting_change(desk, texts().change_role, object.trim(), effect, PAGE)
         {
             return Ok(question);
         }
@@ -242,17 +248,19 @@ async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiE
         return Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form));
     };
     if role == member.role {
-        return Ok(Reply::See(PAGE.to_owned(), None));
+        return Ok(Reply::Redirect(PAGE.to_owned(), None));
     }
     let change = member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
     write_and_redirect(desk, change, PAGE, "role-changed").await
 }
 
-/// Ends the access of a member, after the manager has said yes.
-async fn disable(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
+/// Disables a member and ends all of the member's sessions, after a confirmation.
+async fn disable_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.as_str();
     let effect = texts().disable_member(name);
-    if let Some(question) = Question::about_setting(desk, texts().disable, name, effect, PAGE) {
+    if let Some(question) =
+        Question::confirm_setting_change(desk, texts().disable, name, effect, PAGE)
+    {
         return Ok(question);
     }
     let now = desk.visit.now;
@@ -262,30 +270,31 @@ async fn disable(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError
     write_and_redirect(desk, change, PAGE, "member-disabled").await
 }
 
-/// Gives a member a new link in place of the password, after the manager has said yes.
-async fn reset(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
+/// Resets a member: ends all sessions, and replaces the password by a new link, after a confirmation.
+async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.clone();
     let effect = texts().reset_member(name.as_str());
     let object = texts().for_member(name.as_str());
     if let Some(question) =
-        Question::about_setting(desk, texts().make_link, object.trim(), effect, PAGE)
+        Question::confirm_setting_change(desk, texts().make_link, object.trim(), effect, PAGE)
     {
         return Ok(question);
     }
-    let link = Token::generate(&mut desk.random_of_form());
-    // The version is the one on the page of the button, so a form that is sent again takes nothing back.
+    let link = Token::generate(&mut desk.random_from_form());
+    // Uses the version from when the button was rendered, so that a form submitted again later does
+    // not undo newer changes.
     let shown_version = desk.visit.form.integer("version").unwrap_or(member.version);
     let member = member.reset(&link, desk.visit.now);
     let change = StaffChange::new(shown_version, member, ActType::StaffReset)
         .with_ended_sessions(EndedSessions::All);
     let result = desk.visit.write(change, desk.session.actor()).await?;
-    if matches!(result, StaffWriteOutcome::Done(_)) || was_made(desk, &link).await? {
+    if matches!(result, StaffWriteOutcome::Done(_)) || already_created(desk, &link).await? {
         return Ok(link_page(desk, &name, &link));
     }
     Err(changed_meanwhile())
 }
 
-/// Responds to `POST /settings/sessions/end`.
+/// Responds to `POST /settings/sessions/end`: ends the session of any member.
 pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, None, PAGE).await
 }

@@ -1,4 +1,5 @@
-//! The pages with which staff sign in, and manage their accounts, each other and API keys.
+//! Pages for signing in, for the member's own account, and for managing staff and API keys. Also
+//! the parts that settings pages share.
 
 mod account;
 mod attempts;
@@ -33,7 +34,7 @@ pub(super) use self::{
     provider::{handle_callback, redirect_to_provider, signed_in_page},
     saved_form::page as saved_form_page,
     second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
-    sign_in::{continue_here, give_code, sign_in, sign_in_form},
+    sign_in::{continue_here, sign_in, sign_in_form, submit_code},
     sign_in_page::sign_in_page,
     sign_out::{end_sessions, sign_out},
 };
@@ -41,15 +42,16 @@ pub(super) use self::{
 use super::reply::Flash;
 use crate::prelude::*;
 
-/// Renders an input for a password.
+/// Renders a password input.
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
-    let mut input = password(id, label);
+    let mut input = password_field(id, label);
     input.hint = hint;
     input.show()
 }
 
-/// Returns an input for a password, which a password manager fills in.
-fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
+/// Returns a password input. The `autocomplete` tells password managers whether to fill in the
+/// current password or to suggest a new one.
+fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     let autocomplete = match id {
         "new" | "again" => "new-password",
         _ => "current-password",
@@ -64,7 +66,7 @@ fn password<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     }
 }
 
-/// Renders two inputs for the same new password.
+/// Renders two inputs for a new password, which must be typed twice.
 fn new_password_inputs() -> Markup {
     let hint = Some(texts().new_password_hint);
     html! {
@@ -73,7 +75,7 @@ fn new_password_inputs() -> Markup {
     }
 }
 
-/// Renders an input for a code of the second factor.
+/// Renders an input for a one-time code or a recovery code.
 fn code_input(label: &str, hint: Option<&str>) -> Markup {
     Input {
         id: "code",
@@ -86,8 +88,8 @@ fn code_input(label: &str, hint: Option<&str>) -> Markup {
     .show()
 }
 
-/// Renders the problem, if there is one.
-fn problem(message: Option<&str>) -> Markup {
+/// Renders an error message at the top of a page, if there is one.
+fn problem_banner(message: Option<&str>) -> Markup {
     html! {
         @if let Some(message) = message {
             div.problem role="alert" tabindex="-1" autofocus { p { (message) } }
@@ -95,14 +97,14 @@ fn problem(message: Option<&str>) -> Markup {
     }
 }
 
-/// Renders a secret that is shown once, with a hint, and with the link to the page after it.
+/// Renders a secret that is shown only once, with a hint, a copy button, and a link to continue.
 pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Markup {
     html! {
         div.card {
             p { (hint) }
             code.secret { (secret) }
             div.buttons {
-                // Only the script shows it, where the browser lets a page copy.
+                // The script reveals the button if the browser allows copying.
                 button type="button" data-copy=(secret) data-done=(texts().copied) hidden { (texts().copy) }
                 a.button.main href=(next_path) { (texts().secret_kept) }
             }
@@ -111,7 +113,7 @@ pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Marku
     }
 }
 
-/// Returns 422 for a page with a problem, and otherwise 200.
+/// Returns the status of a page: 422 if it shows a problem, and otherwise 200.
 fn status_of(problem: Option<&str>) -> StatusCode {
     match problem {
         Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -119,7 +121,7 @@ fn status_of(problem: Option<&str>) -> StatusCode {
     }
 }
 
-/// Renders the menu of the settings, with a mark at the page that has this title.
+/// Renders the settings menu, and marks the page with this title as the current one.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
         ("/settings/store", texts().store),
@@ -139,12 +141,12 @@ pub(super) fn settings_menu(title: &str) -> Markup {
     }
 }
 
-/// Responds to `GET /settings` with its first page.
+/// Responds to `GET /settings` with a redirect to the first settings page.
 pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
-    ready(Ok(Reply::See("/settings/store".to_owned(), None)))
+    ready(Ok(Reply::Redirect("/settings/store".to_owned(), None)))
 }
 
-/// Returns a page of the settings, with a hint about its purpose.
+/// Returns a settings page: the menu, a hint about the page's purpose, the errors, and the content.
 pub(super) fn settings_page(
     title: &str,
     hint: Option<&str>,
@@ -157,29 +159,29 @@ pub(super) fn settings_page(
         (errors.summary())
         (content)
     };
-    page(title, errors, &content)
+    titled_page(title, errors, &content)
 }
 
 /// Returns a page of the member's own account.
 fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
-    page(title, errors, &html! { (errors.summary()) (content) })
+    titled_page(title, errors, &html! { (errors.summary()) (content) })
 }
 
 /// Returns a page with its title as the heading.
-fn page(title: &str, errors: &Errors, content: &Markup) -> Reply {
+fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
     Page::new(title, content)
         .with_error_status_if(!errors.is_empty())
         .into()
 }
 
-/// Sends the browser to a page, which shows the message with this code. See [`wording::flash`].
+/// Redirects to a page, which shows the flash message with this code. See [`wording::flash`].
 pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
-    Reply::See(path.to_owned(), Some(Flash::new(code, 0)))
+    Reply::Redirect(path.to_owned(), Some(Flash::new(code, 0)))
 }
 
-/// Makes a change of a member, and sends the browser to a page with a message. Fails with 409 if somebody else has
-/// changed the member, and like the store.
+/// Writes a change of a member, and redirects to a page with a flash message. Fails with 409 if
+/// somebody else has changed the member meanwhile, and like the store.
 async fn write_and_redirect(
     desk: &Desk<'_>,
     change: StaffChange,
@@ -192,7 +194,7 @@ async fn write_and_redirect(
     }
 }
 
-/// Returns the error when two people change a member at once.
+/// Returns the 409 error for a concurrent change of the same member.
 fn changed_meanwhile() -> ApiError {
     ApiError::new(Problem::InvalidTransition, texts().changed_meanwhile)
 }

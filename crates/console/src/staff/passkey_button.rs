@@ -1,4 +1,4 @@
-//! The button that asks for a passkey, and the host for which passkeys are.
+//! The passkey button, and the host to which passkeys are bound.
 
 use std::net::IpAddr;
 
@@ -7,8 +7,9 @@ use petstore_web::edge::{Origin, request::without_port};
 
 use crate::{layout, prelude::*, visit::Visit};
 
-/// Returns the host for which passkeys are. `None` if this browser uses an address without passkeys: they need the name
-/// of a host that stays the same, TLS except on this machine, and members with passwords.
+/// Returns the host to which passkeys are bound (the relying party id). `None` if passkeys are not
+/// available in this request: they need a stable host name, HTTPS except on this machine, and a
+/// console with passwords.
 pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     if !visit.console.has_passwords() {
         return None;
@@ -25,7 +26,8 @@ pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     (is_stable && is_name && is_safe).then_some(host)
 }
 
-/// Renders the button with which this member, or anybody, signs in with a passkey.
+/// Renders the button for signing in with a passkey: of this member, or of anybody if the member is
+/// not known yet.
 pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) -> Markup {
     html! {
         @if let Some(member) = member {
@@ -39,7 +41,8 @@ pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) ->
     }
 }
 
-/// Renders a button that asks for a passkey, and then fills and sends the form around it. Only the script shows it.
+/// Renders a button that asks the browser for a passkey. The script reveals the button, and fills
+/// in and submits the form around it.
 pub(super) fn passkey_button(label: &str) -> Markup {
     html! {
         div data-passkey data-known=(texts().passkey_known) data-stopped=(texts().passkey_stopped)

@@ -14,7 +14,7 @@ use super::{
     account_page,
     attempts::record_rejection,
     destination::Destination,
-    passkey_assertion::{LATE_REASON, accept_assertion, decoded_part, encode},
+    passkey_assertion::{LATE_REASON, accept_assertion, decode_field, encode_base64url},
     passkey_button::{passkey_button, passkey_host},
     redirect_with_message,
     second_factor::check_still_has_one,
@@ -24,12 +24,14 @@ use super::{
 };
 use crate::{known_browsers, openid::Failure, prelude::*, visit::Visit};
 
+/// The path of the page, to which its forms redirect.
 const PAGE: &str = "/account/passkeys";
 
-/// The longest name of a passkey, in characters.
+/// The maximum length of a passkey's name, in characters.
 const MAX_NAME_LENGTH: usize = 60;
 
-/// Responds to `POST /sign-in/passkey`: without a password, after a password, or to prove again who the member is.
+/// Responds to `POST /sign-in/passkey`: signs in with a passkey in place of a password, as the
+/// second factor after a password, or to authenticate again in a session.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let ask_again = |message: &str, status| {
@@ -38,21 +40,17 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
             .with_status(status);
         Ok(page.render(visit))
     };
-    let user_handle = decoded_part(visit, "user");
-    let key = StaffKey::Id(Passkey::member_from_handle(&user_handle));
-    let member = visit.console.app.store.find_staff(key).await?;
-    // Only a passkey has the rest of the handle, so a number names nobody.
-    let member = member.filter(|member| has_passkey_with(member, &user_handle));
-    let known_member = match &member {
+    let claimed_member = find_member_by_handle(visit, &decode_field(visit, "user")).await?;
+    let known_member = match &claimed_member {
         Some(member) if known_browsers::has_signed_in(visit, member) => Some(member.id),
         _ => None,
     };
-    if let Err(error) = visit.guess(visit.form.raw("user"), known_member) {
+    if let Err(error) = visit.count_attempt(visit.form.raw("user"), known_member) {
         return ask_again(error.message(), StatusCode::TOO_MANY_REQUESTS);
     }
 
     let result = accept_assertion(visit, "webauthn.get", |assertion, host| {
-        let mut active_member = match member.clone() {
+        let mut active_member = match claimed_member.clone() {
             Some(member) if member.disabled_at.is_none() => member,
             _ => return Err("no member has it"),
         };
@@ -63,7 +61,7 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         Ok(accepted) => accepted,
         Err(reason) => {
             let cause = Failure::Invalid(reason.to_owned());
-            record_rejection(visit, "passkey", member.as_ref(), Some(&cause)).await?;
+            record_rejection(visit, "passkey", claimed_member.as_ref(), Some(&cause)).await?;
             let message = if reason == LATE_REASON {
                 texts().passkey_late
             } else {
@@ -82,9 +80,24 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         act.details.push((name.into(), value));
     }
     match begin_session(visit, &member, act).await? {
-        Some(token) => destination.enter(visit, &token, &member, "passkey").await,
+        Some(token) => {
+            destination
+                .complete_sign_in(visit, &token, &member, "passkey")
+                .await
+        }
         None => ask_again(texts().passkey_late, StatusCode::FORBIDDEN),
     }
+}
+
+/// Finds the member whose passkeys have this user handle. The whole handle must match: the member's
+/// id in it is easy to guess, but the rest is known only to a passkey.
+async fn find_member_by_handle(
+    visit: &Visit<'_>,
+    user_handle: &[u8],
+) -> Result<Option<StaffMember>, ApiError> {
+    let key = StaffKey::Id(Passkey::member_from_handle(user_handle));
+    let member = visit.console.app.store.find_staff(key).await?;
+    Ok(member.filter(|member| has_passkey_with(member, user_handle)))
 }
 
 /// Whether the member has a passkey with this handle.
@@ -95,21 +108,21 @@ fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
         .any(|passkey| passkey.user == user_handle)
 }
 
-/// Returns the handle by which the passkeys of a member name the member.
+/// Returns the user handle (Web Authentication) with which a member's passkeys identify the member.
 fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
     let signature = visit.sign(format!("passkeys of staff {}", member.id).as_bytes());
     Passkey::user_handle(member.id, &signature)
 }
 
-/// Shows `GET /account/passkeys`, with the problems of a form.
+/// Responds to `GET /account/passkeys`, and to an invalid form with its errors.
 pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     if member.password.is_none() || !desk.visit.console.has_passwords() {
-        return Ok(Reply::See("/account".to_owned(), None));
+        return Ok(Reply::Redirect("/account".to_owned(), None));
     }
     let content = html! {
         p { (texts().passkeys_hint) }
-        @if !member.passkeys.is_empty() { (table(desk)) }
+        @if !member.passkeys.is_empty() { (passkey_table(desk)) }
         @if member.passkeys.len() >= Passkey::MAX {
             p { (texts().passkeys_full) }
         } @else if passkey_host(&desk.visit).is_none() {
@@ -121,8 +134,8 @@ pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, 
     Ok(account_page(texts().passkeys, errors, &content))
 }
 
-/// Renders the passkeys of the member, each with a button to remove it.
-fn table(desk: &Desk<'_>) -> Markup {
+/// Renders the table of the member's passkeys, each with a button to remove it.
+fn passkey_table(desk: &Desk<'_>) -> Markup {
     let labels = [
         texts().name,
         texts().added_at,
@@ -130,13 +143,13 @@ fn table(desk: &Desk<'_>) -> Markup {
         texts().actions,
     ];
     let rows = html! {
-        @for passkey in &desk.session.member.passkeys { (row(desk, passkey)) }
+        @for passkey in &desk.session.member.passkeys { (passkey_row(desk, passkey)) }
     };
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Renders the row of a passkey.
-fn row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
+/// Renders the table row of a passkey.
+fn passkey_row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
     let now = desk.visit.now;
     html! {
         tr {
@@ -152,7 +165,7 @@ fn row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
             td data-label=(texts().actions) {
                 form method="post" action="/account/passkeys/remove" {
                     (desk.key("remove"))
-                    input type="hidden" name="id" value=(encode(&passkey.id));
+                    input type="hidden" name="id" value=(encode_base64url(&passkey.id));
                     button {
                         (texts().remove_choice)
                         span.hidden { (texts().for_member(&passkey.name)) }
@@ -163,7 +176,7 @@ fn row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
     }
 }
 
-/// Renders the form for a new passkey, which proposes the name of the browser.
+/// Renders the form for adding a passkey, which suggests the name of the browser.
 fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
@@ -177,11 +190,11 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let present_ids: Vec<String> = member
         .passkeys
         .iter()
-        .map(|passkey| encode(&passkey.id))
+        .map(|passkey| encode_base64url(&passkey.id))
         .collect();
     html! {
         form.fields.card method="post" action=(PAGE)
-            data-user=(encode(&user_handle(visit, member)))
+            data-user=(encode_base64url(&user_handle(visit, member)))
             data-member=(member.name.as_str()) data-present=(present_ids.join(" ")) {
             (desk.key("add"))
             (name.show())
@@ -190,12 +203,12 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     }
 }
 
-/// Responds to `POST /account/passkeys`.
+/// Responds to `POST /account/passkeys`: adds the passkey that the browser has just created.
 pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
-    let id = decoded_part(visit, "id");
-    // A second click sends a passkey that the member has already.
+    let id = decode_field(visit, "id");
+    // A double click submits a passkey that the member already has.
     if member.passkeys.iter().any(|passkey| passkey.id == id) {
         return Ok(redirect_with_message(PAGE, "passkey-added"));
     }
@@ -219,7 +232,7 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             user: user_handle(visit, member),
             ..assertion
         };
-        let key = decoded_part(visit, "key");
+        let key = decode_field(visit, "key");
         let has_key = !key.is_empty();
         let public_key = has_key.then(|| PublicKey {
             algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
@@ -246,9 +259,10 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Responds to `POST /account/passkeys/remove`.
+/// Responds to `POST /account/passkeys/remove`. A passkey that has already been removed is not an
+/// error.
 pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let id = decoded_part(&desk.visit, "id");
+    let id = decode_field(&desk.visit, "id");
     let mut passkeys = desk.session.member.passkeys.clone();
     let Some(index) = passkeys.iter().position(|passkey| passkey.id == id) else {
         return Ok(redirect_with_message(PAGE, "passkey-removed"));
@@ -258,8 +272,8 @@ pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     save_passkeys(desk, passkeys, &removed_passkey, kind, "passkey-removed").await
 }
 
-/// Gives the member these passkeys, and ends the other sessions. The audit trail names the passkey that was added or
-/// removed.
+/// Replaces the member's passkeys by this list, and ends the member's other sessions. The audit
+/// trail names the passkey that was added or removed.
 async fn save_passkeys(
     desk: &Desk<'_>,
     passkeys: Vec<Passkey>,

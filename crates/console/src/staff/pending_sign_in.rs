@@ -1,4 +1,4 @@
-//! The sign-ins at the provider that have begun in a browser, which keeps them in a cookie.
+//! Pending sign-ins at the provider, which are kept in a cookie of the browser.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::Method;
@@ -8,32 +8,36 @@ use petstore_web::edge::Response;
 use super::{destination::own_path, sign_out::console_origin};
 use crate::{cookies::Cookie, openid::SignIn, visit::Visit};
 
-/// The time that a sign-in may take, in seconds.
+/// How long a sign-in may take, in seconds.
 const MAX_SECONDS: u32 = 10 * 60;
 
-/// The number of sign-ins that may have begun in one browser: several pages can lead to the provider at once.
+/// The maximum number of pending sign-ins of one browser, which can begin one in each of several
+/// tabs.
 const MAX_PENDING: usize = 4;
 
-/// The longest path to which a sign-in leads, in bytes, because a cookie has it.
+/// The maximum length of the path to which a sign-in leads, in bytes, because the cookie contains it.
 const MAX_NEXT_BYTES: usize = 500;
 
-/// A sign-in that has begun in this browser. Its cookie has a random text; state, nonce and the secret of
-/// PKCE follow from this text with a key of the service. So the service stores nothing of a sign-in, no
-/// response counts in another browser, and none with a text that the service has not made.
+/// A sign-in that has begun in this browser. The cookie has a random text, from which `state`,
+/// `nonce` and the PKCE verifier are derived with a secret key. So the service stores nothing for a
+/// pending sign-in, a callback is rejected in any other browser, and a cookie that the service did
+/// not make is useless.
 pub(super) struct PendingSignIn {
-    /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: the secret, the second in which the sign-in began,
-    /// whether the provider asks again, and the path to which the sign-in leads, in base64url.
+    /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: a secret, the Unix time of the
+    /// beginning, whether the provider must authenticate the member again, and the path to which
+    /// the sign-in leads, in base64url.
     text: String,
     /// The Unix time at which the sign-in began, in seconds.
     begun_second: i64,
-    /// Whether the provider asks the member again for a proof.
+    /// Whether the provider must authenticate the member again.
     asks_again: bool,
     /// The path to which the sign-in leads.
     pub(super) next_path: String,
 }
 
 impl PendingSignIn {
-    /// Begins a sign-in that leads to the page in the query of this request.
+    /// Begins a sign-in that leads to the page in the query parameter `next`, or to the first page
+    /// if that is not a page of the console.
     pub(super) fn begin(visit: &Visit<'_>) -> Option<Self> {
         let secret = visit.console.with_random(Token::generate).reveal();
         let next_path = match own_path(visit, &Method::GET, visit.query.raw("next")) {
@@ -46,7 +50,7 @@ impl PendingSignIn {
         Self::parse(&format!("{secret}.{second}.{asks_again}.{encoded_path}"))
     }
 
-    /// Parses the text in a cookie.
+    /// Parses the text of one sign-in in the cookie.
     fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
         let [_secret, second, asks_again, encoded_path] = parts[..] else {
@@ -61,7 +65,7 @@ impl PendingSignIn {
         })
     }
 
-    /// Returns the sign-ins of this browser that can still complete.
+    /// Returns the pending sign-ins of this browser that have not expired.
     pub(super) fn all(visit: &Visit<'_>) -> impl Iterator<Item = Self> {
         let now = visit.now.as_second();
         Cookie::Provider
@@ -75,16 +79,17 @@ impl PendingSignIn {
             })
     }
 
-    /// Takes the sign-in out of the list whose state is in the query of this request.
-    pub(super) fn take_called_back(list: &mut Vec<Self>, visit: &Visit<'_>) -> Option<Self> {
+    /// Removes from the list the sign-in that belongs to the callback's `state` parameter, and
+    /// returns it.
+    pub(super) fn take_by_state(list: &mut Vec<Self>, visit: &Visit<'_>) -> Option<Self> {
         let state = visit.query.raw("state");
         let index = list
             .iter()
-            .position(|pending| pending.derived_text("state", visit) == state)?;
+            .position(|pending| pending.derive_value("state", visit) == state)?;
         Some(list.remove(index))
     }
 
-    /// Replaces the sign-ins in the cookie of the browser by the first [`MAX_PENDING`] of the list.
+    /// Replaces the sign-ins in the cookie by the first [`MAX_PENDING`] of the list.
     pub(super) fn save(list: Vec<Self>, visit: &Visit<'_>, response: &mut Response) {
         let texts: Vec<String> = list
             .into_iter()
@@ -95,23 +100,23 @@ impl PendingSignIn {
         Cookie::Provider.set(visit, response, &texts.join("~"), Some(seconds));
     }
 
-    /// Returns the text for a purpose that follows from the random text and the key of the service.
-    fn derived_text(&self, purpose: &str, visit: &Visit<'_>) -> String {
+    /// Derives the secret value for a purpose, such as `state`, from the text in the cookie.
+    fn derive_value(&self, purpose: &str, visit: &Visit<'_>) -> String {
         visit.sign(format!("{purpose} of sign-in {}", self.text).as_bytes())
     }
 
-    /// Returns the sign-in as the provider gets it.
-    pub(super) fn request(&self, visit: &Visit<'_>) -> SignIn {
+    /// Returns the parameters of the sign-in in the protocol with the provider.
+    pub(super) fn protocol_parameters(&self, visit: &Visit<'_>) -> SignIn {
         SignIn {
             redirect: format!("{}/sign-in/callback", console_origin(visit)),
-            state: self.derived_text("state", visit),
-            nonce: self.derived_text("nonce", visit),
-            verifier: self.derived_text("verifier", visit),
+            state: self.derive_value("state", visit),
+            nonce: self.derive_value("nonce", visit),
+            verifier: self.derive_value("verifier", visit),
             asks_again: self.asks_again,
         }
     }
 
-    /// Returns the link of a member, if the sign-in began on the page of one.
+    /// Returns the member's link from whose page the sign-in began, if there was one.
     pub(super) fn link(&self) -> Option<TokenDigest> {
         TokenDigest::from_presented(self.next_path.strip_prefix("/link/")?)
     }

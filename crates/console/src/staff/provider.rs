@@ -33,18 +33,18 @@ use crate::{
     visit::Visit,
 };
 
-/// The number of times that a sign-in is tried again when a member changes at the same moment.
+/// How often a sign-in is attempted in total if concurrent changes of members keep interfering.
 const MAX_TRIES: u32 = 30;
 
-/// The reason for a rejected sign-in.
+/// The reason why a sign-in was rejected.
 enum Rejection {
-    /// A message for the person.
+    /// Rejected with this message for the person.
     Message(String),
-    /// The message after too many attempts.
+    /// Rejected because of the rate limit, with this message.
     TooManyAttempts(String),
-    /// The failure of the provider, whose cause is for the log.
+    /// A failure at the provider. Its details are only for the log.
     Provider(Failure),
-    /// An error of the service.
+    /// An error of this service.
     Service(ApiError),
 }
 
@@ -54,11 +54,12 @@ impl<E: Into<ApiError>> From<E> for Rejection {
     }
 }
 
-/// Responds to `GET /sign-in/provider`: sends the browser to the provider.
+/// Responds to `GET /sign-in/provider`: begins a sign-in, and redirects the browser to the provider.
 pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let pending = PendingSignIn::begin(visit).ok_or_else(changed_meanwhile)?;
-    match provider.authorization_url(&pending.request(visit)).await {
+    let parameters = pending.protocol_parameters(visit);
+    match provider.authorization_url(&parameters).await {
         Ok(url) => {
             let mut response = layout::redirect(url.as_str());
             let mut pending_sign_ins = vec![pending];
@@ -70,11 +71,12 @@ pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, 
     }
 }
 
-/// Responds to `GET /sign-in/callback`: the browser comes back from the provider.
+/// Responds to `GET /sign-in/callback`, with which the provider sends the browser back: completes
+/// the pending sign-in.
 pub(crate) async fn handle_callback(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let mut other_sign_ins: Vec<PendingSignIn> = PendingSignIn::all(visit).collect();
-    let pending = PendingSignIn::take_called_back(&mut other_sign_ins, visit);
+    let pending = PendingSignIn::take_by_state(&mut other_sign_ins, visit);
     let next_path = pending.as_ref().map_or("/", |pending| &pending.next_path);
     let result = if let Some(pending) = &pending {
         sign_in_person(visit, provider, pending).await
@@ -90,7 +92,8 @@ pub(crate) async fn handle_callback(visit: &Visit<'_>) -> Result<Response, ApiEr
     Ok(response)
 }
 
-/// Signs in the person whom the provider names. A person without a role loses the sessions at this console.
+/// Signs in the person whom the provider names. If no role rule matches the person any more, also
+/// ends the person's existing sessions.
 async fn sign_in_person(
     visit: &Visit<'_>,
     provider: &Provider,
@@ -100,7 +103,7 @@ async fn sign_in_person(
     if visit.query.raw("code").is_empty() {
         return Err(Rejection::Message(texts().sign_in_stopped(host)));
     }
-    let person = ask_for_person(visit, provider, pending).await?;
+    let person = redeem_code(visit, provider, pending).await?;
     let Some(role) = person.role else {
         end_sessions_of(visit, Some(&person.identity), None).await?;
         let cause = Failure::WithoutRole(person.claim_names);
@@ -114,16 +117,16 @@ async fn sign_in_person(
         &pending.next_path
     };
     let mut response = layout::redirect(next_path);
-    session::sign_in(visit, &mut response, &signed_in.token, &signed_in.member);
+    session::set_cookies(visit, &mut response, &signed_in.token, &signed_in.member);
     remember_id_token(visit, &mut response, &person.id_token);
     Ok(response)
 }
 
-/// The longest ID token in a cookie, in bytes. Browsers keep cookies of up to 4,096 bytes.
+/// The longest ID token that is kept in a cookie, in bytes. Browsers limit a cookie to 4,096 bytes.
 const MAX_COOKIE_TOKEN_BYTES: usize = 3 << 10;
 
-/// Gives the browser the ID token of its sign-in, which the provider can require to sign out. A longer token is not
-/// remembered.
+/// Keeps the ID token in a cookie, because the provider may require it for signing out. A token
+/// that is too long for a cookie is not kept.
 fn remember_id_token(visit: &Visit<'_>, response: &mut Response, id_token: &str) {
     if id_token.len() <= MAX_COOKIE_TOKEN_BYTES {
         Cookie::IdToken.set(visit, response, id_token, None);
@@ -132,9 +135,10 @@ fn remember_id_token(visit: &Visit<'_>, response: &mut Response, id_token: &str)
     }
 }
 
-/// Asks the provider for the person of the code. Each code counts by its sender before the provider is asked, and a
-/// code that the provider rejects goes on counting, because strangers can invent codes.
-async fn ask_for_person(
+/// Redeems the authorization code in the query at the provider. Each code counts against the
+/// sender's limit before the provider is asked, and is refunded unless the provider rejects it. So
+/// only invented codes, with which strangers could flood the provider, exhaust the limit.
+async fn redeem_code(
     visit: &Visit<'_>,
     provider: &Provider,
     pending: &PendingSignIn,
@@ -148,39 +152,41 @@ async fn ask_for_person(
         return Err(Rejection::TooManyAttempts(error.message().to_owned()));
     }
     let state = visit.query.raw("state");
-    if !visit.console.used.callbacks.take(state, visit.now) {
+    let used_states = &visit.console.replay_caches.callbacks;
+    if !used_states.insert(state, visit.now) {
         let message = texts().sign_in_elsewhere.to_owned();
         return Err(Rejection::Message(message));
     }
 
     let code = visit.query.raw("code");
     let issuer = visit.query.all("iss").next();
+    let parameters = pending.protocol_parameters(visit);
     let person = provider
-        .redeem_code(caller, &pending.request(visit), code, issuer, visit.now)
+        .redeem_code(caller, &parameters, code, issuer, visit.now)
         .await;
     if !matches!(person, Err(Failure::Invalid(_))) {
-        guesses.forget_code(caller);
+        guesses.refund_code(caller);
     }
     person.map_err(Rejection::Provider)
 }
 
-/// A member who has a new session.
+/// A member with a new session.
 struct SignedInMember {
     member: StaffMember,
-    /// The secret of the session.
+    /// The session token.
     token: Token,
 }
 
-/// The change of a member with which a person signs in.
+/// The next write of a sign-in.
 enum SignInChange {
-    /// The member gets the role that the provider states. Then the sign-in is decided again.
+    /// Gives the member the role that the provider states. Afterwards, the sign-in is decided again.
     ChangeRole(StaffChange),
-    /// The session begins with this change.
+    /// Begins the session, and updates or adds the member in the same write.
     BeginSession(StaffChange),
 }
 
-/// Signs the person in: as their member, as the member of the link, or as a new member. Decides again if something
-/// changes between the decision and the write.
+/// Signs the person in: as their existing member, as the member of an invitation link, or as a new
+/// member. Decides again if something has changed between the decision and the write.
 async fn try_to_sign_in(
     visit: &Visit<'_>,
     person: &Person,
@@ -202,7 +208,8 @@ async fn try_to_sign_in(
     Err(changed_meanwhile().into())
 }
 
-/// Decides from the present members how the person signs in.
+/// Decides how the person signs in, based on the current members and the link from which the
+/// sign-in began.
 async fn decide_sign_in(
     visit: &Visit<'_>,
     person: &Person,
@@ -221,7 +228,7 @@ async fn decide_sign_in(
             let host = required_provider(visit)?.settings.issuer.host();
             return Err(Rejection::Message(texts().identity_of_another(host)));
         }
-        return sign_in_as_member(visit, member, role);
+        return decide_for_member(visit, member, role);
     }
     let identity = person.identity.clone();
     if let Some(mut linked_member) = linked_member {
@@ -239,14 +246,15 @@ async fn decide_sign_in(
         return Err(Rejection::Message(message));
     }
     let staff = store.list_staff().await?;
-    let name = free_name(person, &staff).ok_or_else(changed_meanwhile)?;
+    let name = unused_name(person, &staff).ok_or_else(changed_meanwhile)?;
     let unused_link = visit.console.with_random(Token::generate);
     let new_member = StaffMember::new(name, role, &unused_link, visit.now).with_identity(identity);
     let change = StaffChange::new(0, new_member, ActType::StaffAdded);
     Ok(SignInChange::BeginSession(change))
 }
 
-/// Finds the member of the link from which the sign-in began, if the member may use the link.
+/// Finds the member of the link from which the sign-in began, if the link is valid and the member
+/// is not disabled.
 async fn find_linked_member(
     visit: &Visit<'_>,
     pending: &PendingSignIn,
@@ -263,8 +271,9 @@ async fn find_linked_member(
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// Decides how a member whom the provider has confirmed signs in.
-fn sign_in_as_member(
+/// Decides how an existing member signs in. A role that differs from the one at the provider is
+/// changed first.
+fn decide_for_member(
     visit: &Visit<'_>,
     member: StaffMember,
     role: Role,
@@ -282,7 +291,8 @@ fn sign_in_as_member(
     Ok(SignInChange::BeginSession(change))
 }
 
-/// Writes the change with which a session begins. Returns `None` if something has changed since the decision.
+/// Writes the change that begins the session. Returns `None` if something has changed since the
+/// decision, so that the caller must decide again.
 async fn begin_session(
     visit: &Visit<'_>,
     person: &Person,
@@ -295,7 +305,7 @@ async fn begin_session(
         session::actor(&change.after)
     };
     let NewSession { token, mut record } = NewSession::confirmed(visit, change.after.id);
-    record.confirmed_at = proved_at(visit, person);
+    record.confirmed_at = authenticated_at(visit, person);
     record.provider_session.clone_from(&person.session);
     change.new_session = Some(record);
 
@@ -313,17 +323,19 @@ async fn begin_session(
     }
 }
 
-/// Returns the time at which the person has proved who they are. A proof whose time is not known is an old one.
-fn proved_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
-    let old_second = visit.now.as_second() - StaffSession::CONFIRMATION_SECONDS;
+/// Returns when the provider authenticated the person. If the provider does not say, the
+/// authentication counts as too old for pages that require a recent one.
+fn authenticated_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
+    let expired_second = visit.now.as_second() - StaffSession::CONFIRMATION_SECONDS;
     person
-        .proved_at
-        .or_else(|| Timestamp::from_second(old_second).ok())
+        .authenticated_at
+        .or_else(|| Timestamp::from_second(expired_second).ok())
 }
 
-/// Returns a name for a new member, with a number if a member has the name already: `Ana`, or `Ana 2`.
-fn free_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
-    // A number has at most four digits, and a space before it.
+/// Returns an unused name for a new member, with a number appended if the name is taken: `Ana`, or
+/// `Ana 2`.
+fn unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
+    // Leaves room for a space and a number of up to four digits.
     let max_length = StaffName::MAX_LENGTH - 5;
     let first_name = person
         .names
@@ -341,7 +353,7 @@ fn free_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
         .find(|name| !used_keys.contains(&name.key()))
 }
 
-/// Records a rejected sign-in, and returns the page to sign in with the reason.
+/// Records a rejected sign-in, and returns the sign-in page with the reason.
 async fn reject(
     visit: &Visit<'_>,
     rejection: Rejection,
@@ -374,10 +386,11 @@ async fn reject(
     Ok(page.render(visit))
 }
 
-/// Responds to `GET /sign-in/done`: the new tab of a member who signed in again.
+/// Responds to `GET /sign-in/done`, at which a sign-in in a separate tab ends: tells the member to
+/// return to the other tab.
 pub(crate) fn signed_in_page(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let content = html! { p { (texts().signed_in_hint) } };
-    ready(Ok(layout::page(
+    ready(Ok(layout::public_page(
         StatusCode::OK,
         &visit.facts,
         texts().signed_in,

@@ -1,5 +1,5 @@
-//! The page of a form that was filled in before a sign-in. The member reads its action and its values, and then sends it
-//! or not.
+//! The page that shows a form saved during a sign-in. The member reviews its action and its values,
+//! and then submits or discards it.
 
 use hyper::StatusCode;
 use petstore_domain::{
@@ -19,17 +19,18 @@ use crate::{
     words,
 };
 
-/// The maximum number of ticked animals that the page names.
+/// The maximum number of selected animals that the page names.
 const MAX_NAMED_ANIMALS: usize = 50;
 
-/// The form for ticked animals, which also has the filters of their list.
-const SELECTED: &str = "/animals/selected";
+/// The path of the form for selected animals, which also contains the filters of the list.
+const SELECTED_ANIMALS_PATH: &str = "/animals/selected";
 
-/// The inputs of the form for ticked animals that are no filters.
-const INPUTS_OF_SELECTED: [&str; 6] = ["to", "until", "why", "value", "contact", "price"];
+/// The inputs of the form for selected animals that are not filters.
+const SELECTED_ANIMALS_INPUTS: [&str; 6] = ["to", "until", "why", "value", "contact", "price"];
 
-/// The inputs whose values nobody may read on the screen: passwords, codes, and the parts of passkeys and sessions.
-const SECRETS: [&str; 13] = [
+/// The inputs whose values must not be shown: passwords, codes, and the parts of passkeys and
+/// sessions.
+const SECRET_INPUTS: [&str; 13] = [
     "current",
     "new",
     "again",
@@ -45,8 +46,8 @@ const SECRETS: [&str; 13] = [
     "key",
 ];
 
-/// The inputs that nobody types, and the inputs that the page shows in another way.
-const UNTYPED: [&str; 10] = [
+/// The inputs that are not typed by people, or that the page shows in another way.
+const HIDDEN_INPUTS: [&str; 10] = [
     "do",
     "pet",
     "version",
@@ -59,30 +60,33 @@ const UNTYPED: [&str; 10] = [
     "until-offset",
 ];
 
-/// Returns a page that shows the form to this path, and sends it when the member presses the button. The status is 409 if
-/// another member filled in the form.
+/// Returns the page that shows a saved form, with a button that submits it to `path`. If another
+/// member filled in the form, the page says so, with the status 409.
 pub(crate) async fn page(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,
     form: &Form,
 ) -> Result<Response, ApiError> {
-    let form_description = description(visit, member, path, form).await?;
-    let owner = match desk::owner_of(form) {
-        Some(owner) if owner != member.id => owner,
-        _ => {
-            let button = html! { button.main { (texts().send_kept) } };
-            let content = html! {
-                p { (texts().send_kept_hint) }
-                (form_description)
-                (send_form(path, form, &button))
-            };
-            let title = texts().continue_label;
-            return Ok(layout::page(StatusCode::OK, &visit.facts, title, &content));
-        }
+    let form_description = describe_form(visit, member, path, form).await?;
+    let other_owner = desk::owner_of(form).filter(|owner| *owner != member.id);
+    let Some(owner_id) = other_owner else {
+        let button = html! { button.main { (texts().send_kept) } };
+        let content = html! {
+            p { (texts().send_kept_hint) }
+            (form_description)
+            (hidden_form(path, form, &button))
+        };
+        let title = texts().continue_label;
+        return Ok(layout::public_page(
+            StatusCode::OK,
+            &visit.facts,
+            title,
+            &content,
+        ));
     };
 
-    let key = StaffKey::Id(owner);
+    let key = StaffKey::Id(owner_id);
     let owner = visit.console.app.store.find_staff(key).await?;
     let owner_name = match &owner {
         Some(owner) => owner.name.as_str(),
@@ -90,14 +94,14 @@ pub(crate) async fn page(
     };
     let member_name = member.name.as_str();
     let button = html! { button { (texts().send_as(member_name)) } };
-    let own_form = desk::given_to(form, member.id);
+    let own_form = desk::with_owner(form, member.id);
     let content = html! {
         p { (texts().form_of(owner_name, member_name)) }
         (form_description)
-        (send_form(path, &own_form, &button))
+        (hidden_form(path, &own_form, &button))
     };
     let title = texts().form_of_another;
-    Ok(layout::page(
+    Ok(layout::public_page(
         StatusCode::CONFLICT,
         &visit.facts,
         title,
@@ -105,8 +109,8 @@ pub(crate) async fn page(
     ))
 }
 
-/// Renders the fields of a form as hidden ones, with the button that sends them.
-fn send_form(path: &str, form: &Form, button: &Markup) -> Markup {
+/// Renders the form with all its fields hidden, and the button that submits it.
+fn hidden_form(path: &str, form: &Form, button: &Markup) -> Markup {
     html! {
         form method="post" action=(path) {
             @for (name, value) in form.fields() {
@@ -117,8 +121,9 @@ fn send_form(path: &str, form: &Form, button: &Markup) -> Markup {
     }
 }
 
-/// Renders the action of the form, its subjects, and the typed values, as far as this member may see them.
-async fn description(
+/// Renders what the form does, to which entries, and with which values, as far as this member may
+/// see them.
+async fn describe_form(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,
@@ -136,7 +141,7 @@ async fn description(
         dl.card {
             dt { (texts().what) }
             @if let Some(action) = action {
-                dd { (wording::form(action.name, form.get("do"))) }
+                dd { (wording::form_action(action.name, form.get("do"))) }
             }
             @if !question.is_empty() { dd { (markup::text(question, LONG_LENGTH)) } }
             dd.muted { code { (markup::readable(path, LONG_LENGTH)) } }
@@ -149,17 +154,17 @@ async fn description(
     })
 }
 
-/// The entries of the store that a form is about.
+/// The entries that a form would change.
 struct Subjects {
     order: Option<Order>,
-    /// The name of a member of the staff.
+    /// The name of the member of the staff whom the form is about.
     member: Option<String>,
     animals: Vec<StorePet>,
 }
 
 impl Subjects {
-    /// Reads the entry with the number in the path of the form, as far as the member may see it, and the ticked
-    /// animals.
+    /// Loads the entry whose number is in the form's path, as far as the member may see it, and the
+    /// selected animals.
     async fn load(
         store: &dyn Store,
         member: &StaffMember,
@@ -172,26 +177,26 @@ impl Subjects {
             member: None,
             animals: Vec::new(),
         };
-        let mut animals = Vec::new();
+        let mut animal_ids = Vec::new();
         if page.starts_with("/orders/")
             && let Some(id) = number.and_then(OrderId::new)
         {
             subjects.order = store.get_order(id).await?;
-            animals.extend(subjects.order.as_ref().map(|order| order.pet_id));
+            animal_ids.extend(subjects.order.as_ref().map(|order| order.pet_id));
         }
         if page.starts_with("/animals/") {
-            animals.extend(number.and_then(PetId::new));
+            animal_ids.extend(number.and_then(PetId::new));
         }
         if page.starts_with("/settings/staff/")
             && member.role == Role::Manager
             && let Some(id) = number
         {
-            let subject = store.find_staff(StaffKey::Id(StaffId(id))).await?;
-            subjects.member = subject.map(|subject| subject.name.as_str().to_owned());
+            let subject_member = store.find_staff(StaffKey::Id(StaffId(id))).await?;
+            subjects.member = subject_member.map(|member| member.name.as_str().to_owned());
         }
-        let ticked_animals = form.all("pet").filter_map(ticked_animal);
-        animals.extend(ticked_animals.take(MAX_NAMED_ANIMALS));
-        for id in animals {
+        let selected_animals = form.all("pet").filter_map(parse_selected_animal);
+        animal_ids.extend(selected_animals.take(MAX_NAMED_ANIMALS));
+        for id in animal_ids {
             subjects.animals.extend(store.get_store_pet(id).await?);
         }
         Ok(subjects)
@@ -216,20 +221,22 @@ impl Subjects {
     }
 }
 
-/// Parses the value of the box of a ticked animal, such as `7:12`: its number, and its version.
-fn ticked_animal(value: &str) -> Option<PetId> {
+/// Parses the id in the checkbox value of a selected animal: `7` in `7:12`, whose second number is
+/// the version.
+fn parse_selected_animal(value: &str) -> Option<PetId> {
     let number = value.split(':').next()?;
     PetId::new(text::parse_integer(number)?)
 }
 
-/// A value that somebody has typed or chosen, with the label of its input.
+/// A value that somebody typed or chose, in words, with the label of its input.
 struct TypedValue {
     label: String,
     words: String,
 }
 
-/// Returns what somebody has typed into the form, as far as this member may see it. Values with an effect of their own
-/// and without a label in the console have the name of their input.
+/// Returns the values that somebody typed or chose in the form, as far as this member may see them.
+/// A value whose input has no label in the console is shown under the name of the input, because it
+/// may have an effect.
 async fn typed_values(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -240,18 +247,17 @@ async fn typed_values(
     let currency = visit.facts.currency().value;
     let action = (visit.find_form_action)(&hyper::Method::POST, page);
     let mut values = Vec::new();
-    let mut photos = 0;
+    let mut photo_number = 0;
     for (name, value) in form.fields() {
-        photos += usize::from(name.starts_with("alt-"));
+        photo_number += usize::from(name.starts_with("alt-"));
         let is_contact = name == "contact" && member.role < Role::Clerk;
         if is_contact || !is_shown(action.as_ref(), page, form, name, value.trim()) {
             continue;
         }
 
         if name.starts_with("alt-") {
-            let label = texts().alt_of(photos);
             values.push(TypedValue {
-                label,
+                label: texts().alt_of(photo_number),
                 words: markup::readable(value, SHORT_LENGTH),
             });
             continue;
@@ -263,7 +269,7 @@ async fn typed_values(
     Ok(values)
 }
 
-/// Whether the page shows this value.
+/// Whether the page shows this value: not a secret, not hidden, and not left as it was.
 fn is_shown(
     action: Option<&FormAction<'_>>,
     page: &str,
@@ -271,14 +277,18 @@ fn is_shown(
     name: &str,
     value: &str,
 ) -> bool {
-    if SECRETS.contains(&name) || UNTYPED.contains(&name) || merge::is_initial_value_name(name) {
+    if SECRET_INPUTS.contains(&name)
+        || HIDDEN_INPUTS.contains(&name)
+        || merge::is_initial_value_name(name)
+    {
         return false;
     }
-    if page == SELECTED {
+    if page == SELECTED_ANIMALS_PATH {
         let is_field = name == "of" && !form.get("value").is_empty();
-        return !value.is_empty() && (is_field || INPUTS_OF_SELECTED.contains(&name));
+        return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
     }
-    // The forms that need a password are carried out as they are, whatever they say about what they showed.
+    // Forms that require a recent sign-in are not merged: all their values take effect, whether
+    // they were touched or not. So all are shown. The price is always shown, too.
     let is_merged = name != "price" && action.is_some_and(|action| !action.needs_recent_sign_in);
     if is_merged && merge::initial_value(form, name).is_some() {
         return merge::is_touched(form, name);

@@ -1,4 +1,4 @@
-//! A member's second factor: setting it up, its recovery codes, and removing it.
+//! A member's second factor: setting up an authenticator app, its recovery codes, and removing it.
 
 use std::{
     future::{Ready, ready},
@@ -21,25 +21,32 @@ use super::{
 };
 use crate::prelude::*;
 
+/// The path of the page.
 const PAGE: &str = "/account/second-factor";
 
-/// Shows `GET /account/second-factor`.
+/// Responds to `GET /account/second-factor`. Members who sign in at a provider have no second
+/// factor here.
 pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     if desk.session.member.identity.is_some() {
-        return ready(Ok(Reply::See("/account".to_owned(), None)));
+        return ready(Ok(Reply::Redirect("/account".to_owned(), None)));
     }
     let new_secret = desk.visit.console.with_random(TotpSecret::generate);
-    ready(Ok(page(desk, &new_secret, &Errors::default())))
+    ready(Ok(second_factor_page(
+        desk,
+        &new_secret,
+        &Errors::default(),
+    )))
 }
 
-/// Whether the settings require a second factor for members with the role of this member.
+/// Whether the settings require a second factor for this member's role.
 fn is_required_for(desk: &Desk<'_>, member: &StaffMember) -> bool {
     let settings = &desk.visit.console.settings;
     settings.second_factor.includes(member.role)
 }
 
-/// Returns the page on which a member sets up a new secret in an app, and changes or removes the second factor.
-fn page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors) -> Reply {
+/// Returns the page for setting up an app with a new secret, and for replacing recovery codes or
+/// removing the second factor.
+fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors) -> Reply {
     let member = &desk.session.member;
     let is_required = is_required_for(desk, member);
     let content = html! {
@@ -71,7 +78,8 @@ fn page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors) -> Reply {
     account_page(texts().second_factor, errors, &content)
 }
 
-/// Renders the new secret for an app, and the form that proves that the app has it.
+/// Renders the new secret as a QR code and as text, and the form for a first code, which proves
+/// that the app has the secret.
 fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
     let uri = new_secret.uri(desk.session.member.name.as_str());
     html! {
@@ -95,11 +103,12 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
     }
 }
 
-/// Responds to `POST /account/second-factor`.
+/// Responds to `POST /account/second-factor`: saves the new secret if the code from the app is
+/// correct, and shows new recovery codes.
 pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let visit = &desk.visit;
     let Some(new_secret) = TotpSecret::parse(visit.form.raw("secret")) else {
-        return Ok(Reply::See(PAGE.to_owned(), None));
+        return Ok(Reply::Redirect(PAGE.to_owned(), None));
     };
     let member = desk.session.member.clone();
     if let Some(page) = repeated_codes_page(desk, &member) {
@@ -113,10 +122,11 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     let code = visit.form.raw("code");
     let Some(mut second_factor) = new_factor.with_used_code(code, &new_secret, visit.now) else {
         let errors = Errors::from_text(texts().app_code_wrong);
-        return Ok(page(desk, &new_secret, &errors));
+        return Ok(second_factor_page(desk, &new_secret, &errors));
     };
 
-    // If the store has secrets, a key file that exists already, on another machine, has encrypted them.
+    // Only the first secret may create the key file. If the store already has secrets, their key
+    // file exists, perhaps on another machine, and a new one could not decrypt them.
     let is_first = !delivery::has_secrets(desk.store()).await?;
     let vault = desk.app().webhooks.registrar.vault();
     let purpose = secret_purpose(member.id);
@@ -127,11 +137,11 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     save_with_new_codes(desk, member, second_factor).await
 }
 
-/// Responds to `POST /account/recovery-codes`.
+/// Responds to `POST /account/recovery-codes`: replaces the recovery codes, and shows the new ones.
 pub(crate) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     let Some(second_factor) = member.second_factor.clone() else {
-        return Ok(Reply::See(PAGE.to_owned(), None));
+        return Ok(Reply::Redirect(PAGE.to_owned(), None));
     };
     if let Some(page) = repeated_codes_page(desk, &member) {
         return Ok(page);
@@ -146,7 +156,7 @@ async fn save_with_new_codes(
     mut second_factor: SecondFactor,
 ) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let (codes, digests) = codes_of_form(desk);
+    let (codes, digests) = generate_codes(desk);
     second_factor.recovery = digests;
     let change = member
         .change(
@@ -163,24 +173,27 @@ async fn save_with_new_codes(
     Ok(codes_page(desk, &codes))
 }
 
-/// Returns the recovery codes that this form makes, and their digests, which the store has.
-fn codes_of_form(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
-    let mut random = desk.random_of_form();
+/// Generates the recovery codes of this form, and their digests for the store. The same form always
+/// generates the same codes.
+fn generate_codes(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
+    let mut random = desk.random_from_form();
     (0..RECOVERY_CODE_COUNT)
         .map(|_| generate_recovery_code(&mut random))
         .unzip()
 }
 
-/// Returns the page with the recovery codes of this form, if the member has them already because the form was sent
-/// before.
+/// Returns the page with the recovery codes of this form if the member already has them, because
+/// the form was submitted before.
 fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
-    let (codes, digests) = codes_of_form(desk);
+    let (codes, digests) = generate_codes(desk);
     let second_factor = member.second_factor.as_ref()?;
     (second_factor.recovery == digests).then(|| codes_page(desk, &codes))
 }
 
-/// Returns the page that shows recovery codes once. Only the form that sets up a second factor has a secret.
+/// Returns the page that shows recovery codes once.
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
+    // Only the form that sets up the second factor has a secret. The other one just replaces the
+    // codes.
     let message = if desk.visit.form.raw("secret").is_empty() {
         texts().codes_replaced
     } else {
@@ -197,7 +210,8 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
     account_page(texts().recovery_codes, &Errors::default(), &content)
 }
 
-/// Checks that a member has a second factor after a change, if the settings require one. Fails with 403.
+/// Checks that a member still has a second factor after a change, if the settings require one.
+/// Fails with 403.
 pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Result<(), ApiError> {
     if is_required_for(desk, after) && !after.has_second_factor() {
         let message = texts().second_factor_stays;
@@ -206,7 +220,8 @@ pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Resul
     Ok(())
 }
 
-/// Responds to `POST /account/second-factor/remove`.
+/// Responds to `POST /account/second-factor/remove`. Fails with 403 if the settings require a
+/// second factor and the member has no passkey.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     let change = member

@@ -1,4 +1,4 @@
-//! Signing in with a password, and with the second factor after it.
+//! Signing in with a password, followed by the second factor if the member has one.
 
 use std::future::{Ready, ready};
 
@@ -15,7 +15,7 @@ use super::{
     attempts::record_rejection,
     code_input,
     destination::Destination,
-    passkey_button, problem, saved_form,
+    passkey_button, problem_banner, saved_form,
     sign_in_page::{Candidate, SignInPage},
     status_of,
 };
@@ -28,13 +28,14 @@ use crate::{
     visit::Visit,
 };
 
-/// Responds to `GET /sign-in`.
+/// Responds to `GET /sign-in`. The query parameter `next` says where to continue.
 pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let destination = Destination::from_path(visit, visit.query.raw("next"));
     ready(Ok(SignInPage::new(&destination).render(visit)))
 }
 
-/// Responds to `POST /sign-in/done`: a member who used another tab to sign in continues with the form in this tab.
+/// Responds to `POST /sign-in/done`: the member has signed in at the provider in another tab, and
+/// continues in this tab with the saved form.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let Some(Session { member, .. }) = session::find(visit).await? else {
@@ -49,16 +50,17 @@ pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiErro
     }
 }
 
-/// The reason why somebody is not signed in.
+/// The reason why a sign-in failed.
 enum SignInFailure {
-    /// The page asks again, with this message.
+    /// The attempt was rejected. The sign-in page is shown again, with this message.
     Rejected { message: String, status: StatusCode },
     /// The service failed.
     Service(ApiError),
 }
 
 impl SignInFailure {
-    /// Returns the failure for a wrong name or password. It does not say which of them is wrong.
+    /// Returns the failure for a wrong name or password. The message does not reveal which of them
+    /// is wrong.
     fn wrong_password() -> Self {
         Self::Rejected {
             message: texts().sign_in_wrong.to_owned(),
@@ -73,7 +75,8 @@ impl<E: Into<ApiError>> From<E> for SignInFailure {
     }
 }
 
-/// Responds to `POST /sign-in`.
+/// Responds to `POST /sign-in`. After a rejected attempt, shows the sign-in page again with the
+/// typed name.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     match sign_in_with_password(visit, &destination).await {
@@ -93,7 +96,8 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     }
 }
 
-/// Signs a member in with the password in the form, or asks for the second factor.
+/// Checks the name and the password in the form. Then signs the member in, or asks for the second
+/// factor.
 async fn sign_in_with_password(
     visit: &Visit<'_>,
     destination: &Destination,
@@ -114,12 +118,13 @@ async fn sign_in_with_password(
         .await?
         .ok_or_else(SignInFailure::wrong_password)?;
     let response = destination
-        .enter(visit, &token, &member, "password")
+        .complete_sign_in(visit, &token, &member, "password")
         .await?;
     Ok(response)
 }
 
-/// Finds the member with the name and the password in the form. Counts the attempt.
+/// Returns the active member with the name and the password in the form. Counts the attempt. An
+/// unknown name costs a hash, too, so that the response time does not reveal which names exist.
 async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure> {
     if !visit.console.has_passwords() {
         return Err(SignInFailure::Rejected {
@@ -139,9 +144,10 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
         Some(_) => Sender::KnownMember,
         None => Sender::Stranger,
     };
-    // This comes before the count of attempts, because an attempt without a slot is not counted.
-    let slot = visit.console.passwords.enter(sender)?;
-    if let Err(error) = visit.guess(&name_key, known_id) {
+    // Taken before the attempt is counted, so that a request rejected by a full queue does not
+    // count as an attempt.
+    let slot = visit.console.passwords.acquire_slot(sender)?;
+    if let Err(error) = visit.count_attempt(&name_key, known_id) {
         return Err(SignInFailure::Rejected {
             message: error.message().to_owned(),
             status: StatusCode::TOO_MANY_REQUESTS,
@@ -149,13 +155,12 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     }
 
     let active_member = member.filter(|member| member.disabled_at.is_none());
-    let hash = match &active_member {
-        Some(member) => member.password.clone(),
-        None => None,
-    };
+    let hash = active_member
+        .as_ref()
+        .and_then(|member| member.password.clone());
     let typed_password = visit.form.raw("password");
     let passwords = &visit.console.passwords;
-    let is_right = passwords.is_right(slot, typed_password, hash).await?;
+    let is_right = passwords.verify(slot, typed_password, hash).await?;
     match active_member {
         Some(member) if is_right => Ok(member),
         rejected_member => {
@@ -165,14 +170,15 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     }
 }
 
-/// Returns the member, if the member has signed in in this browser before.
+/// Returns the member's id if this is a known browser of the member. See [`known_browsers`].
 fn known_member(visit: &Visit<'_>, member: Option<&StaffMember>) -> Option<StaffId> {
     let member = member?;
     known_browsers::has_signed_in(visit, member).then_some(member.id)
 }
 
-/// Begins a session in which the member has given every proof, and records the act. The session replaces the present
-/// session of the browser. Returns `None` if the member has just changed.
+/// Stores a new session of a fully signed-in member, and records the act in the audit trail. The
+/// session replaces the one that the browser has. Returns the session token, or `None` if somebody
+/// has just changed the member.
 pub(super) async fn begin_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -182,8 +188,8 @@ pub(super) async fn begin_session(
     write_session(visit, member, new_session, Some(act)).await
 }
 
-/// Writes a new session, which replaces the present session of the browser, and records the act. Returns `None` if the
-/// member has just changed.
+/// Stores a new session, which replaces the one that the browser has, and records the act, if any.
+/// Returns the session token, or `None` if somebody has just changed the member.
 async fn write_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -203,7 +209,7 @@ async fn write_session(
     }
 }
 
-/// Returns the page for the second factor, after the password.
+/// Returns the page that asks for the second factor after a correct password.
 fn code_page(
     visit: &Visit<'_>,
     destination: &Destination,
@@ -211,7 +217,7 @@ fn code_page(
     message: Option<&str>,
 ) -> Response {
     let content = html! {
-        (problem(message))
+        (problem_banner(message))
         form.fields.card method="post" action="/sign-in/code" {
             (destination.hidden_fields())
             @if member.second_factor.is_some() {
@@ -225,11 +231,12 @@ fn code_page(
             }
         }
     };
-    layout::page(status_of(message), &visit.facts, texts().sign_in, &content)
+    layout::public_page(status_of(message), &visit.facts, texts().sign_in, &content)
 }
 
-/// Responds to `POST /sign-in/code`.
-pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
+/// Responds to `POST /sign-in/code`: checks the code of the second factor, and replaces the session
+/// that is waiting for it by a fully signed-in one.
+pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let session = session::find_with_or_without_second_factor(visit).await?;
     let Some(Session { member, record }) =
@@ -242,7 +249,7 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     };
     let ask_again = |message: &str| code_page(visit, &destination, &member, Some(message));
     let known_id = known_member(visit, Some(&member));
-    if let Err(error) = visit.guess(&member.name.key(), known_id) {
+    if let Err(error) = visit.count_attempt(&member.name.key(), known_id) {
         return Ok(ask_again(error.message()));
     }
     let Some(second_factor) = check_code(visit, &member)? else {
@@ -259,16 +266,17 @@ pub(crate) async fn give_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
         )
         .with_ended_sessions(EndedSessions::One(record.digest));
     change.new_session = Some(new_session.record);
-    // Another request can have used the code, and somebody else can have changed the member.
+    // Stale if a concurrent request has used the code, or if somebody else has changed the member.
     if visit.write(change, session::actor(&member)).await? == StaffWriteOutcome::Stale {
         return Ok(ask_again(texts().code_wrong));
     }
     destination
-        .enter(visit, &new_session.token, &member, "password")
+        .complete_sign_in(visit, &new_session.token, &member, "password")
         .await
 }
 
-/// Checks the code in the form. Returns the second factor after the use of the code, or `None` if the code is wrong.
+/// Checks the code in the form. Returns the second factor with the code marked as used, or `None`
+/// if the code is wrong.
 fn check_code(visit: &Visit<'_>, member: &StaffMember) -> Result<Option<SecondFactor>, ApiError> {
     let Some(second_factor) = &member.second_factor else {
         return Ok(None);

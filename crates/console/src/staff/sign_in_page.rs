@@ -1,4 +1,4 @@
-//! The page to sign in, with the proofs that a member can give.
+//! The sign-in page, which offers the methods that the member can use.
 
 use hyper::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -7,7 +7,7 @@ use petstore_web::edge::Response;
 
 use super::{
     destination::{DONE_PATH, Destination},
-    passkey_button, password, problem,
+    passkey_button, password_field, problem_banner,
 };
 use crate::{
     browser_secret::BrowserSecret,
@@ -18,16 +18,16 @@ use crate::{
     visit::Visit,
 };
 
-/// The person who signs in, as far as a page knows.
+/// The person who is signing in, as far as known.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Candidate<'m> {
-    /// The typed name; empty if nobody has typed one.
+    /// The name for the form; empty if it is not known yet.
     pub(super) name: &'m str,
-    /// The member who signs in again.
+    /// The member, if a signed-in member must sign in again.
     pub(super) member: Option<&'m StaffMember>,
 }
 
-/// The page to sign in.
+/// A builder for the sign-in page.
 pub(super) struct SignInPage<'a> {
     destination: &'a Destination,
     candidate: Candidate<'a>,
@@ -35,9 +35,11 @@ pub(super) struct SignInPage<'a> {
     status: StatusCode,
 }
 
-/// Returns the response of a page that needs a session, or a session in which the password was given recently.
+/// Returns the response to a request that needs a sign-in: because there is no session, or because
+/// the member of `session` must authenticate again.
 pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
-    // A second click finds no session, and neither does the button on a page whose session has ended.
+    // A double click on "Sign out" finds no session, and neither does a click on a page whose
+    // session has ended.
     if visit.request.uri.path() == "/sign-out" {
         return layout::redirect("/sign-in");
     }
@@ -58,18 +60,18 @@ pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Resp
         .with_status(StatusCode::FORBIDDEN)
         .render(visit);
     if destination.saved_form.is_some() {
-        browser.give(visit, &mut response);
+        browser.set_cookie(visit, &mut response);
     }
     response
 }
 
-/// Sends the browser to the page to sign in, or to the provider if the settings say so.
+/// Redirects to the sign-in page, or directly to the provider if the settings say so.
 fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response {
     let redirects = match &visit.console.provider {
         Some(provider) => provider.settings.redirects,
         None => false,
     };
-    // A script cannot go to another site.
+    // A background request of a script cannot follow a redirect to another site.
     let page = if redirects && !session::is_in_background(visit.request) {
         "/sign-in/provider"
     } else {
@@ -80,7 +82,7 @@ fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response
 }
 
 impl<'a> SignInPage<'a> {
-    /// Returns the page for a browser that goes on to this destination.
+    /// Returns the page for a browser that continues to this destination after the sign-in.
     pub(super) fn new(destination: &'a Destination) -> Self {
         Self {
             destination,
@@ -90,25 +92,26 @@ impl<'a> SignInPage<'a> {
         }
     }
 
-    /// Returns the page for this candidate.
+    /// Sets the person who is signing in.
     pub(super) fn with_candidate(mut self, candidate: Candidate<'a>) -> Self {
         self.candidate = candidate;
         self
     }
 
-    /// Returns the page with the message about a rejected attempt.
+    /// Sets the message about a rejected attempt.
     pub(super) fn with_message(mut self, message: &'a str) -> Self {
         self.message = Some(message);
         self
     }
 
-    /// Returns the page with this status.
+    /// Sets the status of the response.
     pub(super) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// Renders the page, with the proofs that this member has, or that a member can have.
+    /// Renders the page with the sign-in methods that the member has, or if the member is not
+    /// known, that any member can have.
     pub(super) fn render(self, visit: &Visit<'_>) -> Response {
         let Self {
             destination,
@@ -126,9 +129,9 @@ impl<'a> SignInPage<'a> {
             _ => None,
         };
         let content = html! {
-            (problem(message))
+            (problem_banner(message))
             @if let Some(reason) = destination.loss_reason {
-                (problem(Some(reason)))
+                (problem_banner(Some(reason)))
             } @else if message.is_none() && member.is_some() && has_password {
                 p { (texts().password_again) }
             } @else if !has_password && provider.is_none() {
@@ -141,11 +144,11 @@ impl<'a> SignInPage<'a> {
             }
             @if has_password { (password_form(visit, destination, candidate)) }
         };
-        layout::page(status, &visit.facts, texts().sign_in, &content)
+        layout::public_page(status, &visit.facts, texts().sign_in, &content)
     }
 }
 
-/// Renders the form with a name and a password, and with the button for a passkey.
+/// Renders the form for a name and a password, with the passkey button.
 fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candidate<'_>) -> Markup {
     let has_name = !candidate.name.is_empty();
     let name = Input {
@@ -157,7 +160,7 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
         is_first: !has_name,
         ..Input::default()
     };
-    let mut password_input = password("password", texts().password);
+    let mut password_input = password_field("password", texts().password);
     password_input.is_first = has_name;
     let can_have_passkey = candidate
         .member
@@ -174,8 +177,8 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
     }
 }
 
-/// Renders the button that leads to the provider. A saved form stays on this page, because no other site gets it:
-/// the member signs in in a new tab, and continues here afterwards.
+/// Renders the button that leads to the provider. A saved form must not leave this site, so it
+/// stays on this page: the member signs in in a new tab, and then continues here.
 fn provider_card(provider: &Provider, destination: &Destination, asks_again: bool) -> Markup {
     let host = provider.settings.issuer.host();
     let next = if destination.saved_form.is_some() {
@@ -207,7 +210,7 @@ fn provider_card(provider: &Provider, destination: &Destination, asks_again: boo
     }
 }
 
-/// Returns the path that leads to the provider, and then to the page `next`.
+/// Returns the path that leads to the provider, and after the sign-in to the page `next`.
 pub(super) fn provider_path(next: &str) -> String {
     let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
     format!("/sign-in/provider?next={next}")

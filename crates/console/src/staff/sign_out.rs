@@ -1,4 +1,4 @@
-//! Signing out here, and the end of sessions that the OpenID provider sends.
+//! Signing out of the console, and back-channel logouts from the OpenID provider.
 
 use hyper::{StatusCode, header::HeaderValue};
 use petstore_domain::{
@@ -18,7 +18,7 @@ use crate::{
     visit::Visit,
 };
 
-/// Returns the origin at which browsers reach the console; empty without a setting for it.
+/// Returns the configured public origin of the console; empty if none is configured.
 pub(super) fn console_origin<'v>(visit: &'v Visit<'_>) -> &'v str {
     visit
         .console
@@ -28,7 +28,7 @@ pub(super) fn console_origin<'v>(visit: &'v Visit<'_>) -> &'v str {
         .map_or("", Origin::as_str)
 }
 
-/// Returns the provider of the console. Fails with 404 without one.
+/// Returns the console's provider. Fails with 404 if there is none.
 pub(super) fn required_provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
     visit
         .console
@@ -37,7 +37,7 @@ pub(super) fn required_provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider
         .ok_or_else(ApiError::no_such_path)
 }
 
-/// Responds to `POST /sign-out`.
+/// Responds to `POST /sign-out`: ends the session, and offers to sign out at the provider, too.
 pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     end_session(visit, session.record.digest, session.actor(), None).await?;
@@ -46,13 +46,14 @@ pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if Cookie::IdToken.get(visit).is_some() {
         Cookie::IdToken.clear(visit, &mut response);
     }
-    Ok(Reply::Made(response))
+    Ok(Reply::Response(response))
 }
 
-/// The number of times that the end of a session is tried when the member changes at the same moment.
+/// How often ending a session is attempted in total if concurrent changes of the member keep
+/// interfering.
 const MAX_TRIES: u32 = 10;
 
-/// Ends a session, if it has not ended yet.
+/// Ends a session, if it has not ended yet. Records `act` in the audit trail, if there is one.
 async fn end_session(
     visit: &Visit<'_>,
     digest: TokenDigest,
@@ -60,7 +61,7 @@ async fn end_session(
     act: Option<ActType>,
 ) -> Result<(), ApiError> {
     for _ in 0..MAX_TRIES {
-        // Read in each try, because somebody may have changed the member.
+        // Read again in each attempt, because somebody may have changed the member.
         let session = visit.console.app.store.find_session(digest).await?;
         let Some((_, member)) = session else {
             return Ok(());
@@ -79,8 +80,9 @@ async fn end_session(
     Err(changed_meanwhile())
 }
 
-/// Returns the response after a member signed out here. If the provider offers a sign-out, this page links to it: the
-/// policy for forms does not allow a form to lead to another site.
+/// Returns the response to a member who has signed out. If the provider supports signing out, the
+/// response is a page that links there, because the `form-action` policy does not allow the
+/// sign-out form to redirect to another site.
 async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Response {
     if member.identity.is_some()
         && let Some(provider) = &visit.console.provider
@@ -91,7 +93,8 @@ async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Respons
     layout::redirect("/sign-in")
 }
 
-/// Returns the page that leads to the sign-out of the provider; `None` if the provider does not offer it.
+/// Returns the page that leads on to the provider's sign-out; `None` if the provider does not
+/// support it.
 async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Option<Response> {
     let back = format!("{}/sign-in", console_origin(visit));
     let id_token = Cookie::IdToken.get(visit);
@@ -103,15 +106,16 @@ async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Optio
         p { a.button.main href=(url) { (texts().sign_out_at(host)) } }
     };
     let title = texts().signed_out_title;
-    let mut response = layout::page(StatusCode::OK, &visit.facts, title, &content);
+    let mut response = layout::public_page(StatusCode::OK, &visit.facts, title, &content);
     response.headers_mut().insert("refresh", refresh);
     Some(response)
 }
 
-/// Responds to `POST /sign-in/back-channel`: the provider ends sessions (OpenID Connect Back-Channel Logout).
+/// Responds to `POST /sign-in/back-channel`, with which the provider ends sessions (OpenID Connect
+/// Back-Channel Logout).
 pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let token = visit.form.raw("logout_token");
-    let used_logouts = &visit.console.used.logouts;
+    let used_logouts = &visit.console.replay_caches.logouts;
     let provider = required_provider(visit)?;
     let reason = match provider.parse_logout(token, visit.now).await {
         Ok(logout) if used_logouts.contains(&logout.id, visit.now) => {
@@ -123,21 +127,22 @@ pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError
             id,
         }) => {
             end_sessions_of(visit, identity.as_ref(), session.as_deref()).await?;
-            // Afterwards, so that the provider can repeat a logout that failed.
-            used_logouts.take(&id, visit.now);
+            // Inserted only now, so that the provider can retry a logout that failed.
+            used_logouts.insert(&id, visit.now);
             return Ok(Response::default());
         }
         Err(failure) => failure.to_string(),
     };
     let now = visit.console.app.clock.instant();
-    if let Some(left_out) = visit.console.edge.lines_of_logouts.line(now) {
+    if let Some(left_out) = visit.console.edge.logout_log_limiter.try_acquire(now) {
         tracing::warn!(request_id = ?visit.request_id, left_out, "a logout token was rejected: {reason}");
     }
     Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
 }
 
-/// Ends the sessions of a person, or the session that the provider names. A session of the person may be the named one
-/// if it has no name, because its ID token had none (sid).
+/// Ends all sessions of a person, or only the session that the provider names. A session of the
+/// person whose ID token had no session id (`sid`) is ended in either case, because it may be the
+/// named one.
 pub(super) async fn end_sessions_of(
     visit: &Visit<'_>,
     person: Option<&Identity>,
@@ -155,11 +160,11 @@ pub(super) async fn end_sessions_of(
         None => None,
     };
     for session in store.list_sessions(member).await? {
-        let is_named = match &session.provider_session {
+        let may_be_named = match &session.provider_session {
             Some(name) => session_name.is_none_or(|session_name| session_name == name),
             None => member.is_some(),
         };
-        if is_named {
+        if may_be_named {
             let act = Some(ActType::StaffSessionsEnded);
             end_session(visit, session.digest, Actor::Clock.into(), act).await?;
         }

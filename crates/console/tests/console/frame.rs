@@ -154,13 +154,13 @@ async fn texts_of_people_are_never_markup_and_an_animal_is_followed_by_its_numbe
 async fn a_page_that_begins_to_follow_learns_what_changed_since_it_was_made() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     let page = clerk.get("/animals").await.expect(200);
     let after = page.between("data-after=\"", "\"");
     let form = [("name", "Rex"), ("category", "1"), ("status", "available")];
     clerk.post("/add", &form).await.expect(303);
     // For a page that follows already.
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     let mut events = clerk
         .stream(&format!("/live?after={after}"))
         .await

@@ -475,10 +475,10 @@ async fn a_webhook_shows_its_secret_once_and_to_each_repetition_of_the_form() {
 async fn an_open_page_learns_which_animals_changed_until_the_service_shuts_down() {
     let shop = Shop::open().await;
     let mut clerk = shop.member("Cy", Role::Clerk).await;
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     let mut events = clerk.stream("/live").await.into_data_stream();
     add(&mut clerk, "Rex").await;
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap(), "data: 1\n\n");
     shop.app.journal.end();
     assert!(events.next().await.is_none());
@@ -515,7 +515,7 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
         shop.member("Bo", Role::Clerk).await,
         shop.member("Cy", Role::Clerk).await,
     );
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     let open = async |browser: &mut Browser<'_>| browser.stream("/live").await.into_data_stream();
     let (mut of_out, mut of_off) = (open(&mut out).await, open(&mut off).await);
     let mut of_manager = open(&mut manager).await;
@@ -526,7 +526,7 @@ async fn an_open_page_learns_nothing_after_its_session_has_ended() {
         .await
         .expect(303);
     add(&mut manager, "Rex").await;
-    shop.app.journal.read().await.unwrap();
+    shop.app.journal.poll().await.unwrap();
     assert_eq!(of_manager.next().await.unwrap().unwrap(), "data: 1\n\n");
     assert!(of_out.next().await.is_none() && of_off.next().await.is_none());
     // The last one ends with the time of its session, although nothing changes.

@@ -1,6 +1,6 @@
 //! The fields of a shelter, and what the list makes of the day of intake and of the place.
 
-use petstore_domain::Role;
+use petstore_domain::{PetId, Role, store_area::FieldValue};
 
 use super::browser::{Browser, Shop};
 
@@ -45,6 +45,13 @@ async fn names(manager: &mut Browser<'_>, path: &str) -> Vec<String> {
         name.split('<').next().unwrap().to_owned()
     };
     rows.map(name).collect()
+}
+
+/// The day and the kind of the intake of the first animal.
+async fn intake(shop: &Shop) -> [String; 2] {
+    let first_pet = PetId::new(1).unwrap();
+    let pet = shop.store.get_store_pet(first_pet).await.unwrap().unwrap();
+    ["intake", "intake_kind"].map(|name| pet.fields.get(name).map(FieldValue::to_string).unwrap())
 }
 
 #[tokio::test]
@@ -203,4 +210,45 @@ async fn the_list_is_filtered_by_a_place() {
     assert_eq!(names(&mut manager, path).await, ["k1", "K1"]);
     let page = manager.get(path).await.expect(200);
     assert!(page.text.contains("Kennel or pen: K1"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_returned_animal_has_a_new_intake_unless_the_member_does_not_want_that() {
+    const RETURN: &str = "/orders/1/return";
+    let shop = Shop::open().await;
+    let mut manager = shop.member("Mo", Role::Manager).await;
+    become_a(&mut manager, "shelter").await;
+    let values = [
+        ("field.intake", "2026-09-01"),
+        ("field.intake_kind", "Found"),
+    ];
+    add(&mut manager, "Rex", &values).await;
+    let sell = [("do", "sell")];
+    manager.post("/animals/1/order", &sell).await.expect(303);
+
+    let page = manager.get("/orders/1").await.expect(200);
+    let form = page.between("action=\"/orders/1/return\"", "</form>");
+    assert!(
+        form.contains("Also record its new arrival, today"),
+        "{form}"
+    );
+    let next = manager
+        .submit((&page, RETURN), RETURN, &[])
+        .await
+        .expect(303);
+    assert_eq!(intake(&shop).await, ["2026-12-01", "Returned"]);
+    let page = manager.get(next.next()).await.expect(200);
+    let undo = page
+        .between("<form data-undo method=\"post\" action=\"", "\"")
+        .to_owned();
+    manager.submit((&page, &undo), &undo, &[]).await.expect(303);
+    assert_eq!(intake(&shop).await, ["2026-09-01", "Found"]);
+
+    let page = manager.get("/orders/1").await.expect(200);
+    let unchecked = [("new-intake", "")];
+    manager
+        .submit((&page, RETURN), RETURN, &unchecked)
+        .await
+        .expect(303);
+    assert_eq!(intake(&shop).await, ["2026-09-01", "Found"]);
 }

@@ -1,30 +1,31 @@
-//! A change of a member of the staff, with the sessions that end or begin with it.
+//! A change of a member of the staff, with the sessions that it ends or begins.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{StaffMember, StaffSession, TokenDigest};
 use crate::store_area::{Act, ActType};
 
-/// A change of a member of the staff and of the sessions of the member, which is made completely or not at all.
+/// A change of a member of the staff and the member's sessions, to be made in one transaction.
 #[derive(Debug, Clone)]
 pub struct StaffChange {
-    /// The version that was read; 0 for a new member. Nothing is changed if the store has another version.
+    /// The version that the change is based on; 0 for a new member. The store rejects the change if
+    /// it has a different version.
     pub seen_version: i64,
-    /// The member afterwards, with the same version if only sessions change.
+    /// The member after the change. The version stays the same if only sessions change.
     pub after: StaffMember,
     pub ended_sessions: EndedSessions,
     pub new_session: Option<StaffSession>,
-    /// The details in the audit trail.
+    /// The act for the audit trail, if there is one.
     pub act: Option<Act>,
 }
 
 impl StaffChange {
-    /// Returns the change that adds a member.
+    /// Creates the change that adds a member.
     pub fn adding(member: StaffMember) -> Self {
         Self::new(0, member, ActType::StaffAdded)
     }
 
-    /// Returns a change of the version that was read, which ends and begins no session.
+    /// Creates a change based on `seen_version` that neither ends nor begins sessions.
     pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
         let act = Some(after.act(act_type));
         Self {
@@ -44,7 +45,7 @@ impl StaffChange {
     }
 }
 
-/// The sessions of a member that end with a change.
+/// The sessions of a member that a change ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndedSessions {
     None,

@@ -1,24 +1,27 @@
-//! Passwords that somebody guesses first: common passwords, and common words with digits around them.
+//! Detection of passwords that are easy to guess: common passwords, and common words with digits
+//! around them.
 //!
-//! NIST SP 800-63B, section 3.1.1.2, asks for a blocklist of common passwords, words of dictionaries and words of the
-//! context. A list of passwords has few of the languages of the console, so the words are listed, and digits are not.
+//! NIST SP 800-63B, section 3.1.1.2, requires a blocklist of common passwords, dictionary words and
+//! words from the context. Published lists of passwords cover few of the console's languages, so
+//! this module lists words, and ignores the digits around them.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The most common passwords that are long enough, one on each line.
+/// The most common passwords that have the minimum length, one per line.
 pub(super) const COMMON_PASSWORDS: &str = include_str!("common-passwords.txt");
 
-/// The words of which most common passwords consist, in English, German, French and Spanish: in lower case, without accents,
-/// one on each line.
+/// The words that occur most often in passwords, in English, German, French and Spanish: in lower
+/// case, without accents, one per line.
 const COMMON_WORDS: &str = include_str!("common-words.txt");
 
-/// The number of letters besides known words with which a password is hard to guess.
+/// The minimum number of letters outside of known words that makes a password acceptable.
 const MIN_OTHER_LETTERS: usize = 6;
 
-/// The least length of a part of a name that counts as a known word.
+/// The minimum length of a part of a name that counts as a known word.
 const MIN_NAME_PART: usize = 4;
 
-/// The letters that people write as digits and signs. A `1` is an `i` or an `l`.
+/// Digits and symbols that people write in place of letters. A `1` can also stand for an `l`: see
+/// [`letter_for`].
 const LEET: [(char, char); 9] = [
     ('0', 'o'),
     ('1', 'i'),
@@ -31,9 +34,10 @@ const LEET: [(char, char); 9] = [
     ('!', 'i'),
 ];
 
-/// Whether a password is common, repeats one character, or is little more than common words, these names and `petstore`.
+/// Whether a password is common, repeats one character, or consists mostly of common words, the
+/// given names and `petstore`.
 ///
-/// Example: `Passwort12345` and `p4ssw0rd!2026` have no letters besides a common word.
+/// For example, `Passwort12345` and `p4ssw0rd!2026` contain no letters besides a common word.
 pub(super) fn is_easy_to_guess(password: &str, names: &[&str]) -> bool {
     let lower_case = password.to_lowercase();
     let mut characters = lower_case.chars();
@@ -45,7 +49,7 @@ pub(super) fn is_easy_to_guess(password: &str, names: &[&str]) -> bool {
         || has_few_other_letters(&lower_case, names)
 }
 
-/// Whether a password has a known word, and few letters besides known words.
+/// Whether a password contains a known word, and few letters besides known words.
 fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
     let plain: Vec<char> = without_accents(password).collect();
     let mut words: Vec<Vec<char>> = vec!["petstore".chars().collect()];
@@ -53,15 +57,16 @@ fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
     for name in names {
         words.extend(words_of_name(name));
     }
-    // A long word comes before a word in it.
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
 
     let mut is_in_word = vec![false; plain.len()];
-    for ones in ['i', 'l'] {
-        let spelled: Vec<char> = plain.iter().map(|&sign| letter_for(sign, ones)).collect();
+    for letter_for_one in ['i', 'l'] {
+        let without_leet: Vec<char> = plain
+            .iter()
+            .map(|&character| letter_for(character, letter_for_one))
+            .collect();
         for word in &words {
             mark_word(&plain, word, &mut is_in_word);
-            mark_word(&spelled, word, &mut is_in_word);
+            mark_word(&without_leet, word, &mut is_in_word);
         }
     }
 
@@ -74,7 +79,7 @@ fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
     is_in_word.contains(&true) && other_letters < MIN_OTHER_LETTERS
 }
 
-/// Marks the characters of each place at which a text has a word.
+/// Marks the characters of each occurrence of a word in a text.
 fn mark_word(text: &[char], word: &[char], is_in_word: &mut [bool]) {
     for (start, window) in text.windows(word.len().max(1)).enumerate() {
         if window == word {
@@ -83,16 +88,17 @@ fn mark_word(text: &[char], word: &[char], is_in_word: &mut [bool]) {
     }
 }
 
-/// Returns a name as a whole and its longer parts, in lower case and without accents.
+/// Returns the known words from a name, in lower case and without accents: the whole name, with and
+/// without spaces, and its longer parts.
 fn words_of_name(name: &str) -> Vec<Vec<char>> {
     let lower_case = name.to_lowercase();
     let plain: String = without_accents(&lower_case).collect();
     let whole: Vec<char> = plain
         .chars()
-        .filter(|sign| sign.is_alphanumeric())
+        .filter(|character| character.is_alphanumeric())
         .collect();
     let mut words = vec![plain.chars().collect(), whole];
-    for part in plain.split(|sign: char| !sign.is_alphanumeric()) {
+    for part in plain.split(|character: char| !character.is_alphanumeric()) {
         if part.chars().count() >= MIN_NAME_PART {
             words.push(part.chars().collect());
         }
@@ -100,17 +106,18 @@ fn words_of_name(name: &str) -> Vec<Vec<char>> {
     words
 }
 
-/// Returns the characters of a text without their accents: `contrasena` for `contraseña`.
+/// Removes the accents from a text: `contrasena` for `contraseña`.
 fn without_accents(text: &str) -> impl Iterator<Item = char> {
     text.nfd()
         .filter(|character| !is_combining_mark(*character))
 }
 
-/// Returns the letter that a digit or sign stands for, with `ones` for `1`. Other characters stay as they are.
-fn letter_for(sign: char, ones: char) -> char {
-    if sign == '1' {
-        return ones;
+/// Returns the letter for which a digit or symbol stands. A `1` becomes `letter_for_one`. Other
+/// characters are returned unchanged.
+fn letter_for(character: char, letter_for_one: char) -> char {
+    if character == '1' {
+        return letter_for_one;
     }
-    let letter = LEET.iter().find(|(written, _)| *written == sign);
-    letter.map_or(sign, |(_, letter)| *letter)
+    let letter = LEET.iter().find(|(written, _)| *written == character);
+    letter.map_or(character, |(_, letter)| *letter)
 }

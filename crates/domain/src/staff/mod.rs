@@ -1,7 +1,6 @@
-//! The people who work in the store with the console: their names and roles, how they sign in, and
-//! their sessions.
+//! The staff, who use the console: names, roles, credentials and sessions.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod change;
 mod guessable;
@@ -19,8 +18,8 @@ use jiff::Timestamp;
 
 use super::{
     StaffId,
+    named_enum::named_enum,
     store_area::{Act, ActType, JournalSubject, Language, SubjectKind},
-    words::words,
 };
 
 pub use self::{
@@ -34,16 +33,17 @@ pub use self::{
     token::{Token, TokenDigest},
 };
 
-/// The identity of a member at an OpenID provider. An e-mail address or a name is no identity, because a provider
-/// can give it to another person.
+/// The identity of a member at an OpenID provider: the `iss` and `sub` claims. E-mail addresses and
+/// names are not used as identities, because a provider can reassign them to another person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub issuer: String,
     pub subject: String,
 }
 
-words! {
-    /// The rights of a member of the staff. Each role includes those before it.
+named_enum! {
+    /// The permissions of a member of the staff. Each role includes the permissions of those before
+    /// it.
     #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Read animals and orders.
@@ -55,42 +55,44 @@ words! {
     }
 }
 
-/// A member of the staff, with the secrets with which the member signs in.
+/// A member of the staff, with the credentials for signing in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffMember {
-    /// 0 for a new member, until the store gives a number.
+    /// The number of the member; 0 until the store assigns it.
     pub id: StaffId,
     pub name: StaffName,
     pub role: Role,
-    /// The language of the pages; `None` for the language of the store.
+    /// The language of the console for this member; `None` for the language of the store.
     pub language: Option<Language>,
     pub created_at: Timestamp,
-    /// The time since which the member cannot sign in; `None` for a member who can.
+    /// When the member was disabled, and could no longer sign in; `None` for an active member.
     pub disabled_at: Option<Timestamp>,
     /// The hash of the password; `None` until the member has chosen one.
     pub password: Option<PasswordHash>,
-    /// The open link with which the member can choose a password, and the time at which the link expires.
+    /// The unused link with which the member can choose a password, and the time at which it
+    /// expires.
     pub link: Option<(TokenDigest, Timestamp)>,
-    /// The app that shows codes, if the member has one.
+    /// The authenticator app, if the member has set one up.
     pub second_factor: Option<SecondFactor>,
-    /// The passkeys. Each signs in without a password, and is a second factor after a password. Only members with a password
-    /// have passkeys.
+    /// The passkeys. Each can be used to sign in without a password, or as the second factor after
+    /// a password. Only members with a password have passkeys.
     pub passkeys: Vec<Passkey>,
-    /// The identity with which the member signs in, in place of a password and a second factor. A person who leaves the
-    /// provider must have no other way in.
+    /// The identity at a provider, with which the member signs in instead of a password and a
+    /// second factor. There is no other way to sign in, so that a person who loses the account at
+    /// the provider also loses access to the console.
     pub identity: Option<Identity>,
-    /// From 1. Each change gives the next one.
+    /// Starts at 1 and increases by one with each change.
     pub version: i64,
 }
 
-/// The time for which a link is valid, in seconds: 24 hours.
+/// How long a link is valid, in seconds: 24 hours.
 const LINK_SECONDS: i64 = 24 * 60 * 60;
 
 impl StaffMember {
     /// The maximum number of members, including disabled members.
     pub const MAX: i64 = 1000;
 
-    /// Returns a new member, who must choose a password by this link.
+    /// Creates a member, who must first choose a password by this link.
     pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
         let member = Self {
             id: StaffId(0),
@@ -109,7 +111,7 @@ impl StaffMember {
         member.reset(link, now)
     }
 
-    /// Returns the member, who signs in at a provider from now on.
+    /// Replaces all credentials by an identity at a provider.
     pub fn with_identity(self, identity: Identity) -> Self {
         Self {
             password: None,
@@ -119,16 +121,16 @@ impl StaffMember {
             identity: Some(identity),
             ..self
         }
-        .next()
+        .with_next_version()
     }
 
-    /// Returns the member after the only use of the link.
+    /// Invalidates the link, after its single use.
     pub fn without_link(self) -> Self {
-        Self { link: None, ..self }.next()
+        Self { link: None, ..self }.with_next_version()
     }
 
-    /// Returns the member, who must choose another password or a provider by this link, and then
-    /// set up the second factor and passkeys again. A disabled member can sign in again.
+    /// Removes all credentials, and enables a disabled member again. The member must choose a new
+    /// password or a provider by this link, and then set up the second factor and passkeys again.
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
         let expires_at = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         Self {
@@ -140,16 +142,17 @@ impl StaffMember {
             identity: None,
             ..self
         }
-        .next()
+        .with_next_version()
     }
 
+    /// Sets the password, and invalidates the link by which it was chosen.
     pub fn with_password(self, hash: PasswordHash) -> Self {
         Self {
             password: Some(hash),
             link: None,
             ..self
         }
-        .next()
+        .with_next_version()
     }
 
     pub fn with_second_factor(self, second_factor: Option<SecondFactor>) -> Self {
@@ -157,56 +160,58 @@ impl StaffMember {
             second_factor,
             ..self
         }
-        .next()
+        .with_next_version()
     }
 
     pub fn with_passkeys(self, passkeys: Vec<Passkey>) -> Self {
-        Self { passkeys, ..self }.next()
+        Self { passkeys, ..self }.with_next_version()
     }
 
     pub fn with_language(self, language: Option<Language>) -> Self {
-        Self { language, ..self }.next()
+        Self { language, ..self }.with_next_version()
     }
 
     pub fn with_role(self, role: Role) -> Self {
-        Self { role, ..self }.next()
+        Self { role, ..self }.with_next_version()
     }
 
-    /// Returns the member, who cannot sign in any more.
+    /// Disables the member, who can then no longer sign in.
     pub fn disable(self, now: Timestamp) -> Self {
         Self {
             disabled_at: Some(now),
             link: None,
             ..self
         }
-        .next()
+        .with_next_version()
     }
 
-    /// Returns the change that `apply` makes, with an act in the audit trail.
+    /// Creates the change that `apply` makes, with an act of this type for the audit trail.
     pub fn change(self, apply: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
         StaffChange::new(self.version, apply(self), act)
     }
 
-    /// Returns the member in the next version.
-    fn next(self) -> Self {
+    /// Returns the member with the next version number.
+    fn with_next_version(self) -> Self {
         Self {
             version: self.version + 1,
             ..self
         }
     }
 
-    /// Whether a password is not enough to sign in.
+    /// Whether the member needs a second factor besides the password to sign in.
     pub fn has_second_factor(&self) -> bool {
         self.second_factor.is_some() || !self.passkeys.is_empty()
     }
 
+    /// Whether the member has a link that is still valid at `now`.
     pub fn has_link_at(&self, now: Timestamp) -> bool {
         self.link
             .as_ref()
             .is_some_and(|(_, expires_at)| now < *expires_at)
     }
 
-    /// Returns an act on the member. If it decides who may do what, it has the name, the role and the provider.
+    /// Returns an act on the member. Acts that affect permissions contain the name, the role and
+    /// the provider as details.
     pub fn act(&self, kind: ActType) -> Act {
         let names_member = matches!(
             kind,

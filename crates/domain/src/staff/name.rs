@@ -1,10 +1,10 @@
-//! The names of the staff, and other texts of one line that must show what they are.
+//! Names of the staff, and other single-line texts that must not contain deceptive characters.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use crate::store_area::search_key;
 
-/// The name with which a member of the staff signs in: one line of 1 to 64 characters.
+/// The name with which a member of the staff signs in: a single line of 1 to 64 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaffName(String);
 
@@ -12,7 +12,7 @@ impl StaffName {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// Returns the name without spaces around it; `None` if it is not allowed. See [`parse_line`].
+    /// Validates and trims a name; `None` if it is not allowed. See [`parse_line`].
     pub fn new(text: &str) -> Option<Self> {
         parse_line(text, Self::MAX_LENGTH).map(Self)
     }
@@ -21,14 +21,14 @@ impl StaffName {
         &self.0
     }
 
-    /// Returns the name without regard to case and accents, which no two members share.
+    /// Returns the name without case and accents. It is unique among the staff.
     pub fn key(&self) -> String {
         search_key(&self.0)
     }
 }
 
-/// Returns a line of 1 to `max_length` characters without spaces around it; `None` if it is empty, too long, or has
-/// characters that nobody sees. Characters that change the direction of text could show one name as another.
+/// Validates and trims a single line of 1 to `max_length` characters. `None` if it is empty, too
+/// long, or contains hidden characters, which could make one name look like another.
 pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
     let line = text.trim();
     let has_valid_length = (1..=max_length).contains(&line.chars().count());
@@ -37,7 +37,8 @@ pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
     is_allowed.then(|| line.to_owned())
 }
 
-/// Whether a character is a control character, or changes the direction or the breaks of text.
+/// Whether a character is a control character, or an invisible character that affects the direction
+/// or the breaking of text.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(

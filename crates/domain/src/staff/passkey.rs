@@ -1,5 +1,5 @@
-//! Passkeys (Web Authentication Level 3): the data of an authenticator, and the keys with which it signs. Without
-//! attestation, nothing here reads certificates.
+//! Passkeys (Web Authentication Level 3): registration of new passkeys, and verification of
+//! assertions. Attestation is not requested, so no certificates need to be parsed.
 
 use jiff::Timestamp;
 use ring::signature::{
@@ -20,46 +20,49 @@ pub struct Passkey {
     /// The user handle: see [`Passkey::user_handle`].
     pub user: Vec<u8>,
     pub algorithm: i32,
-    /// The public key, in the form that `ring` reads.
+    /// The public key, in the format that `ring` expects.
     pub key: Vec<u8>,
-    /// The highest number of signatures that the authenticator has named; 0 if it does not count them.
+    /// The highest signature counter that the authenticator has reported; 0 if it does not count
+    /// signatures.
     pub count: u32,
-    /// Whether the passkey can be copied to other devices, which never changes. `None` for a passkey that was added before
-    /// 0.4.0, until it is used.
+    /// Whether the passkey can be copied to other devices. This never changes. `None` for a passkey
+    /// that was added before 0.4.0 and has not been used since.
     pub is_backup_eligible: Option<bool>,
     pub name: String,
     pub created_at: Timestamp,
     pub used_at: Option<Timestamp>,
 }
 
-/// A proof by a passkey: the data of the browser about the site, the data of the authenticator, and the signature of both.
+/// The response of an authenticator: the client data of the browser, the authenticator data, and
+/// the signature over both.
 pub struct Assertion {
     pub id: Vec<u8>,
     pub user: Vec<u8>,
-    pub client: Vec<u8>,
-    pub data: Vec<u8>,
+    pub client_data: Vec<u8>,
+    pub authenticator_data: Vec<u8>,
     pub signature: Vec<u8>,
 }
 
-/// The data of an authenticator about itself and about what it has checked (section 6.1).
+/// The parsed authenticator data (section 6.1): what the authenticator states about itself and
+/// about what it has verified.
 struct AuthenticatorData<'d> {
-    /// The SHA-256 of the host.
+    /// The SHA-256 of the host name (`rpIdHash`).
     host_hash: &'d [u8; 32],
     flags: u8,
-    /// The number of signatures.
+    /// The signature counter.
     count: u32,
-    /// The data of a new passkey, if there is one.
+    /// The attested credential data, if a passkey was created.
     attested_data: &'d [u8],
 }
 
-/// A new passkey in the data of its authenticator.
+/// A newly created passkey in the authenticator data.
 struct AttestedPasskey<'d> {
     id: &'d [u8],
-    /// The public key, and what follows it.
+    /// The public key in COSE format, followed by unparsed extension data.
     key: &'d [u8],
 }
 
-/// The bits of the flags of [`AuthenticatorData`].
+/// The bits in the flags of [`AuthenticatorData`].
 const USER_PRESENT: u8 = 1 << 0;
 const USER_VERIFIED: u8 = 1 << 2;
 const BACKUP_ELIGIBLE: u8 = 1 << 3;
@@ -67,8 +70,8 @@ const BACKED_UP: u8 = 1 << 4;
 const HAS_ATTESTED_DATA: u8 = 1 << 6;
 
 impl<'d> AuthenticatorData<'d> {
-    /// Returns the data: 32 bytes with the hash of the host, one with the flags, four with the number of signatures, and
-    /// the data of a new passkey. `None` if `data` is shorter.
+    /// Parses 32 bytes of the host's hash, one byte of flags, and four bytes of the signature
+    /// counter. The attested credential data follow. `None` if `data` is too short.
     fn parse(data: &'d [u8]) -> Option<Self> {
         let (host_hash, remainder) = data.split_first_chunk()?;
         let (&flags, remainder) = remainder.split_first()?;
@@ -81,8 +84,8 @@ impl<'d> AuthenticatorData<'d> {
         })
     }
 
-    /// Parses the data. Rejects them unless they are for this host, and somebody was there and proved who they are by a
-    /// finger, a face or a PIN.
+    /// Parses the data, and checks that they are for this host, and that the user was present and
+    /// was verified, such as by a fingerprint, face or PIN.
     fn verify(data: &'d [u8], host: &str) -> Result<Self, &'static str> {
         let data = Self::parse(data).ok_or("the authenticator says too little")?;
         if data.host_hash[..] != Sha256::digest(host)[..] {
@@ -104,13 +107,14 @@ impl<'d> AuthenticatorData<'d> {
         self.flags & flag != 0
     }
 
-    /// Whether the passkey can be copied to other devices (BE).
+    /// Whether the passkey can be copied to other devices (the flag BE).
     fn is_backup_eligible(&self) -> bool {
         self.has_flag(BACKUP_ELIGIBLE)
     }
 
-    /// Returns the passkey that was made (section 6.5.1): after 16 bytes about the authenticator, two bytes have the
-    /// length of its identifier.
+    /// Returns the passkey that was created (section 6.5.1). The attested data consist of 16 bytes
+    /// about the model of the authenticator, two bytes with the length of the identifier, the
+    /// identifier, and the public key.
     fn new_passkey(&self) -> Option<AttestedPasskey<'d>> {
         if !self.has_flag(HAS_ATTESTED_DATA) {
             return None;
@@ -125,15 +129,16 @@ impl Passkey {
     /// The maximum number of passkeys of a member.
     pub const MAX: usize = 10;
 
-    /// Returns the user handle of a member. Two stores on one host make different handles because of
-    /// their `tag`, so an authenticator keeps the passkeys of both. Nobody can guess a handle to find
-    /// out which members have passkeys.
+    /// Returns the user handle of a member. `tag` distinguishes several stores on one host, so that
+    /// an authenticator keeps the passkeys of each. It also makes handles unguessable, so that
+    /// nobody can find out which members have passkeys.
     pub fn user_handle(member: StaffId, tag: &str) -> Vec<u8> {
         let StaffId(number) = member;
         [&number.to_be_bytes(), tag.as_bytes()].concat()
     }
 
-    /// Returns the member of a user handle. The member 0, who does not exist, stands for an invalid handle.
+    /// Returns the member to whom a user handle belongs. An invalid handle yields the number 0,
+    /// which no member has.
     pub fn member_from_handle(handle: &[u8]) -> StaffId {
         let number = handle
             .first_chunk()
@@ -141,8 +146,9 @@ impl Passkey {
         StaffId(number)
     }
 
-    /// Returns the passkey that an authenticator has made for this host (section 7.1), or the reason why it is rejected.
-    /// Without a key of the browser, the key is in the data of the authenticator.
+    /// Registers a passkey that an authenticator has created for this host (section 7.1), or
+    /// returns the reason why it is rejected. If the browser provides no public key, it is read
+    /// from the authenticator data.
     pub fn new(
         assertion: Assertion,
         public_key: Option<PublicKey<'_>>,
@@ -150,8 +156,13 @@ impl Passkey {
         name: String,
         now: Timestamp,
     ) -> Result<Self, &'static str> {
-        let Assertion { id, user, data, .. } = assertion;
-        let data = AuthenticatorData::verify(&data, host)?;
+        let Assertion {
+            id,
+            user,
+            authenticator_data,
+            ..
+        } = assertion;
+        let data = AuthenticatorData::verify(&authenticator_data, host)?;
         let attested_passkey = data
             .new_passkey()
             .filter(|passkey| passkey.id == id && (1..=1023).contains(&id.len()))
@@ -174,14 +185,18 @@ impl Passkey {
         })
     }
 
-    /// Whether the signature of an assertion was made with the key of this passkey.
+    /// Whether the signature of an assertion is valid for the key of this passkey.
     fn has_signed(&self, assertion: &Assertion) -> bool {
         let algorithm: &dyn VerificationAlgorithm = match self.algorithm {
             ES256 => &ECDSA_P256_SHA256_ASN1,
             EDDSA => &ED25519,
             _ => &RSA_PKCS1_2048_8192_SHA256,
         };
-        let signed_bytes = [&assertion.data[..], &Sha256::digest(&assertion.client)].concat();
+        let signed_bytes = [
+            &assertion.authenticator_data[..],
+            &Sha256::digest(&assertion.client_data),
+        ]
+        .concat();
         UnparsedPublicKey::new(algorithm, &self.key)
             .verify(&signed_bytes, &assertion.signature)
             .is_ok()
@@ -189,16 +204,19 @@ impl Passkey {
 }
 
 impl StaffMember {
-    /// Uses a passkey to sign in (section 7.2). The version stays, so of two sign-ins at once both count. Returns the
-    /// details for the audit trail: the name of the passkey, and whether its count of signatures has not grown. Then
-    /// somebody may have copied it, or two sign-ins came in another order.
+    /// Verifies a sign-in with a passkey (section 7.2), and updates the passkey. The version of the
+    /// member stays the same, so that concurrent sign-ins do not conflict.
+    ///
+    /// Returns the details for the audit trail: the name of the passkey, and its signature counter
+    /// if that has not increased. In that case, somebody may have cloned the passkey, or concurrent
+    /// sign-ins arrived out of order.
     pub fn use_passkey(
         &mut self,
         assertion: &Assertion,
         host: &str,
         now: Timestamp,
     ) -> Result<Vec<(&'static str, String)>, &'static str> {
-        let data = AuthenticatorData::verify(&assertion.data, host)?;
+        let data = AuthenticatorData::verify(&assertion.authenticator_data, host)?;
         let passkey = self
             .passkeys
             .iter_mut()
@@ -218,7 +236,7 @@ impl StaffMember {
         if counts_signatures && data.count <= passkey.count {
             details.push(("count", format!("{} → {}", passkey.count, data.count)));
         }
-        // A copy with a lower counter must be noted each time.
+        // Keeping the maximum ensures that a clone with a lower counter is recorded each time.
         passkey.count = passkey.count.max(data.count);
         passkey.is_backup_eligible = Some(is_eligible);
         passkey.used_at = Some(now);

@@ -1,4 +1,4 @@
-//! Passwords of staff: which are allowed, and how they are hashed.
+//! Passwords of the staff: the rules for them, and their hashes.
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use parking_lot::Mutex;
@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{StaffName, guessable::is_easy_to_guess};
 
-/// A password. `Debug` is missing, so that it gets into no log.
+/// A password in plain text. It does not implement `Debug`, so that it cannot end up in logs.
 pub struct Password(String);
 
-/// The reason why a member may not choose a password. As text, it is the message for the member.
+/// The reason why a new password is rejected. Its `Display` text is the message for the member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     /// It is too short.
@@ -19,8 +19,8 @@ pub enum WeakPassword {
     /// It is too long.
     #[error("The password must have at most {} characters.", Password::MAX_LENGTH)]
     Long,
-    /// Many people use it, or it is little more than common words, the name of the member or of the store, or the word
-    /// petstore.
+    /// It is common, or consists mostly of common words, the name of the member or the store, or
+    /// the word petstore.
     #[error(
         "This password is easy to guess: it is common, repeats one character, or is little more than common words or a name. Choose another one, such as four random words."
     )]
@@ -33,8 +33,8 @@ impl Password {
     /// The maximum number of characters.
     pub const MAX_LENGTH: usize = 256;
 
-    /// Returns the password in a text that somebody typed, in the one form that Unicode has for it, because keyboards
-    /// differ. `None` if it is too long for any password.
+    /// Normalizes a password that somebody typed (NFC), because keyboards produce the same
+    /// characters in different encodings. `None` if the text is longer than any valid password.
     pub fn from_input(text: &str) -> Option<Self> {
         let is_too_long = text.chars().count() > Self::MAX_LENGTH;
         if is_too_long {
@@ -43,7 +43,7 @@ impl Password {
         Some(Self(text.nfc().collect()))
     }
 
-    /// Returns a password that the member with this name may choose in a store with this name.
+    /// Validates a new password for the member with this name, in the store with this name.
     pub fn new(
         text: &str,
         name: &StaffName,
@@ -60,7 +60,7 @@ impl Password {
         Ok(password)
     }
 
-    /// Hashes the password, which takes some 20 ms and 19 MiB.
+    /// Hashes the password with a random salt. Takes about 20 ms and 19 MiB of memory.
     pub fn hash(&self, random: &mut impl CryptoRng) -> PasswordHash {
         let mut salt = [0; SALT_LENGTH];
         random.fill_bytes(&mut salt);
@@ -71,18 +71,20 @@ impl Password {
 /// The length of a salt, in bytes.
 const SALT_LENGTH: usize = 16;
 
-/// The memory of earlier hashes, one part for each hash that was computed at the same time. The allocator of the system
-/// would keep what is freed for each thread, and hashes are computed on many threads.
+/// A pool of work memory for hashing, with as many entries as hashes were ever computed at the same
+/// time. Without it, the system allocator would retain freed memory separately for each thread, and
+/// hashes are computed on many threads.
 static FREE_MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 
-/// Argon2id of a password, with 19 MiB of memory, two passes and one lane, with its salt: 48 bytes.
+/// An Argon2id hash of a password, together with its salt: 48 bytes. The parameters are 19 MiB of
+/// memory, two passes and one lane.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash([u8; Self::LENGTH]);
 
 impl PasswordHash {
     const LENGTH: usize = SALT_LENGTH + 32;
 
-    /// Computes a hash, in the memory of an earlier hash if there is some.
+    /// Computes a hash, with work memory from the pool.
     fn from_password_and_salt(password: &Password, salt: [u8; SALT_LENGTH]) -> Self {
         let params = Params::new(19 << 10, 2, 1, Some(32)).unwrap_or(Params::DEFAULT);
         let block_count = params.block_count();
@@ -94,7 +96,7 @@ impl PasswordHash {
 
         let free_memory = FREE_MEMORY.lock().pop();
         let mut memory = free_memory.unwrap_or_else(|| vec![Block::default(); block_count]);
-        // These lengths are valid, so hashing cannot fail.
+        // All lengths are valid, so hashing cannot fail.
         let _ = argon2.hash_password_into_with_memory(
             password.0.as_bytes(),
             &salt,
@@ -105,22 +107,24 @@ impl PasswordHash {
         Self(salt_and_hash)
     }
 
-    /// Returns a hash that no password has. A comparison with it takes as long as with any other hash.
+    /// Returns a hash that no password matches. It is compared for unknown names, so that the
+    /// response time does not reveal which names exist.
     pub fn unmatchable() -> Self {
         Self([0; Self::LENGTH])
     }
 
-    /// Whether this is the hash of a password. Takes as long as hashing.
+    /// Whether this is the hash of the password. Takes as long as hashing it.
     pub fn matches(&self, password: &Password) -> bool {
         let (salt, _) = self
             .0
             .split_first_chunk()
             .unwrap_or((&[0; SALT_LENGTH], &[]));
-        // Nobody can choose the beginning of a hash, so the time of this comparison reveals nothing.
+        // A timing attack would require control over the bytes of the computed hash, so a
+        // comparison in constant time is not needed.
         Self::from_password_and_salt(password, *salt) == *self
     }
 
-    /// Returns a hash that was read from the store; `None` for another number of bytes.
+    /// Returns a hash that was read from the store; `None` if the length is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }

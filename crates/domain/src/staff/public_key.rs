@@ -1,18 +1,20 @@
-//! The public keys of passkeys: as browsers give them, and as authenticators write them (RFC 9052, `COSE_Key`).
+//! Parsing of the public keys of passkeys, in the format of browsers (RFC 5280,
+//! `SubjectPublicKeyInfo`) and of authenticators (RFC 9052, `COSE_Key`).
 
-/// The beginning of a P-256 key (RFC 5280, `SubjectPublicKeyInfo`).
+/// The header of a P-256 key in `SubjectPublicKeyInfo`.
 const P256_PREFIX: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\0";
-/// The beginning of an Ed25519 key.
+/// The header of an Ed25519 key in `SubjectPublicKeyInfo`.
 const ED25519_PREFIX: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\0";
-/// The beginning of an RSA key, which has a length before and after it.
+/// The header of an RSA key in `SubjectPublicKeyInfo`, between the two-byte lengths before and
+/// after it.
 const RSA_PREFIX: &[u8] = b"\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\0\x03\x82";
 
-/// The algorithms that are allowed (IANA COSE Algorithms). The script of the page allows the same ones.
+/// The allowed algorithms (IANA COSE Algorithms). The script of the page requests the same ones.
 pub(super) const ES256: i32 = -7;
 pub(super) const EDDSA: i32 = -8;
 const RS256: i32 = -257;
 
-/// A public key, as the browser gives it (RFC 5280, `SubjectPublicKeyInfo`), and its algorithm.
+/// A public key from the browser (RFC 5280, `SubjectPublicKeyInfo`), with its algorithm.
 #[derive(Clone, Copy)]
 pub struct PublicKey<'k> {
     pub algorithm: i32,
@@ -20,15 +22,16 @@ pub struct PublicKey<'k> {
 }
 
 impl<'k> PublicKey<'k> {
-    /// Returns the key that `ring` reads. `None` if the key is for another algorithm, or for one that is not allowed.
+    /// Converts the key to the format of `ring`. `None` if the algorithm is not allowed, or the key
+    /// does not match it.
     pub(super) fn verification_key(self) -> Option<VerificationKey> {
         Some(VerificationKey {
             algorithm: self.algorithm,
-            bytes: self.part_for_ring()?.to_vec(),
+            bytes: self.ring_key_bytes()?.to_vec(),
         })
     }
 
-    fn part_for_ring(self) -> Option<&'k [u8]> {
+    fn ring_key_bytes(self) -> Option<&'k [u8]> {
         match self.algorithm {
             ES256 => {
                 let point = self.bytes.strip_prefix(P256_PREFIX)?;
@@ -39,7 +42,7 @@ impl<'k> PublicKey<'k> {
                 (point.len() == 32).then_some(point)
             }
             RS256 => {
-                // Lengths have two bytes from 2,048 bits on.
+                // From 2,048 bits on, DER encodes the lengths in two bytes.
                 let after_length = self.bytes.strip_prefix(b"\x30\x82")?.get(2..)?;
                 let after_prefix = after_length.strip_prefix(RSA_PREFIX)?.get(2..)?;
                 let key = after_prefix.strip_prefix(b"\0")?;
@@ -50,33 +53,34 @@ impl<'k> PublicKey<'k> {
     }
 }
 
-/// A public key in the form that `ring` reads.
+/// A public key in the format that `ring` expects.
 pub(super) struct VerificationKey {
     pub(super) algorithm: i32,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The beginning of a P-256 key for ES256 up to the first coordinate. Authenticators write keys in one form only (Web
-/// Authentication Level 3, section 6.5.1), so nothing here reads other CBOR.
+/// The COSE encoding of a P-256 key for ES256, up to the x coordinate. Authenticators must use this
+/// canonical CBOR encoding (Web Authentication Level 3, section 6.5.1), so comparing prefixes is
+/// enough, and no CBOR parser is needed.
 const COSE_P256_PREFIX: &[u8] = b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20";
-/// The bytes between the coordinates of a P-256 key.
+/// The bytes between the x and y coordinates of a P-256 key.
 const COSE_P256_SEPARATOR: &[u8] = b"\x22\x58\x20";
-/// The beginning of an Ed25519 key up to the point.
+/// The COSE encoding of an Ed25519 key, up to the point.
 const COSE_ED25519_PREFIX: &[u8] = b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20";
-/// The beginning of an RSA key of 2,048 bits for RS256 up to the modulus.
+/// The COSE encoding of an RSA key of 2,048 bits for RS256, up to the modulus.
 const COSE_RSA_PREFIX: &[u8] = b"\xa4\x01\x03\x03\x39\x01\x00\x20\x59\x01\x00";
-/// The end of an RSA key: the exponent 65537.
+/// The end of the encoded RSA key: the exponent 65537.
 const COSE_RSA_SUFFIX: &[u8] = b"\x21\x43\x01\x00\x01";
 
-/// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
+/// The first byte of an uncompressed point (SEC 1, section 2.3.3).
 const UNCOMPRESSED_POINT: &[u8] = b"\x04";
-/// The beginning of an RSA key of 2,048 bits up to the modulus (RFC 8017, `RSAPublicKey`).
+/// The DER encoding of an RSA key of 2,048 bits, up to the modulus (RFC 8017, `RSAPublicKey`).
 const RSA_KEY_PREFIX: &[u8] = b"\x30\x82\x01\x0a\x02\x82\x01\x01\0";
-/// The end of an RSA key: the exponent 65537.
+/// The end of the encoded RSA key: the exponent 65537.
 const RSA_KEY_SUFFIX: &[u8] = b"\x02\x03\x01\x00\x01";
 
-/// Parses the key with which the data of a new passkey begin. Some password managers give the key only there. `None`
-/// for an algorithm that is not allowed.
+/// Parses a COSE key at the beginning of `data`. Some password managers provide the public key of a
+/// new passkey only in this format. `None` if the algorithm is not allowed.
 pub(super) fn parse_cose_key(data: &[u8]) -> Option<VerificationKey> {
     if let Some(coordinates) = data.strip_prefix(COSE_P256_PREFIX) {
         let (x, remainder) = coordinates.split_first_chunk::<32>()?;

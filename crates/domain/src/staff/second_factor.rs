@@ -1,4 +1,4 @@
-//! The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
+//! The second factor: codes from an authenticator app (TOTP, RFC 6238), and recovery codes.
 
 use data_encoding::BASE32_NOPAD as BASE32;
 use jiff::Timestamp;
@@ -11,32 +11,33 @@ use super::TokenDigest;
 /// The number of recovery codes that a member gets.
 pub const RECOVERY_CODE_COUNT: usize = 10;
 
-/// The length of a secret, in bytes. A multiple of five needs no padding in Base32.
+/// The length of a TOTP secret, in bytes. A multiple of five needs no padding in Base32.
 const SECRET_LENGTH: usize = 20;
 
-/// The length of a recovery code, in bytes before it is encoded. A multiple of five needs no padding in Base32.
+/// The length of a recovery code before encoding, in bytes. A multiple of five needs no padding in
+/// Base32.
 const RECOVERY_CODE_LENGTH: usize = 15;
 
-/// The time for which a code is valid, in seconds: the period that all apps support.
+/// The period of a code, in seconds. This is the value that all apps support.
 const PERIOD_SECONDS: i64 = 30;
 
-/// The number of digits of a code, which all apps support.
+/// The number of digits of a code. This is the value that all apps support.
 const CODE_DIGITS: usize = 6;
 
 /// The second factor of a member, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondFactor {
-    /// The encrypted secret.
+    /// The encrypted TOTP secret.
     pub sealed_secret: Vec<u8>,
-    /// The period of the last code that was accepted, so that no code is accepted twice.
+    /// The period of the last accepted code, so that no code is accepted twice.
     pub last_period: i64,
-    /// The digests of the recovery codes that were not used yet.
+    /// The digests of the unused recovery codes.
     pub recovery: Vec<TokenDigest>,
 }
 
 impl SecondFactor {
-    /// Returns the second factor after a code or a recovery code was used; `None` if the code is wrong,
-    /// or was used before. Spaces and `-` in `input` do not count.
+    /// Verifies a code or recovery code, and returns the second factor in which it is marked as
+    /// used. `None` if the code is wrong or was used before. Spaces and `-` in `input` are ignored.
     pub fn with_used_code(&self, input: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let code: String = input
             .chars()
@@ -58,8 +59,9 @@ impl SecondFactor {
     }
 }
 
-/// Returns a new recovery code, such as `mzxw-6ytb-oi4t-gmjs-gm2d-knrx`, to show once, and its digest. A code has 120 random bits, so a digest
-/// protects it as well as a slow hash would.
+/// Generates a recovery code, such as `mzxw-6ytb-oi4t-gmjs-gm2d-knrx`. Returns the code, to be
+/// shown once, and its digest, to be stored. A code has 120 random bits, so a slow hash would add
+/// no protection.
 pub fn generate_recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
     let mut bytes = [0; RECOVERY_CODE_LENGTH];
     random.fill_bytes(&mut bytes);
@@ -72,19 +74,19 @@ fn recovery_digest(code: &str) -> TokenDigest {
     TokenDigest::from_bytes(Sha256::digest(code).into())
 }
 
-/// The secret that an app shares with the service.
+/// The TOTP secret that an authenticator app shares with the service.
 #[derive(PartialEq, Eq)]
 pub struct TotpSecret([u8; SECRET_LENGTH]);
 
 impl TotpSecret {
-    /// Returns a new secret.
+    /// Generates a new secret.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; SECRET_LENGTH];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// Returns the secret with these bytes; `None` for another number of bytes.
+    /// Returns the secret with these bytes; `None` if the length is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -94,7 +96,7 @@ impl TotpSecret {
         &self.0
     }
 
-    /// Parses a secret in Base32, as [`Self::setup_key`] gives it. Spaces do not count.
+    /// Parses a Base32 secret, as [`Self::setup_key`] returns it. Spaces are ignored.
     pub fn parse(text: &str) -> Option<Self> {
         let letters: Vec<u8> = text
             .bytes()
@@ -103,12 +105,13 @@ impl TotpSecret {
         Self::from_bytes(&BASE32.decode(&letters).ok()?)
     }
 
-    /// Returns the setup key, the secret in Base32, in groups of four letters to type.
+    /// Returns the setup key for manual entry: the secret in Base32, in groups of four characters.
     pub fn setup_key(&self) -> String {
         group_by_four(&BASE32.encode(&self.0), " ")
     }
 
-    /// Returns the URI that an app reads from a QR code: `otpauth://totp/Petstore:maria?secret=…&issuer=Petstore`.
+    /// Returns the URI for the QR code that an app scans:
+    /// `otpauth://totp/Petstore:maria?secret=…&issuer=Petstore`.
     pub fn uri(&self, account: &str) -> String {
         let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
         let account = account.replace('+', "%20");
@@ -118,14 +121,14 @@ impl TotpSecret {
         )
     }
 
-    /// Returns the period of a code: the current one, or the one before or after it, because clocks differ. `None` for the
-    /// code of another period, and for a wrong code.
+    /// Finds the period of a code among the previous, the current and the next one, to allow for
+    /// clock differences. `None` for any other code.
     fn find_period(&self, code: &str, now: Timestamp) -> Option<i64> {
         let current_period = now.as_second().div_euclid(PERIOD_SECONDS);
         (current_period - 1..=current_period + 1).find(|&period| self.code(period) == code)
     }
 
-    /// Returns the code of a period (RFC 4226, section 5.3).
+    /// Computes the code of a period (RFC 4226, section 5.3).
     pub fn code(&self, period: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
@@ -137,13 +140,13 @@ impl TotpSecret {
         format!("{:0CODE_DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
     }
 
-    /// Returns the code of the current period.
+    /// Returns the code that is valid at `now`.
     pub fn code_at(&self, now: Timestamp) -> String {
         self.code(now.as_second().div_euclid(PERIOD_SECONDS))
     }
 }
 
-/// Returns a text in groups of four characters: `abcd-efgh` for `abcdefgh`.
+/// Splits a text into groups of four characters: `abcd-efgh` for `abcdefgh`.
 fn group_by_four(text: &str, separator: &str) -> String {
     let mut grouped_text = String::new();
     for (index, character) in text.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! Secrets of 256 random bits, of sessions and of the links with which staff choose a password.
+//! Random tokens of 256 bits, for sessions and for the links with which staff choose a password.
 
 use std::fmt;
 
@@ -6,23 +6,24 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
 
-/// A secret that only a browser or a link has. `Debug` hides it; only [`Token::reveal`] returns it.
+/// A secret token, which only a browser or a link contains; the store has only its digest. `Debug`
+/// hides it; only [`Token::reveal`] returns it.
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// Returns a new secret.
+    /// Generates a new token.
     pub fn generate(random: &mut impl CryptoRng) -> Self {
         let mut bytes = [0; 32];
         random.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
-    /// Returns the secret in the form in which a browser or a link presents it: 43 characters of Base64 for URLs.
+    /// Returns the token for a cookie or a link: 43 characters of URL-safe Base64.
     pub fn reveal(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// Returns the digest that is stored. A random secret needs no slow hash.
+    /// Returns the digest to be stored. A random token needs no slow hash.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
@@ -34,23 +35,24 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The SHA-256 of a secret.
+/// The SHA-256 of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// Returns the digest of a secret in the form of [`Token::reveal`]; `None` for another text.
+    /// Returns the digest of a token that a client presented in the form of [`Token::reveal`];
+    /// `None` for any other text.
     pub fn from_presented(text: &str) -> Option<Self> {
         let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         Some(Token(bytes).digest())
     }
 
-    /// Returns a name for lists. It does not reveal the digest.
+    /// Returns an identifier of the session for use in lists. It does not reveal the digest.
     pub fn name(&self) -> String {
         URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
     }
 
-    /// Returns a digest that was read from the store.
+    /// Wraps a digest that was read from the store.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }

@@ -1,4 +1,4 @@
-//! What reverts the changes of an act.
+//! Builds the reversals of an act from its changes in the log.
 
 use jiff::Timestamp;
 
@@ -11,19 +11,20 @@ use super::{
 use crate::PetId;
 
 impl Reversal {
-    /// Returns the reversals of the changes of one act, which must be in the order of the log: one reversal for each animal, in
-    /// the order of their first changes, and then one for each category. `default_end` is the end of a reservation
-    /// that is made again after its own end has passed.
+    /// Builds the reversals for the changes of one act, which must be in the order of the log.
+    /// Returns one reversal for each animal, in the order of their first changes, followed by one
+    /// for each category. `default_end` is the new end of a reservation that is reopened after its
+    /// original end has passed.
     ///
-    /// The sale of a reserved animal becomes one reversal with the order and the animal, because the animal has its
-    /// status by the order.
+    /// An animal and its order share a reversal, because the status of the animal follows from the
+    /// order: for example, the sale of a reserved animal is undone as a whole.
     pub fn from_act(
         changes: &[Change],
         acted_at: Timestamp,
         default_end: Timestamp,
     ) -> Result<Vec<Self>, NotRevertible> {
-        let mut pets: Vec<PetReversal> = Vec::new();
-        let mut categories: Vec<CategoryReversal> = Vec::new();
+        let mut pet_reversals: Vec<PetReversal> = Vec::new();
+        let mut category_reversals: Vec<CategoryReversal> = Vec::new();
 
         for change in changes {
             if matches!(change.kind, ChangeType::PetAdded | ChangeType::PetsImported) {
@@ -32,41 +33,42 @@ impl Reversal {
 
             match change.after.as_ref().or(change.before.as_ref()) {
                 Some(Resource::Pet(pet)) => {
-                    let reversal = reversal_of_pet(&mut pets, pet.id, acted_at, default_end);
+                    let reversal =
+                        reversal_for_pet(&mut pet_reversals, pet.id, acted_at, default_end);
                     reversal.add_pet_change(change)?;
                 }
                 Some(Resource::Order(order)) => {
-                    let reversal = reversal_of_pet(&mut pets, order.pet_id, acted_at, default_end);
+                    let reversal =
+                        reversal_for_pet(&mut pet_reversals, order.pet_id, acted_at, default_end);
                     reversal.add_order_change(order, change)?;
                 }
                 Some(Resource::Category(category)) => {
-                    add_category_change(&mut categories, category.id, change);
+                    add_category_change(&mut category_reversals, category.id, change);
                 }
                 Some(Resource::Note(_)) | None => return Err(NotRevertible::Kind),
             }
         }
 
-        for reversal in &mut pets {
-            reversal.fields = reversal.fields_from_before();
+        for reversal in &mut pet_reversals {
+            reversal.fields = reversal.former_field_values();
         }
-        let pets = pets.into_iter().map(Box::new).map(Self::Pet);
-        Ok(pets
-            .chain(categories.into_iter().map(Self::Category))
-            .collect())
+        let pets = pet_reversals.into_iter().map(Box::new).map(Self::Pet);
+        let categories = category_reversals.into_iter().map(Self::Category);
+        Ok(pets.chain(categories).collect())
     }
 }
 
-/// Returns the reversal for this animal. Adds an empty one if there is none yet.
-fn reversal_of_pet(
-    pets: &mut Vec<PetReversal>,
+/// Returns the reversal for this animal, and adds an empty one if there is none yet.
+fn reversal_for_pet(
+    reversals: &mut Vec<PetReversal>,
     id: PetId,
     acted_at: Timestamp,
     default_end: Timestamp,
 ) -> &mut PetReversal {
-    let position = pets.iter().position(|reversal| reversal.id == id);
-    let position = position.unwrap_or(pets.len());
-    if position == pets.len() {
-        pets.push(PetReversal {
+    let known_position = reversals.iter().position(|reversal| reversal.id == id);
+    let position = known_position.unwrap_or(reversals.len());
+    if known_position.is_none() {
+        reversals.push(PetReversal {
             id,
             acted_at,
             default_end,
@@ -76,23 +78,23 @@ fn reversal_of_pet(
             lost_photos: Vec::new(),
         });
     }
-    &mut pets[position]
+    &mut reversals[position]
 }
 
-/// Adds the next change of a category.
-fn add_category_change(categories: &mut Vec<CategoryReversal>, id: i64, change: &Change) {
+/// Merges the next change of a category into its reversal.
+fn add_category_change(reversals: &mut Vec<CategoryReversal>, id: i64, change: &Change) {
     let after = change.after.as_ref().and_then(Resource::category).cloned();
-    let known = categories.iter_mut().find(|category| category.id == id);
-    if let Some(category) = known {
-        category.after = after;
+    let known_reversal = reversals.iter_mut().find(|reversal| reversal.id == id);
+    if let Some(reversal) = known_reversal {
+        reversal.after = after;
         return;
     }
     let before = change.before.as_ref().and_then(Resource::category).cloned();
-    categories.push(CategoryReversal { id, before, after });
+    reversals.push(CategoryReversal { id, before, after });
 }
 
 impl PetReversal {
-    /// Adds the next change of the animal.
+    /// Merges the next change of the animal into the reversal.
     fn add_pet_change(&mut self, change: &Change) -> Result<(), NotRevertible> {
         let before = change.before.as_ref().and_then(Resource::pet);
         let after = change.after.as_ref().and_then(Resource::pet);
@@ -100,7 +102,7 @@ impl PetReversal {
             return Err(NotRevertible::Kind);
         };
 
-        self.lost_photos.extend(lost_photos(before, after));
+        self.lost_photos.extend(find_lost_photos(before, after));
         match &mut self.pet_change {
             Some(pet_change) => pet_change.after = after.clone(),
             None => {
@@ -113,7 +115,8 @@ impl PetReversal {
         Ok(())
     }
 
-    /// Adds the next change of an order, which led to `after`. Fails if the act has changed another order for the animal.
+    /// Merges the next change of an order, which resulted in `after`, into the reversal. Fails if
+    /// the act changed several orders for the animal.
     fn add_order_change(&mut self, after: &Order, change: &Change) -> Result<(), NotRevertible> {
         match &mut self.order {
             Some(order) if order.after.id != after.id => return Err(NotRevertible::SeveralOrders),
@@ -128,10 +131,11 @@ impl PetReversal {
         Ok(())
     }
 
-    /// Returns the values of fields from before the act, as far as the act changed them.
+    /// Returns the patch that restores the field values that the act changed.
     ///
-    /// If the act gave the value "red" to the field `colour`, which had none, this is `colour: Clear`.
-    fn fields_from_before(&self) -> FieldPatch {
+    /// For example, if the act set the field `colour`, which had no value before, the patch
+    /// contains `colour: Clear`.
+    fn former_field_values(&self) -> FieldPatch {
         let Some(PetChange { before, after }) = &self.pet_change else {
             return FieldPatch::new();
         };
@@ -150,13 +154,14 @@ impl PetReversal {
     }
 }
 
-/// Returns the photos that a change took from an animal.
+/// Returns the photos that a change removed from an animal.
 ///
-/// Deleting the second of three photos gives this photo with the position 1. Turning it gives the same, with the photo
-/// that replaced it.
-fn lost_photos(before: &StorePet, after: &StorePet) -> Vec<LostPhoto> {
+/// If the second of three photos was deleted, this is that photo with the position 1. If it was
+/// rotated, `replaced_by` also names the new photo in its place.
+fn find_lost_photos(before: &StorePet, after: &StorePet) -> Vec<LostPhoto> {
+    // Replacing a photo keeps the number of photos, and deleting one does not.
     let is_replaced = before.photos.all().len() == after.photos.all().len();
-    let mut lost = Vec::new();
+    let mut lost_photos = Vec::new();
     for (position, photo) in before.photos.all().iter().enumerate() {
         if after.photos.position(photo.id).is_some() {
             continue;
@@ -166,12 +171,12 @@ fn lost_photos(before: &StorePet, after: &StorePet) -> Vec<LostPhoto> {
         } else {
             None
         };
-        lost.push(LostPhoto {
+        lost_photos.push(LostPhoto {
             photo: photo.clone(),
             position,
             replaced_by,
             has_files: true,
         });
     }
-    lost
+    lost_photos
 }

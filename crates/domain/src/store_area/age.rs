@@ -1,17 +1,17 @@
-//! The ages of animals, which a person chooses in a search.
+//! The age groups by which people filter animals in a search.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::{ToSpan, civil::Date};
 
 use super::{DateRange, FieldName};
-use crate::words::words;
+use crate::named_enum::named_enum;
 
-words! {
-    /// The age of an animal in whole years, as a person chooses it in a search. An animal that was born on 29 February
-    /// gets a year older on 1 March in years without that day.
+named_enum! {
+    /// An age group of animals in a search, by completed years. An animal that was born on 29
+    /// February turns a year older on 1 March in years without that day.
     pub enum Age {
-        /// Younger than a year, or not born yet.
+        /// Younger than a year, including animals with a date of birth in the future.
         UnderOne = "0",
         UnderThree = "under3",
         OneToThree = "1",
@@ -21,7 +21,7 @@ words! {
 }
 
 impl Age {
-    /// Returns the days of birth of animals that have this age on the day `today`.
+    /// Converts the age group to a range of dates of birth, as of `today`.
     ///
     /// On 28 November 2026, [`Age::OneToThree`] is the range from 29 November 2023 to 28 November 2025.
     pub fn birth_range(self, field: &FieldName, today: Date) -> DateRange {
@@ -45,13 +45,13 @@ impl Age {
     }
 }
 
-/// Returns the last day of birth of animals that are at least `years` old on the day `today`. If `today` is 29 February
-/// and the other year has no such day, this is 28 February.
+/// Returns the latest date of birth of an animal that is at least `years` old on `today`. If
+/// `today` is 29 February and the year of birth has no such day, this is 28 February.
 fn last_birth_at_least(years: i64, today: Date) -> Date {
     today.saturating_sub(years.years())
 }
 
-/// Returns the first day of birth of animals that are younger than `years` on the day `today`.
+/// Returns the earliest date of birth of an animal that is younger than `years` on `today`.
 fn first_birth_below(years: i64, today: Date) -> Date {
     last_birth_at_least(years, today)
         .tomorrow()

@@ -1,16 +1,17 @@
-//! The label of a category.
+//! Categories and their labels.
 
-/// A category with a label, by which people know its number. An animal can also have the number of a category
-/// without a label.
+/// A category with a label. Animals refer to categories by number, and a number need not have a
+/// label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Chosen by the client: any number.
+    /// The number of the category: any number, chosen by the client.
     pub id: i64,
-    /// The label for people.
+    /// The name that people see, such as `Dogs`.
     pub label: Label,
-    /// From 1, one higher with each change. A category that is made again starts at 1.
+    /// Starts at 1 and increases by one with each change. A category that is deleted and created
+    /// again starts at 1 again.
     pub version: i64,
 }
 
-/// The label of a category: 1 to 255 characters without U+0000.
+/// The label of a category or a field: 1 to 255 characters without U+0000.
 pub type Label = super::Text<255, 1>;

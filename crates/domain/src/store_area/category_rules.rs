@@ -1,4 +1,4 @@
-//! The rules for categories: which changes follow from a command about a category.
+//! The rules for creating, changing and deleting the labels of categories.
 
 use super::{
     Category, ChangeType, Decision, Label, Preconditions, PresentState, Refusal,
@@ -6,8 +6,9 @@ use super::{
 };
 use crate::text::comparison_key;
 
-/// Decides how the label of a category is created or changed. It must not become the label of another category, in any
-/// case. Categories that an earlier release gave the same label keep it.
+/// Decides how the label of a category is created or changed. A label that another category already
+/// has, in any case, is refused. Duplicates from earlier releases may keep their label, or change
+/// only its case.
 pub(super) fn put_category(
     id: i64,
     label: &Label,

@@ -1,6 +1,7 @@
-//! The input and the output of the rules: the state that a command needs, and the changes that it makes.
+//! The input and output of [`decide`](fn@super::decide): the state that a command needs, and the
+//! changes that it makes.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -8,58 +9,61 @@ use super::{
     Category, FieldSet, NoteId, Order, OrderId, PetNote, PhotoId, Resource, StorePet,
     UniqueValueOwner,
 };
-use crate::{PetId, words::words};
+use crate::{PetId, named_enum::named_enum};
 
-/// The state of a store, as far as a command needs it. A store reads it in the transaction that writes the decision.
+/// The part of a store's state that a command needs. It is read in the same transaction that writes
+/// the decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PresentState {
-    /// The animal of the command, or the animal of its order.
+    /// The animal that the command is about, or the animal of the order that it is about.
     pub pet: Option<StorePet>,
-    /// The order that holds this animal. See [`Order::holds`].
+    /// The order that currently determines the status of the animal: see [`Order::holds`].
     pub holder: Option<Order>,
     pub order: Option<Order>,
     pub category: Option<Category>,
     pub note: Option<PetNote>,
-    /// The number of notes on the animal, if the command adds one.
+    /// The number of notes on the animal, if the command adds a note.
     pub note_count: i64,
-    /// Another category with the label that the command gives, in any case.
+    /// Another category that already has the label that the command sets, in any case.
     pub namesake: Option<Category>,
-    /// The fields of the store, if the command or the animal has values.
+    /// The fields of the store, if the command or the animal has field values.
     pub fields: Arc<FieldSet>,
-    /// The animals that have the unique values in the command.
+    /// The current owners of the unique values that the command sets.
     pub owners: BTreeSet<UniqueValueOwner>,
-    /// The identifier for an animal that the command adds; `None` if all are used.
+    /// The identifier for an animal that the command adds; `None` if the identifiers are exhausted.
     pub next_pet: Option<PetId>,
-    /// The identifier for an order that the command adds; `None` if all are used.
+    /// The identifier for an order that the command adds; `None` if the identifiers are exhausted.
     pub next_order: Option<OrderId>,
-    /// The identifier for a note that the command adds; `None` if all are used.
+    /// The identifier for a note that the command adds; `None` if the identifiers are exhausted.
     pub next_note: Option<NoteId>,
 }
 
-/// The decision about a command: its changes, and the subject after them.
+/// The outcome of a command that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The changes, in this order. Empty if everything is already as the command wants it.
+    /// The changes, in the order in which they are recorded. Empty if the requested state is
+    /// already the present one.
     pub changes: Vec<Change>,
-    /// The order that no longer holds its animal, because the animal's status was changed by hand.
+    /// The order that no longer holds its animal, because the status of the animal was changed by
+    /// hand. See [`Order::holds`].
     pub releases: Option<OrderId>,
-    /// The subject of the command, after the changes; `None` if it was deleted.
+    /// The subject of the command after the changes; `None` if it was deleted.
     pub result: Option<Resource>,
-    /// The photo of the result that the command is about, if it is about one.
+    /// The photo that the command added, replaced or changed, if any.
     pub photo: Option<PhotoId>,
 }
 
-/// One change, with the whole resource before and after.
+/// One change of a resource, with its full state before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub kind: ChangeType,
-    /// `None` if it is new.
+    /// `None` if the change created the resource.
     pub before: Option<Resource>,
-    /// `None` if it was deleted.
+    /// `None` if the change deleted the resource.
     pub after: Option<Resource>,
 }
 
-words! {
+named_enum! {
     pub enum ChangeType {
         PetAdded = "pet.added",
         PetChanged = "pet.changed",

@@ -1,38 +1,39 @@
-//! The choices of a field of the kind `choice`, with their labels.
+//! The allowed values of a `choice` field, with their labels.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map::Entry};
 
 use super::valid_text::is_text;
 use crate::text::comparison_key;
 
-/// The values of a field of the kind `choice`: 1 to 100, each of 1 to 64 characters without U+0000. Some have labels, which
-/// people read in place of the value. No two new values and labels have the same [`comparison_key`].
+/// The allowed values of a `choice` field: 1 to 100 values of 1 to 64 characters without U+0000. A
+/// value can have a label, which is displayed in its place. New values and labels must all have
+/// different [`comparison_key`]s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
     values: Vec<String>,
-    /// The labels by their values. A value that is no longer a choice can have a label, because animals can still have
-    /// the value.
+    /// The labels, by value. A value that is no longer a choice can still have a label, because
+    /// animals can still have the value.
     labels: BTreeMap<String, String>,
 }
 
 impl Choices {
     const MAX_LABELS: usize = 200;
 
-    /// Returns choices without labels. `None` if there are too few or too many, one of them is not valid, or two are equal in
-    /// any case.
+    /// Creates choices without labels. `None` if there are too few or too many, one of them is
+    /// invalid, or two are equal in any case.
     pub fn new(values: Vec<String>) -> Option<Self> {
         let choices = Self::from_stored(values, BTreeMap::new())?;
-        if choices.twins().is_empty() {
+        if choices.duplicates().is_empty() {
             Some(choices)
         } else {
             None
         }
     }
 
-    /// Returns the choices with these labels, by their values. `None` if there are too many labels,
-    /// one of them is not valid, or two labels, or a label and a value, are equal in any case.
+    /// Replaces the labels; `labels` maps values to labels. `None` if there are too many labels,
+    /// one of them is invalid, or a label equals another label or a value in any case.
     pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
         let mut used_texts: HashSet<String> = self
             .values
@@ -48,7 +49,8 @@ impl Choices {
         Self::from_stored(self.values, labels)
     }
 
-    /// Returns choices that a store has. An earlier release could make some that are equal in any case, and they stay.
+    /// Creates choices that were read from a store. Values and labels that are equal in any case
+    /// are accepted, because earlier releases allowed them.
     pub fn from_stored(values: Vec<String>, labels: BTreeMap<String, String>) -> Option<Self> {
         let different_values: HashSet<&String> = values.iter().collect();
         let are_valid = (1..=100).contains(&values.len())
@@ -60,22 +62,23 @@ impl Choices {
         are_valid.then_some(Self { values, labels })
     }
 
-    /// Returns the values and labels that are equal to an earlier one in any case, each after the earlier one.
-    pub fn twins(&self) -> Vec<[&str; 2]> {
+    /// Returns the pairs of values and labels that are equal in any case, such as `["Red", "red"]`.
+    /// The first of each pair comes first among the choices.
+    pub fn duplicates(&self) -> Vec<[&str; 2]> {
         let mut texts_by_key = HashMap::new();
-        let mut twins = Vec::new();
+        let mut duplicates = Vec::new();
         for text in self.values.iter().chain(self.labels.values()) {
             match texts_by_key.entry(comparison_key(text)) {
                 Entry::Vacant(entry) => {
                     entry.insert(text);
                 }
-                Entry::Occupied(entry) => twins.push([entry.get().as_str(), text.as_str()]),
+                Entry::Occupied(entry) => duplicates.push([entry.get().as_str(), text.as_str()]),
             }
         }
-        twins
+        duplicates
     }
 
-    /// Returns the values, in the order that the store chose.
+    /// Returns the values, in the order in which the store defined them.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -84,7 +87,7 @@ impl Choices {
         &self.labels
     }
 
-    /// Returns the choice with this value, or else the first choice that is equal in any case.
+    /// Finds a choice by its exact value, or otherwise the first choice that is equal in any case.
     pub fn find(&self, text: &str) -> Option<&String> {
         if let Some(value) = self.values.iter().find(|value| *value == text) {
             return Some(value);
@@ -95,7 +98,7 @@ impl Choices {
             .find(|value| comparison_key(value) == key)
     }
 
-    /// Returns the choice with this value, or else the choice with this label, in any case.
+    /// Finds a choice by its value, or otherwise by its label, in any case.
     pub fn find_by_value_or_label(&self, text: &str) -> Option<&String> {
         if let Some(value) = self.find(text) {
             return Some(value);

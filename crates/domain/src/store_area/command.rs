@@ -1,6 +1,6 @@
-//! Commands, with which a client or the clock changes a store.
+//! The commands by which a client, or the service itself at a set time, changes a store.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{NamedActor, NewPet, PetId};
 
-/// One change of the store. [`super::decide`] has the rules.
+/// A request to change the store. [`decide`](fn@super::decide) contains the rules for each command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     AddPet(NewPet, FieldPatch, Vec<NewPhoto>),
@@ -27,17 +27,17 @@ pub enum Command {
         note: Option<Note>,
         preconditions: Preconditions,
     },
-    /// Takes a withdrawn animal back into the catalogue, as it was.
+    /// Returns a withdrawn animal to the catalogue, unchanged.
     RestorePet {
         id: PetId,
         preconditions: Preconditions,
     },
-    /// Adds a photo after the others of an animal.
+    /// Appends a photo to the photos of an animal.
     AddPhoto {
         id: PetId,
         photo: NewPhoto,
     },
-    /// Puts a photo in the place of another one, with its text.
+    /// Replaces the picture of a photo, such as by a rotated one. The alternative text stays.
     ReplacePhoto {
         id: PetId,
         photo: PhotoId,
@@ -47,10 +47,10 @@ pub enum Command {
         id: PetId,
         photo: PhotoId,
         patch: PhotoPatch,
-        /// The preconditions for the version of the animal.
+        /// The preconditions on the version of the animal.
         preconditions: Preconditions,
     },
-    /// Sets the order of all photos of an animal.
+    /// Rearranges the photos of an animal. `order` lists all of them.
     OrderPhotos {
         id: PetId,
         order: Vec<PhotoId>,
@@ -59,12 +59,12 @@ pub enum Command {
     DeletePhoto {
         id: PetId,
         photo: PhotoId,
-        /// The preconditions for the version of the animal.
+        /// The preconditions on the version of the animal.
         preconditions: Preconditions,
     },
     /// Reserves or sells an animal.
     PlaceOrder(NewOrder),
-    /// Sells the reserved animal.
+    /// Sells the reserved animal, and completes the order.
     CompleteOrder {
         id: OrderId,
         price: Patch<Decimal>,
@@ -80,26 +80,27 @@ pub enum Command {
         reason: Option<Reason>,
         preconditions: Preconditions,
     },
-    /// Corrects that an order was closed by mistake: it reserves its animal again.
+    /// Reopens an order that was closed by mistake: it reserves its animal again.
     ReopenOrder {
         id: OrderId,
-        /// `None` for the end that it had, or `default_end` if that has passed.
+        /// The end of the reservation. `None` keeps the end that the order had, or uses
+        /// `default_end` if that has passed or there was none.
         expires_at: Option<Timestamp>,
         default_end: Timestamp,
         preconditions: Preconditions,
     },
-    /// Changes members of an order, or extends a reservation.
+    /// Changes members of an order, including the end of a reservation.
     PatchOrder {
         id: OrderId,
         patch: OrderPatch,
         preconditions: Preconditions,
     },
-    /// Ends a reservation whose time has passed. Only the clock gives this command.
+    /// Expires a reservation whose end has passed. Only the service itself issues this command.
     ExpireOrder {
         id: OrderId,
     },
-    /// Erases the contact of an order that closed at this time or before. Only the clock gives this
-    /// command.
+    /// Erases the contact of an order that was closed at `closed_until` or earlier. Only the
+    /// service itself issues this command.
     EraseContact {
         id: OrderId,
         closed_until: Timestamp,
@@ -108,7 +109,7 @@ pub enum Command {
     PutCategory {
         id: i64,
         label: Label,
-        /// Requires a version, or that there is none.
+        /// Requires a version to change a label, or its absence to create one.
         preconditions: Preconditions,
     },
     /// Deletes the label of a category.
@@ -127,33 +128,33 @@ pub enum Command {
         /// The new text; `None` keeps it.
         text: Option<NoteText>,
     },
-    /// Deletes a note for good.
+    /// Deletes a note permanently.
     DeleteNote(NoteEdit),
-    /// Reverts the changes of an act to an animal and its order, or to a category.
+    /// Undoes what an act changed on one animal and its order, or on one category.
     Revert(Reversal),
 }
 
-/// The subject of a command: a store reads it before the decision.
+/// The resource that a command is about. A store reads it before the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// Something that does not exist yet.
+    /// A new animal, which has no identifier yet.
     New,
-    /// Nothing: the command is refused, whatever the store has.
+    /// None: the command is refused whatever the state of the store is.
     Nothing,
     Pet(PetId),
-    /// This order, and its animal.
+    /// An order, together with its animal.
     Order(OrderId),
     Category(i64),
     Note(NoteId),
 }
 
 impl Command {
-    /// Returns the command to add an animal without values of fields and without photos.
+    /// Returns the command to add an animal without field values and photos.
     pub fn add(pet: NewPet) -> Self {
         Self::AddPet(pet, FieldPatch::default(), Vec::new())
     }
 
-    /// Returns the resource that the command changes, or [`Subject::New`] for a new animal.
+    /// Returns the resource that the store must read before the decision.
     pub fn subject(&self) -> Subject {
         match self {
             Self::AddPet(..) => Subject::New,
@@ -187,7 +188,7 @@ impl Command {
         }
     }
 
-    /// Returns the label that the command gives a category, if it gives one.
+    /// Returns the label that the command sets for a category, if any.
     pub fn new_label(&self) -> Option<&Label> {
         match self {
             Self::PutCategory { label, .. } => Some(label),
@@ -198,7 +199,8 @@ impl Command {
         }
     }
 
-    /// Returns the values of fields in the command; `None` if it is no command about the values of an animal.
+    /// Returns the field values in the command; `None` for a command that cannot change field
+    /// values.
     pub fn fields(&self) -> Option<&FieldPatch> {
         match self {
             Self::AddPet(_, fields, _)
@@ -211,7 +213,8 @@ impl Command {
         }
     }
 
-    /// Returns the names of fields with the values that the command sets.
+    /// Returns the field values that the command sets, with the names of their fields. Cleared
+    /// values are left out.
     pub fn field_values(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
         let patch = self.fields().into_iter().flatten();
         patch.filter_map(|(name, requested)| match requested {
@@ -225,17 +228,17 @@ impl Command {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteEdit {
     pub id: NoteId,
-    /// The animal in the path of the request, which must be the animal of the note.
+    /// The animal from the path of the request. The note must belong to it.
     pub pet_id: PetId,
     pub editor: NoteEditor,
     pub preconditions: Preconditions,
 }
 
-/// New values of a photo.
+/// A change of a photo's text, focus and position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhotoPatch {
     pub alt: Patch<AltText>,
     pub focus: Patch<Focus>,
-    /// The new position, from 0. A position after the end means the last one.
+    /// The new position, from 0. A position past the end moves the photo to the end.
     pub position: Option<usize>,
 }

@@ -1,25 +1,29 @@
-//! The compact key of a unique value: spellings that differ only in signs have the same one. A microchip has many such
-//! spellings, because people group its digits, and spreadsheets change it.
+//! The compact key of a unique value, in which spellings that differ only in separators are equal.
+//! Microchip numbers occur in many spellings, because people group the digits, and spreadsheets
+//! reformat them.
 
 use super::valid_text::is_visible;
 
-/// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash, because an index of
-/// PostgreSQL has no room for it.
+/// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash,
+/// because it would not fit into a PostgreSQL index.
 pub(super) const MAX_KEY_BYTES: usize = 512;
 
-/// The numbers of digits that a microchip can have: 15 by ISO 11784, and 9 or 10 of older ones.
+/// The possible lengths of a microchip number, in digits: 15 according to ISO 11784, and 9 or 10
+/// for older chips.
 const CHIP_LENGTHS: [usize; 3] = [9, 10, 15];
 
-/// The decimals that a program adds to a whole number.
+/// The decimals that some programs append to whole numbers.
 const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
 
-/// The characters in which a spreadsheet wraps a number so that it stays a text, such as `'981` and `="981"`.
+/// The characters with which a number is wrapped in a spreadsheet so that it remains text, such as
+/// `'981` and `="981"`.
 const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
 
-/// Returns a key without white space, invisible characters, dashes, `.`, `,`, `/`, `:` and `*`, and without the
-/// characters that a spreadsheet adds to a number. Returns the key as it is if nothing would be left, or if it is too long for an index.
+/// Removes whitespace, invisible characters, dashes, `.`, `,`, `/`, `:`, `*`, and the characters
+/// that a spreadsheet adds to a number. The key is returned unchanged if nothing else would remain,
+/// or if it is too long for an index.
 ///
-/// So each spelling of a microchip has one key:
+/// All common spellings of a microchip number get the same key:
 ///
 /// ```
 /// use petstore_domain::store_area::compact_key;
@@ -39,8 +43,8 @@ pub fn compact_key(key: String) -> String {
     if compact.is_empty() { key } else { compact }
 }
 
-/// Returns the digits of a microchip to which a program has added decimals: `981000000` for `981000000.0`. `None` for
-/// another text.
+/// Returns the digits of a microchip number to which a program has appended decimals: `981000000`
+/// for `981000000.0`. `None` for any other text.
 fn chip_with_decimals(key: &str) -> Option<String> {
     let number = key.trim_matches(WRAPPERS);
     let whole = ADDED_DECIMALS
@@ -51,14 +55,14 @@ fn chip_with_decimals(key: &str) -> Option<String> {
     is_chip.then_some(digits)
 }
 
-/// Returns a key without the characters that only separate its letters and digits.
+/// Removes the characters that only separate letters and digits.
 fn strip_separators(key: &str) -> String {
     key.chars()
         .filter(|&character| !is_separator(character))
         .collect()
 }
 
-/// Whether a character only separates the letters and digits of a key, or nobody sees it.
+/// Whether a character is invisible, or only separates letters and digits.
 fn is_separator(character: char) -> bool {
     let is_spreadsheet_sign = matches!(character, '\'' | '"' | '=' | ',' | '*');
     let is_dash = matches!(
@@ -81,8 +85,8 @@ fn is_separator(character: char) -> bool {
     !is_visible(character) || is_spreadsheet_sign || is_dash
 }
 
-/// Whether a text is a number that a spreadsheet has shortened, so that its last digits are lost: `9.81E+14` or
-/// `2,76098E+14`.
+/// Whether a text is a number that a spreadsheet has converted to scientific notation, so that its
+/// last digits are lost: `9.81E+14` or `2,76098E+14`.
 pub fn is_shortened_number(text: &str) -> bool {
     let number = text.trim_matches(WRAPPERS);
     let Some((digits, exponent)) = number.split_once(['E', 'e']) else {

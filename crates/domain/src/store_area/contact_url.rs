@@ -1,18 +1,19 @@
-//! The address for questions that an operator chooses.
+//! The contact address that an operator configures for questions.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::str::FromStr;
 
 use url::Url;
 
-/// The address at which somebody asks for an animal: the URL of a page, a mail address or a telephone number.
+/// The contact address for questions about animals: an `https`, `mailto` or `tel` URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContactUrl(Url);
 
 impl ContactUrl {
-    /// Returns the address for a question about this animal. A mail gets the animal as its subject:
-    /// `mailto:hello@shop.example` becomes `mailto:hello@shop.example?subject=Lucky%20Luke`.
+    /// Returns the URL for a question about the animal with this name. For e-mail, the name becomes
+    /// the subject: `mailto:hello@shop.example` becomes
+    /// `mailto:hello@shop.example?subject=Lucky%20Luke`.
     pub fn question_url(&self, animal: &str) -> String {
         let mut url = self.0.clone();
         if url.scheme() == "mailto" && url.query().is_none() {
@@ -26,7 +27,8 @@ impl ContactUrl {
         self.0.as_str()
     }
 
-    /// Returns the address as people write it: `+49301234567` for `tel:+49301234567`.
+    /// Returns the address for display, without the scheme of e-mail addresses and telephone
+    /// numbers: `+49301234567` for `tel:+49301234567`.
     pub fn display_text(&self) -> &str {
         let url = self.as_str();
         url.strip_prefix("mailto:")
@@ -35,7 +37,7 @@ impl ContactUrl {
     }
 }
 
-/// Characters that a subject contains only percent-encoded (RFC 6068, section 2).
+/// The characters that must be percent-encoded in a subject (RFC 6068, section 2).
 const SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
 
 impl FromStr for ContactUrl {
@@ -64,7 +66,8 @@ fn is_mailbox(text: &str) -> bool {
         .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())
 }
 
-/// Whether a text such as `+49-30-1234567` has at least three digits, and else only a plus at its beginning and `-.()`.
+/// Whether a text such as `+49-30-1234567` consists of at least three digits, `-.()`, and
+/// optionally a plus sign at the beginning.
 fn is_telephone_number(text: &str) -> bool {
     let number = text.strip_prefix('+').unwrap_or(text);
     let digit_count = number.bytes().filter(u8::is_ascii_digit).count();

@@ -1,27 +1,28 @@
-//! The text of the contract that a store prints on the paper of an order.
+//! The template of the contract that a store prints for an order.
 
 use super::valid_text::is_paragraph;
 
-/// The text of a contract, in which placeholders such as `{animal}` stand for values. No other brace is possible.
+/// The text of a contract, with placeholders such as `{animal}`. Braces are valid only as part of a
+/// known placeholder.
 ///
-/// It is only for paper and for programs of the store, and never public.
+/// The text is only for printing and for the store's own programs, and is never public.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractText(String);
 
-/// A word in braces that stands for a value.
+/// A placeholder in the text of a contract, such as `{animal}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder {
     /// The name of the animal.
     Animal,
     /// The name of the store.
     Store,
-    /// The number of the microchip of the animal.
+    /// The microchip number of the animal.
     Microchip,
     /// The price of the order.
     Fee,
     /// The name of the customer.
     Adopter,
-    /// The day of the contract.
+    /// The date of the contract.
     Date,
 }
 
@@ -36,7 +37,7 @@ impl Placeholder {
         Self::Date,
     ];
 
-    /// Returns the placeholder as the text of a contract has it.
+    /// Returns the placeholder as it is written in the text, with its braces.
     fn as_str(self) -> &'static str {
         match self {
             Self::Animal => "{animal}",
@@ -48,7 +49,8 @@ impl Placeholder {
         }
     }
 
-    /// Returns the placeholder with which a text begins, and the text after it; `None` if the text begins with none.
+    /// Strips a placeholder from the beginning of a text, and returns it with the remaining text.
+    /// `None` if the text does not begin with a placeholder.
     fn split_from(text: &str) -> Option<(Self, &str)> {
         for placeholder in Self::ALL {
             if let Some(after) = text.strip_prefix(placeholder.as_str()) {
@@ -63,24 +65,24 @@ impl ContractText {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 4_000;
 
-    /// The rule, which completes the sentence "… must be".
+    /// The rule, phrased to follow "… must be".
     pub const RULE: &'static str = "a string of 1 to 4000 characters, one of them visible, without control characters \
         other than line breaks, with no braces except in {animal}, {store}, {microchip}, {fee}, {adopter} and {date}";
 
-    /// Returns the text; `None` if it does not follow the rule.
+    /// Validates the text; `None` if it does not follow the rule.
     pub fn new(text: String) -> Option<Self> {
         let is_valid =
             is_paragraph(&text, Self::MAX_LENGTH) && unknown_placeholder(&text).is_none();
         is_valid.then_some(Self(text))
     }
 
-    /// Returns the text as it was written.
+    /// Returns the text with its placeholders.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the text with the values of `value_of` in place of the placeholders. A placeholder in a value stays as it
-    /// is.
+    /// Replaces each placeholder by its value from `value_of`. Placeholders within a value are not
+    /// replaced.
     ///
     /// Example: `{store} gives {animal} away.` becomes `Paws gives Luna away.`
     pub fn fill(&self, value_of: impl Fn(Placeholder) -> String) -> String {
@@ -102,7 +104,8 @@ impl ContractText {
     }
 }
 
-/// Returns the first word in braces that is no placeholder, or a brace that has no other; `None` if there is none.
+/// Returns the first word in braces that is not a known placeholder, or the first unmatched brace;
+/// `None` if all placeholders are known.
 ///
 /// Example: `{name} moves in` has the unknown placeholder `{name}`.
 pub fn unknown_placeholder(text: &str) -> Option<String> {

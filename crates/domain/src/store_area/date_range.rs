@@ -1,6 +1,6 @@
-//! The filter of a search for animals with a date in a range.
+//! The search filter for a range of dates.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::civil::Date;
 
@@ -8,8 +8,8 @@ use super::{
     FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, valid_text::is_date,
 };
 
-/// A filter of a search: the date of an animal must be one of the days from `from` to `to`, both included. `None`
-/// as an end is no limit.
+/// A search filter that requires the date in a field to be between `from` and `to`, both inclusive.
+/// `None` leaves the range open at that end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateRange {
     /// A field of the kind `date`.
@@ -18,18 +18,19 @@ pub struct DateRange {
     pub to: Option<Date>,
 }
 
-/// The first day that a value can be, and the last one.
+/// The earliest and the latest date that a value can have.
 const FIRST_DAY: &str = "0000-01-01";
 const LAST_DAY: &str = "9999-12-31";
 
 impl DateRange {
-    /// Returns the first and the last day in the form of values, such as `0000-01-01` and `2024-02-29`.
+    /// Returns the first and the last day of the range in the format of stored values, such as
+    /// `0000-01-01` and `2024-02-29`. An open end becomes the earliest or latest possible date.
     pub fn bounds(&self) -> [String; 2] {
         [day_text(self.from, FIRST_DAY), day_text(self.to, LAST_DAY)]
     }
 
-    /// Whether the value of the field is one of the days.
-    pub(super) fn contains(&self, values: &FieldValues) -> bool {
+    /// Whether the date in the field is within the range.
+    pub(super) fn matches(&self, values: &FieldValues) -> bool {
         let Some(FieldValue::Text(text)) = values.get(self.field.as_str()) else {
             return false;
         };
@@ -38,7 +39,7 @@ impl DateRange {
     }
 }
 
-/// Returns a day in the form of values.
+/// Formats a day as a stored value.
 fn day_text(day: Option<Date>, default: &str) -> String {
     match day {
         Some(day) => day.to_string(),
@@ -47,9 +48,9 @@ fn day_text(day: Option<Date>, default: &str) -> String {
 }
 
 impl FieldSet {
-    /// Returns the range of a search in the values of the field `name`, from one day to another. `None` is no limit.
+    /// Parses a range filter for the field `name`.
     ///
-    /// `from` and `to` are dates of the form YYYY-MM-DD.
+    /// `from` and `to` are dates of the form YYYY-MM-DD; `None` leaves the range open at that end.
     pub fn date_range(
         &self,
         name: &str,
@@ -71,7 +72,8 @@ impl FieldSet {
     }
 }
 
-/// Parses one end of a range. `parameter` is its name in a query.
+/// Parses one end of a range. `parameter` is the name of its query parameter, for the error
+/// message.
 fn parse_day(parameter: &str, text: Option<&str>) -> Result<Option<Date>, FieldProblem> {
     let Some(text) = text else {
         return Ok(None);

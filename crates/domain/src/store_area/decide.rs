@@ -1,4 +1,4 @@
-//! The rules of the store area: one function that decides what a command changes.
+//! The entry point to the rules of the store area.
 
 use jiff::Timestamp;
 
@@ -15,12 +15,15 @@ use super::{
     revert_rules::revert,
 };
 
-/// Decides what `command` changes at `now`. This is the only place with these rules; every store,
-/// every batch and the clock use it. The reason why a command changes nothing is looked for in the
-/// order: invalid, not found, precondition, state.
+/// Decides what `command` changes at `now`, or why it is refused. Every store, every batch and
+/// every background task goes through this function, so the rules exist only once. If there are
+/// several reasons to refuse a command, the first in this order is returned: invalid value, subject
+/// not found, failed precondition, conflicting state.
 ///
-/// To sell an available animal, [`Command::PlaceOrder`] with [`OrderTerms::Completed`](super::OrderTerms::Completed)
-/// becomes two changes: `order.completed` with the new order, and `pet.changed` with the animal, which is `sold` then.
+/// For example, [`Command::PlaceOrder`] with
+/// [`OrderTerms::Completed`](super::OrderTerms::Completed) sells an available animal. It results in
+/// two changes: `order.completed` with the new order, and `pet.changed` with the animal, which is
+/// now `sold`.
 pub fn decide(
     command: &Command,
     present: &PresentState,

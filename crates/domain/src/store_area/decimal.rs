@@ -1,18 +1,18 @@
-//! Decimal numbers, and the currencies of prices.
+//! Decimal numbers and currencies.
 
-/// The maximum number of digits before the point.
+/// The maximum number of digits before the decimal point.
 const MAX_WHOLE_DIGITS: usize = 12;
 
-/// The maximum number of digits after the point.
+/// The maximum number of digits after the decimal point.
 const MAX_FRACTION_DIGITS: usize = 4;
 
-/// A decimal number that is kept as it was written, such as `249.00`: an optional minus, 1 to 12
-/// digits, and optionally a point with 1 to 4 digits after it.
+/// A decimal number that keeps its spelling, such as `249.00`: an optional minus sign, 1 to 12
+/// digits, and optionally a decimal point with 1 to 4 digits after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decimal(String);
 
 impl Decimal {
-    /// Returns the number; `None` if the text has another form.
+    /// Parses a decimal number; `None` if the text has another form.
     ///
     /// ```
     /// use petstore_domain::store_area::Decimal;
@@ -36,16 +36,16 @@ impl Decimal {
         &self.0
     }
 
-    /// Whether the number is written with a minus, which no price has.
+    /// Whether the number is written with a minus sign. Prices must not have one.
     pub fn has_minus(&self) -> bool {
         self.0.starts_with('-')
     }
 
-    /// Returns the number in units of 0.0001, by which two numbers are compared: 25000 for `2.5`.
+    /// Returns the number in units of 0.0001, for comparisons: 25000 for `2.5`.
     pub fn ten_thousandths(&self) -> i64 {
         let number = self.0.strip_prefix('-').unwrap_or(&self.0);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        // At most 16 digits, so this cannot fail.
+        // There are at most 16 digits, so parsing cannot fail.
         let amount = format!("{whole}{fraction:0<4}").parse().unwrap_or(i64::MAX);
         if self.has_minus() { -amount } else { amount }
     }
@@ -55,24 +55,24 @@ fn is_digits(text: &str, max_length: usize) -> bool {
     (1..=max_length).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The code of a currency (ISO 4217), such as `EUR`.
+/// An ISO 4217 currency code, such as `EUR`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Currency(String);
 
 impl Currency {
-    /// Returns the currency; `None` if the text is not three capital letters. No list decides, because the codes that are
-    /// in use change over time.
+    /// Validates a currency code; `None` if the text is not three capital letters. Any such code is
+    /// accepted, because the list of codes in use changes over time.
     pub fn new(text: &str) -> Option<Self> {
         let is_code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
         is_code.then(|| Self(text.to_owned()))
     }
 
-    /// Returns the code.
+    /// Returns the ISO 4217 code.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the number of decimals of an amount in this currency (ISO 4217).
+    /// Returns the number of decimals in amounts of this currency (ISO 4217).
     pub fn decimals(&self) -> usize {
         let code = self.0.as_str();
         if CURRENCIES_WITHOUT_DECIMALS.contains(&code) {
@@ -84,7 +84,8 @@ impl Currency {
         }
     }
 
-    /// Rounds a price, half up, to the decimals of the currency. Returns a text that is no price as it is.
+    /// Rounds a price to the decimals of the currency: half up, away from zero for negative
+    /// numbers. A text that is not a number is returned unchanged.
     ///
     /// ```
     /// use petstore_domain::store_area::Currency;
@@ -126,11 +127,11 @@ impl Currency {
     }
 }
 
-/// The currencies without a smaller unit (ISO 4217).
+/// The currencies without decimals (ISO 4217).
 const CURRENCIES_WITHOUT_DECIMALS: [&str; 16] = [
     "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
     "XAF", "XOF", "XPF",
 ];
 
-/// The currencies with a smaller unit of a thousandth (ISO 4217).
+/// The currencies with three decimals (ISO 4217).
 const THREE_DECIMAL_CURRENCIES: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];

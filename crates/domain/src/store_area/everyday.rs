@@ -1,24 +1,28 @@
-//! Everyday words of a phrase: words that mean properties of an animal, and words with other endings than values have.
+//! Everyday words in a search: words that describe properties of an animal, and inflected words
+//! whose ending differs from the stored values.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{DateRange, FieldValues, NamePrefix, ValueFilter};
 
-/// A word of a phrase, or several that belong together, with what it means besides its letters.
+/// One word of a phrase, or several consecutive ones, that have a meaning beyond their literal
+/// text.
 ///
-/// `Hündin` has two properties: the species is dog, and the sex is female. `schwarze` has the stem `schwarz`.
+/// For example, `Hündin` stands for two properties: the species is dog, and the sex is female.
+/// `schwarze` has the stem `schwarz`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EverydayWord {
-    /// The position among the words of the phrase, from 0.
+    /// The position of the first word in the phrase, from 0.
     pub first_word: usize,
     pub word_count: usize,
-    /// The properties that an animal must all have. Without any, the word means no property.
+    /// The properties, all of which an animal must have. Empty if the word does not describe a
+    /// property.
     pub properties: Vec<Property>,
-    /// The beginning of the values that have the word with another ending.
+    /// The stem of an inflected word: values that begin with it match, too.
     pub stem: Option<NamePrefix>,
 }
 
-/// A property: an animal has it with one of the values, in one of the categories, or with one of the dates.
+/// A property of an animal. An animal has it if any of the values, categories or dates matches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Property {
     pub values: Vec<ValueFilter>,
@@ -27,18 +31,18 @@ pub struct Property {
 }
 
 impl Property {
-    /// Whether no animal can have it.
+    /// Whether no animal can have the property.
     pub fn is_impossible(&self) -> bool {
         self.values.is_empty() && self.categories.is_empty() && self.dates.is_none()
     }
 
-    /// Whether an animal in this category, with these values, has it.
+    /// Whether an animal in this category, with these values, has the property.
     pub(super) fn matches(&self, category_id: i64, values: &FieldValues) -> bool {
         self.categories.contains(&category_id)
             || self.values.iter().any(|filter| filter.matches(values))
             || self
                 .dates
                 .as_ref()
-                .is_some_and(|dates| dates.contains(values))
+                .is_some_and(|dates| dates.matches(values))
     }
 }

@@ -1,20 +1,20 @@
-//! Fields, with which a store describes its animals: their names, their definitions, and the set of all.
+//! Custom fields of animals, such as breed or colour, that each store defines for itself.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{Choices, FieldKind, Label};
 
-/// The name of a field: a letter, then up to 31 letters, digits and `_`, all of them ASCII and in
-/// lower case.
+/// The machine-readable name of a field, such as `microchip_2`: a lower-case ASCII letter, followed
+/// by up to 31 lower-case ASCII letters, digits or `_`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldName(String);
 
 impl FieldName {
-    /// The rule for the text of a name.
+    /// The rule for a name, as error messages state it.
     pub const RULE: &str =
         "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
 
-    /// Returns the name; `None` if the text does not follow [`FieldName::RULE`].
+    /// Validates a field name; `None` if the text does not follow [`FieldName::RULE`].
     ///
     /// ```
     /// use petstore_domain::store_area::FieldName;
@@ -36,52 +36,56 @@ impl FieldName {
     }
 }
 
-/// The definition of a field by the store.
+/// A store's definition of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDefinition {
-    /// Chosen by the client.
+    /// The identifier of the field, chosen by the client that creates it.
     pub name: FieldName,
-    /// The name for people.
+    /// The name that people see, such as `Breed`.
     pub label: Label,
     pub kind: FieldKind,
-    /// The choices of a field of the kind `choice`; `None` for every other kind.
+    /// The allowed values of a `choice` field; `None` for every other kind.
     pub choices: Option<Choices>,
-    /// Whether everybody may see its values.
+    /// Whether the public may see the values. If not, only the staff and programs with a key see
+    /// them.
     pub is_public: bool,
-    /// Whether no two animals that are not withdrawn may have the same value. Only for texts and
-    /// integers.
+    /// Whether each value may occur only once among the animals that are not withdrawn. Possible
+    /// only for texts and integers.
     pub is_unique: bool,
-    /// The place among the fields. People see fields in the order of their positions, and then of their names.
+    /// The sort position among the fields. Fields are displayed by position, and then by name.
     pub position: i64,
-    /// From 1, one higher with each change. A field that is made again starts at 1.
+    /// Starts at 1 and increases by one with each change. A field that is deleted and created again
+    /// starts at 1 again.
     pub version: i64,
 }
 
 impl FieldDefinition {
-    /// The maximum number of fields of a store.
+    /// The maximum number of fields that a store can define.
     pub const MAX: usize = 50;
 
     pub const HIGHEST_POSITION: i64 = 10_000;
 
-    /// The name of the field that says whether the day of birth was calculated from an age.
+    /// The name of the boolean field that marks a date of birth as an estimate, calculated from an
+    /// age.
     pub const BIRTH_ESTIMATE: &str = "born_estimated";
 
-    /// Whether its values are the prices of animals.
+    /// Whether this field holds the prices of animals.
     pub fn is_price(&self) -> bool {
         self.kind == FieldKind::Decimal && self.name.as_str() == "price"
     }
 
-    /// Whether its values are the days on which animals were born.
+    /// Whether this field holds the dates of birth of animals.
     pub fn is_birth(&self) -> bool {
         self.kind == FieldKind::Date && self.name.as_str() == "born"
     }
 
-    /// Whether its values say that the day of birth of an animal was calculated from an age.
+    /// Whether this field marks dates of birth as estimates: see [`Self::BIRTH_ESTIMATE`].
     pub fn is_birth_estimate(&self) -> bool {
         self.kind == FieldKind::Boolean && self.name.as_str() == Self::BIRTH_ESTIMATE
     }
 
-    /// Returns the text for people in place of a value: the label of a choice, if it has one.
+    /// Returns the text to display for a value: the label of a choice if there is one, otherwise
+    /// the value itself.
     pub fn display_text<'a>(&'a self, value: &'a str) -> &'a str {
         let Some(choices) = &self.choices else {
             return value;
@@ -92,7 +96,8 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns the error, if its members do not fit together.
+    /// Checks that the members fit together, and returns a message for the client if they do not:
+    /// for example, only a `choice` field can have choices.
     pub fn problem(&self) -> Option<&'static str> {
         let needs_choices = self.kind == FieldKind::Choice;
         if needs_choices && self.choices.is_none() {
@@ -107,7 +112,7 @@ impl FieldDefinition {
         None
     }
 
-    /// Returns the length of its texts, in bytes.
+    /// Returns the total length of the label and the choices, in bytes.
     pub fn length(&self) -> usize {
         let mut length = self.label.as_str().len();
         if let Some(choices) = &self.choices {
@@ -120,18 +125,19 @@ impl FieldDefinition {
     }
 }
 
-/// All fields of a store, in the order in which people see them.
+/// All fields of a store, in display order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldSet {
-    /// Higher with each change of any field.
+    /// Increases with each change of any field.
     pub version: i64,
-    all: Vec<FieldDefinition>,
-    /// The fields that are about to be deleted, or to get another kind, if no animal has a value of them.
+    fields: Vec<FieldDefinition>,
+    /// The fields with a pending deletion, or a pending change of kind or uniqueness. Such a change
+    /// is possible only while no animal has a value, which the store is currently checking.
     examined: Vec<FieldName>,
 }
 
 impl FieldSet {
-    /// Sorts the fields into the order in which people see them.
+    /// Creates the set, and sorts the fields into display order.
     pub fn new(version: i64, mut fields: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
         fields.sort_by(|left, right| {
             let by_position = left.position.cmp(&right.position);
@@ -139,24 +145,25 @@ impl FieldSet {
         });
         Self {
             version,
-            all: fields,
+            fields,
             examined,
         }
     }
 
-    /// Whether a transaction that writes a value of this field must say so.
+    /// Whether the store is currently checking that no animal has a value of this field. A
+    /// transaction that writes a value must then cancel the check.
     pub fn is_examined(&self, name: &str) -> bool {
         self.examined
             .iter()
             .any(|field_name| field_name.as_str() == name)
     }
 
-    /// Returns the fields in the order in which people see them.
+    /// Returns the fields in display order.
     pub fn all(&self) -> &[FieldDefinition] {
-        &self.all
+        &self.fields
     }
 
     pub fn find(&self, name: &str) -> Option<&FieldDefinition> {
-        self.all.iter().find(|field| field.name.as_str() == name)
+        self.fields.iter().find(|field| field.name.as_str() == name)
     }
 }

@@ -1,12 +1,13 @@
-//! The labels of the fields of a new database, in each language. The names of the fields and the values
-//! of their choices do not depend on the language, so programs know them.
+//! The labels of predefined fields in different languages. The names of the fields and the values
+//! of their choices are the same in all languages, so that programs can rely on them.
 
 use std::collections::BTreeMap;
 
 use super::{Choices, FieldDefinition, FieldSet, Label};
 use crate::text::comparison_key;
 
-/// The label of a field, and the labels of its choices where they differ from the values.
+/// The label of a field in one language, with the labels of those choices whose label differs from
+/// the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub struct FieldLabels {
@@ -17,7 +18,8 @@ pub struct FieldLabels {
 }
 
 impl FieldLabels {
-    /// Returns the labels of the field with this name. `choices` has pairs of a value and its label.
+    /// Creates the labels of the field with this name. `choices` contains pairs of a value and its
+    /// label.
     pub const fn new(
         name: &'static str,
         label: &'static str,
@@ -30,8 +32,8 @@ impl FieldLabels {
         }
     }
 
-    /// Returns the labels of the choices, by the values.
-    pub(super) fn labels_of_choices(&self) -> BTreeMap<String, String> {
+    /// Returns the labels of the choices, by value.
+    pub(super) fn choice_labels(&self) -> BTreeMap<String, String> {
         let labels = self.choices.iter();
         labels
             .map(|&(value, label)| (value.to_owned(), label.to_owned()))
@@ -46,27 +48,28 @@ impl FieldLabels {
     }
 }
 
-/// Returns the fields that change when the store takes the labels of another language, each with its new labels.
+/// Translates field labels when a store changes its language, and returns the fields that change.
 ///
-/// A label that somebody has written by hand stays: `all_languages` has no such label for the field or the value. If a
-/// field has the German label `Art`, and `new_labels` are English, the field is returned with the label `Species`; if
-/// somebody has renamed the field to `Tierart`, it is not returned. A label that another field has is not given again.
+/// Only default labels are replaced: those that occur in `all_languages` for the field or the
+/// value. A label that somebody has edited stays. For example, if `new_labels` are English, a field
+/// with the German label `Art` is returned with the label `Species`, but a field that was renamed
+/// to `Tierart` is not returned. A new label that another field already has is not applied.
 pub fn relabel(
     fields: &FieldSet,
     all_languages: &[&'static [FieldLabels]],
     new_labels: &[FieldLabels],
 ) -> Vec<FieldDefinition> {
     let mut changed_fields = Vec::new();
-    for new_label in new_labels {
-        let Some(field) = fields.find(new_label.name) else {
+    for new_field_labels in new_labels {
+        let Some(field) = fields.find(new_field_labels.name) else {
             continue;
         };
         let former_labels: Vec<&FieldLabels> = all_languages
             .iter()
             .flat_map(|language| language.iter())
-            .filter(|labels| labels.name == new_label.name)
+            .filter(|labels| labels.name == new_field_labels.name)
             .collect();
-        let mut new_field = relabel_field(field, &former_labels, new_label);
+        let mut new_field = relabel_field(field, &former_labels, new_field_labels);
         if has_label_of_another(&new_field, fields) {
             new_field.label = field.label.clone();
         }
@@ -77,7 +80,7 @@ pub fn relabel(
     changed_fields
 }
 
-/// Whether another field has the label of this field, in any case.
+/// Whether another field has the same label as this field, in any case.
 fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
     let label_key = comparison_key(field.label.as_str());
     fields
@@ -86,7 +89,7 @@ fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
         .any(|other| other.name != field.name && comparison_key(other.label.as_str()) == label_key)
 }
 
-/// Returns a field with `new_labels` in place of each label that is one of `former_labels`.
+/// Returns the field with `new_labels` in place of labels that are among `former_labels`.
 fn relabel_field(
     field: &FieldDefinition,
     former_labels: &[&FieldLabels],
@@ -105,7 +108,8 @@ fn relabel_field(
     after
 }
 
-/// Returns choices with `new_labels`, except where somebody has written another label than one of `former_labels`.
+/// Returns the choices with `new_labels`, but keeps each label that is not among `former_labels`,
+/// because somebody has edited it.
 fn relabel_choices(
     mut choices: Choices,
     former_labels: &[&FieldLabels],
@@ -124,7 +128,8 @@ fn relabel_choices(
             Some(label) => labels.insert(value, label.to_owned()),
             None => labels.remove(&value),
         };
-        // A label can be one that somebody gave to another value. Then the value keeps the label that it has.
+        // This fails if another value already has the label. The value then keeps its present
+        // label.
         if let Some(with_new_label) = choices.clone().with_labels(labels) {
             choices = with_new_label;
         }

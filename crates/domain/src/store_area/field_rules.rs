@@ -1,6 +1,6 @@
-//! The rules for changes of fields: which change follows from a request about a field.
+//! The rules for creating, changing and deleting fields.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::borrow::Cow;
 
@@ -9,56 +9,59 @@ use super::{
 };
 use crate::text::comparison_key;
 
-/// A request of a client about a field.
+/// A client's request to change the definition of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldCommand {
-    /// Creates the field, or makes it like this. The version does not count.
+    /// Creates the field, or replaces its definition. The version in the definition is ignored.
     Put(FieldDefinition),
     Delete(FieldName),
 }
 
-/// The result of a request about a field.
+/// The outcome of a request that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDecision {
-    /// `None` if the field is already like the request.
+    /// The change to save; `None` if the field already is as requested.
     pub change: Option<FieldChange>,
-    /// The entry of the audit trail.
+    /// The act for the audit trail; `None` if nothing changes.
     pub act: Option<Act>,
-    /// Whether the field is new.
+    /// Whether the request creates the field.
     pub is_new: bool,
-    /// The field after the change; `None` if it is deleted.
+    /// The field after the change; `None` if the request deletes it.
     pub field: Option<FieldDefinition>,
 }
 
-/// A change of a field, which is valid while [`FieldSet::version`] is still `seen_version`.
+/// A change of a field. A store saves it only while [`FieldSet::version`] is still `seen_version`
+/// (optimistic locking).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
     pub seen_version: i64,
     pub name: FieldName,
-    /// `None` if it is deleted.
+    /// The new definition; `None` deletes the field.
     pub after: Option<FieldDefinition>,
-    /// Whether the change is only possible while no animal has a value: the field is deleted, or its kind or
-    /// `unique` changes. Then `seen_version` is the version with which this was examined.
+    /// Whether the change is allowed only while no animal has a value, because it deletes the
+    /// field, or changes its kind or uniqueness. The store must then have checked this at
+    /// `seen_version`.
     pub must_be_unused: bool,
 }
 
-/// The reason why a request about a field changes nothing.
+/// The reason why a request about a field is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldRefusal {
     NotFound,
     PreconditionRequired,
-    /// The field has another version. `None` if it does not exist.
+    /// The field has a different version than the request requires. Contains the present
+    /// definition; `None` if the field does not exist.
     PreconditionFailed(Option<Box<FieldDefinition>>),
-    /// There are [`FieldDefinition::MAX`] fields.
+    /// The store already has [`FieldDefinition::MAX`] fields.
     TooMany,
-    /// An animal has a value.
+    /// An animal has a value of the field.
     InUse(Box<FieldDefinition>),
-    /// This other field has the label, in any case.
+    /// This other field already has the label, in any case.
     DuplicateLabel(Box<FieldDefinition>),
 }
 
-/// Decides what a request about a field changes. Checks, in this order: the field exists, the precondition is met, the
-/// state allows the change.
+/// Decides what a request about a field changes. Checks in this order whether the field exists,
+/// whether the preconditions hold, and whether the state allows the change.
 pub fn decide_field(
     command: &FieldCommand,
     preconditions: &Preconditions,
@@ -70,7 +73,7 @@ pub fn decide_field(
     }
 }
 
-/// Decides how a field is created, or becomes like `new_field`.
+/// Decides how a field is created or replaced.
 fn decide_put(
     new_field: &FieldDefinition,
     preconditions: &Preconditions,
@@ -85,7 +88,7 @@ fn decide_put(
     }
 }
 
-/// Decides how the field of this name is deleted.
+/// Decides how the field with this name is deleted.
 fn decide_deletion(
     name: &FieldName,
     preconditions: &Preconditions,
@@ -98,7 +101,7 @@ fn decide_deletion(
     Ok(delete_field(before, fields))
 }
 
-/// Checks that a request has preconditions, and that they hold for the field.
+/// Rejects a request without preconditions, or whose preconditions do not hold for the field.
 fn check_preconditions(
     preconditions: &Preconditions,
     before: Option<&FieldDefinition>,
@@ -113,8 +116,9 @@ fn check_preconditions(
     Ok(())
 }
 
-/// Checks that no other field has the label of a new or changed field, in any case: people could not tell the fields apart. A
-/// label that stays the same is not checked, because an earlier release could make fields with one label.
+/// Rejects a label that another field already has, in any case, because people could not tell the
+/// fields apart. An unchanged label is not checked, because earlier releases allowed duplicate
+/// labels.
 fn check_label(
     new_field: &FieldDefinition,
     before: Option<&FieldDefinition>,
@@ -133,7 +137,7 @@ fn check_label(
     Ok(())
 }
 
-/// Decides how a new field is added, in its first version.
+/// Decides how a new field is added, with the version 1.
 fn add_field(
     new_field: &FieldDefinition,
     fields: &FieldSet,
@@ -155,7 +159,7 @@ fn add_field(
     })
 }
 
-/// Decides how a field becomes like `new_field`, in its next version.
+/// Decides how a field is replaced by `new_field`, with the next version.
 fn change_field(
     before: &FieldDefinition,
     new_field: &FieldDefinition,
@@ -184,7 +188,7 @@ fn change_field(
     }
 }
 
-/// Decides how a field is deleted, which is only possible while no animal has a value.
+/// Decides how a field is deleted, which is possible only while no animal has a value.
 fn delete_field(before: &FieldDefinition, fields: &FieldSet) -> FieldDecision {
     FieldDecision {
         change: Some(FieldChange {
@@ -207,10 +211,12 @@ fn with_version(field: &FieldDefinition, version: i64) -> FieldDefinition {
 }
 
 impl FieldDefinition {
-    /// Returns the act that makes this field `after`: all details of the field as it is then, and after `before.` each
-    /// detail that was different. A detail that only `after` has was empty before.
+    /// Returns the act of changing this field to `after`. Its details describe the new definition,
+    /// and each detail that changed is added a second time with its former value, under its name
+    /// with the prefix `before.`. The former value of a detail that is new is empty.
     ///
-    /// If the label `Breed` becomes `Race`, the details have `label` with `Race`, and `before.label` with `Breed`.
+    /// For example, if the label changes from `Breed` to `Race`, the details contain `label` with
+    /// `Race`, and `before.label` with `Breed`.
     fn change_act(&self, after: &Self) -> Act {
         let former_details = self.act(ActType::FieldChanged).details;
         let mut act = after.act(ActType::FieldChanged);
@@ -234,7 +240,7 @@ impl FieldDefinition {
         act
     }
 
-    /// Returns an act on the field, with all that the audit trail shows.
+    /// Returns an act on the field, with its whole definition as details.
     pub fn act(&self, kind: ActType) -> Act {
         let mut details: Vec<(Cow<'static, str>, String)> = vec![
             ("name".into(), self.name.as_str().to_owned()),

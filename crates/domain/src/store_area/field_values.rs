@@ -1,6 +1,6 @@
-//! The values of an animal's fields, and how a request changes them.
+//! The field values of an animal, and their changes by requests.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -8,31 +8,33 @@ use jiff::Timestamp;
 
 use super::{FieldSet, FieldValue};
 
-/// The value of a field in a request.
+/// The value of a field in a request, before it is validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedValue {
     Clear,
     Set(FieldValue),
-    /// A value that no kind allows, such as an array.
+    /// A value that no kind of field allows, such as an array.
     Invalid,
 }
 
-/// The values of an animal in a request, by the names of fields. The values of other fields stay.
+/// The requested changes of field values, by field name. Fields that are not mentioned keep their
+/// values.
 pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
-/// The values of an animal, by the names of fields.
+/// The field values of an animal, by field name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldValues(Option<Box<Values>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Values {
-    /// The names of fields with their values, in the order of the names.
+    /// The names of the fields with their values, sorted by name.
     sorted: Vec<(String, FieldValue)>,
-    /// The values as a JSON object, the form that a store keeps and a client gets, because most callers need only that.
+    /// The values as a JSON object, as they are stored and sent to clients. It is kept because most
+    /// callers need only this form.
     json: String,
 }
 
-/// The reason for invalid values, as a message for the client.
+/// The reason why field values are rejected, with a message for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldProblem {
     Unknown(String),
@@ -40,7 +42,7 @@ pub enum FieldProblem {
 }
 
 impl FieldProblem {
-    /// Returns the reason as a sentence.
+    /// Returns the message.
     pub(super) fn into_message(self) -> String {
         match self {
             Self::Unknown(message) | Self::Invalid(message) => message,
@@ -54,9 +56,11 @@ impl FieldValues {
     /// The maximum length as JSON, in bytes.
     pub const MAX_LENGTH: usize = 32 << 10;
 
-    /// Returns these values, whatever their fields are. `None` if they are too long.
+    /// Creates the values, and serializes them to JSON. `None` if the JSON is too long. The values
+    /// are not validated against the definitions of the fields.
     ///
-    /// The values `sex` and `age` with `male` and 3 become the JSON object `{"age":3,"sex":"male"}`.
+    /// The fields `sex` and `age` with the values `male` and 3 become the JSON object
+    /// `{"age":3,"sex":"male"}`.
     pub fn new(values: BTreeMap<String, FieldValue>) -> Option<Self> {
         let mut json = String::from("{");
         for (name, value) in &values {
@@ -67,7 +71,7 @@ impl FieldValues {
             json.push(':');
             match value {
                 FieldValue::Text(text) => write_text(&mut json, text),
-                // A write to a text cannot fail.
+                // Writing to a `String` cannot fail.
                 value => {
                     let _ = write!(json, "{value}");
                 }
@@ -77,7 +81,8 @@ impl FieldValues {
         Self::from_stored(values.into_iter().collect(), json)
     }
 
-    /// Returns values in the order of their names, which a store keeps as `json`. `None` if they are too long.
+    /// Creates the values from their stored form. `sorted` must be the parsed content of `json`,
+    /// sorted by name. `None` if the JSON is too long.
     pub fn from_stored(sorted: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
         if sorted.is_empty() {
             return Some(Self::NONE);
@@ -88,12 +93,12 @@ impl FieldValues {
         Some(Self(Some(Box::new(Values { sorted, json }))))
     }
 
-    /// Returns the values as a JSON object, whose members are sorted.
+    /// Returns the values as a JSON object with sorted members; `{}` if there are none.
     pub fn as_json(&self) -> &str {
         self.as_stored().unwrap_or("{}")
     }
 
-    /// Returns the values in the form in which a store keeps them, a JSON object; `None` if there are none.
+    /// Returns the stored form, a JSON object; `None` if there are no values.
     pub fn as_stored(&self) -> Option<&str> {
         self.0.as_deref().map(|values| values.json.as_str())
     }
@@ -122,7 +127,7 @@ impl FieldValues {
     }
 }
 
-/// Writes a JSON string (RFC 8259, section 7): the text `5" tall` becomes `"5\" tall"`.
+/// Writes a text as an escaped JSON string (RFC 8259, section 7): `5" tall` becomes `"5\" tall"`.
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
     let needs_escape = text
@@ -137,7 +142,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
         match character {
             '"' | '\\' => out.extend(['\\', character]),
             '\0'..' ' => {
-                // A write to a text cannot fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(character));
             }
             _ => out.push(character),
@@ -147,8 +152,9 @@ pub(super) fn write_text(out: &mut String, text: &str) {
 }
 
 impl FieldSet {
-    /// Returns the values after a change at `now`, or the reason why the change is not possible. A value that stays as
-    /// it was is valid, even if it is no longer one of the choices.
+    /// Applies a patch at `now`, and returns the resulting values, or the first problem of the
+    /// patch. A value that does not change is always accepted, even if it is no longer one of the
+    /// choices.
     pub fn apply(
         &self,
         before: &FieldValues,
@@ -179,7 +185,7 @@ impl FieldSet {
         })
     }
 
-    /// Returns the first problem of values in a store, if they have one.
+    /// Checks stored values, and returns their first problem, if there is one.
     pub fn find_problem(&self, values: &FieldValues) -> Option<FieldProblem> {
         for (name, value) in values.iter() {
             let Some(field) = self.find(name) else {
@@ -192,9 +198,9 @@ impl FieldSet {
         None
     }
 
-    /// Returns the problem of a name that no field has.
+    /// Returns the problem that no field has this name. The message lists the existing fields.
     pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
-        // Long enough to recognize it.
+        // Truncated, but long enough to recognize the name.
         let short_name: String = name.chars().take(40).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
         FieldProblem::Unknown(format!(

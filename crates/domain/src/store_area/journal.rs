@@ -1,6 +1,6 @@
 //! The log of changes, and the audit trail.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{borrow::Cow, fmt};
 
@@ -9,43 +9,44 @@ use jiff::Timestamp;
 use super::{ChangeType, WebhookId};
 use crate::{
     Actor, NamedActor,
-    words::{Word, words},
+    named_enum::{MaybeKnown, named_enum},
 };
 
-/// The random identity of a database, part of each cursor of the log. A restored or copied database
-/// has another one.
+/// The random identity of a database, which is part of each cursor of the log. A restored or copied
+/// database gets a new one, so that cursors from before are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch(pub [u8; 16]);
 
-/// The contents of the log.
+/// The extent of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalState {
     /// The identity of the database.
     pub epoch: Epoch,
-    /// The number of the oldest change that is kept; `last + 1` if there is none.
+    /// The number of the oldest change that is still kept; `last + 1` if there is none.
     pub first: i64,
-    /// The number of the newest change; 0 if there never was one. No change will ever get a number
-    /// up to this one.
+    /// The number of the newest change; 0 if there has never been one. Numbers up to this one are
+    /// never assigned again.
     pub last: i64,
 }
 
-/// A change in the log. The representations are JSON, as the interface shows them.
+/// A change in the log. `before` and `after` are JSON, as the interface shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
-    /// Its number, from 1, without gaps.
+    /// The number of the change: from 1, without gaps.
     pub seq: i64,
-    /// When it was made, in milliseconds.
+    /// When the change was made, to the millisecond.
     pub at: Timestamp,
-    pub kind: Word<ChangeType>,
+    pub kind: MaybeKnown<ChangeType>,
     pub subject: JournalSubject,
-    /// The version after the change, or the last one if the subject was deleted. `None` for an
-    /// import.
+    /// The version of the subject after the change, or its last version if it was deleted. `None`
+    /// for an import.
     pub version: Option<i64>,
-    /// The animal whose changes this one must follow in order: the subject, or the animal of the order.
+    /// The animal whose changes must be delivered in order: the subject itself, or the animal of
+    /// the order or note.
     pub pet: Option<i64>,
-    /// `None` if it was new.
+    /// `None` if the change created the subject.
     pub before: Option<Box<str>>,
-    /// `None` if it was deleted.
+    /// `None` if the change deleted the subject.
     pub after: Option<Box<str>>,
     pub actor: NamedActor,
     /// The `X-Request-Id` of the request, if there was one.
@@ -53,7 +54,7 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
-    /// Returns the length of its representations, in bytes.
+    /// Returns the total length of `before` and `after`, in bytes.
     pub fn length(&self) -> usize {
         let before_length = self.before.as_ref().map_or(0, |text| text.len());
         let after_length = self.after.as_ref().map_or(0, |text| text.len());
@@ -61,28 +62,28 @@ impl JournalEntry {
     }
 }
 
-/// A part of the log.
+/// A page of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePage {
-    /// The changes in ascending order of their numbers.
+    /// The changes, in ascending order of their numbers.
     pub changes: Vec<JournalEntry>,
-    /// The number up to which the log was read. It is higher than the number of the last change if
-    /// other changes followed that were not selected.
+    /// The number up to which the log was read. It is higher than the number of the last returned
+    /// change if the filter skipped later changes.
     pub read_to: i64,
 }
 
 /// The subject of a change or of an act of administration, such as `pet:7`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSubject {
-    pub kind: Word<SubjectKind>,
-    /// The identifier. `None` for an import, and for a subject without identifier, such as a field.
+    pub kind: MaybeKnown<SubjectKind>,
+    /// The identifier. `None` for an import, and for a subject without a number, such as a field.
     pub id: Option<i64>,
 }
 
-words! {
+named_enum! {
     pub enum SubjectKind {
         Pet = "pet",
-        /// Many animals: an import.
+        /// Several animals at once: an import.
         Pets = "pets",
         Order = "order",
         Category = "category",
@@ -91,18 +92,19 @@ words! {
         Key = "key",
         Staff = "staff",
         Webhook = "webhook",
-        /// A field. Its name is in the details of the act.
+        /// A field, whose name is in the details of the act.
         Field = "field",
         /// The profile of the store.
         Profile = "profile",
-        /// The whole database: a copy, or a restored backup.
+        /// The database as a whole, for example when a backup is restored.
         Database = "database",
     }
 }
 
 impl JournalSubject {
-    /// Returns the subject of a change or an act of this type: `pet.added` and 7 become `pet:7`.
-    /// `None` if no type can have this form, which is two words with a point between them.
+    /// Derives the subject from the type of a change or act: `pet.added` and 7 become `pet:7`.
+    /// `None` if the text does not have the form of a type, two lower-case words separated by a
+    /// dot.
     pub fn from_type(text: &str, id: Option<i64>) -> Option<Self> {
         let (kind, action) = text.split_once('.')?;
         let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -114,13 +116,13 @@ impl JournalSubject {
             return None;
         }
         Some(Self {
-            kind: Word::from_name(kind),
+            kind: MaybeKnown::from_name(kind),
             id,
         })
     }
 
-    /// Parses a text such as `pet:7` or `database`, the form in which a subject is displayed. `None` for another text, and
-    /// for a number in another spelling, such as `pet:07`.
+    /// Parses the displayed form of a subject, such as `pet:7` or `database`. `None` for any other
+    /// text, including a number in another spelling, such as `pet:07`.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
@@ -150,19 +152,19 @@ impl fmt::Display for JournalSubject {
     }
 }
 
-/// An act of administration, for the audit trail only.
+/// An act of administration. It is recorded only in the audit trail, not in the log of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
     /// The type of the act, such as `key.created`.
-    pub kind: Word<ActType>,
+    pub kind: MaybeKnown<ActType>,
     /// The subject of the act.
     pub subject: JournalSubject,
-    /// Further facts, without secrets: names and texts.
+    /// Names and values of further details. They never contain secrets.
     pub details: Vec<(Cow<'static, str>, String)>,
 }
 
 impl Act {
-    /// Returns an act on a webhook without details.
+    /// Creates an act on a webhook, without details.
     pub fn for_webhook(kind: ActType, webhook: WebhookId) -> Self {
         Self {
             kind: kind.into(),
@@ -175,7 +177,7 @@ impl Act {
     }
 }
 
-words! {
+named_enum! {
     pub enum ActType {
         KeyCreated = "key.created",
         KeyRotated = "key.rotated",
@@ -209,24 +211,24 @@ words! {
     }
 }
 
-/// A query for a part of the audit trail. All filters apply together.
+/// A query for a page of the audit trail. An entry must match all filters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditQuery {
     pub subject: Option<JournalSubject>,
     pub actor: Option<Actor>,
     /// Only changes or acts of this type.
     pub kind: Option<AuditType>,
-    /// Only at or after this time.
+    /// Only entries at or after this time.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Only entries that follow this position, in the order of the entries.
+    /// Only entries after this position, in the requested order.
     pub after: Option<AuditPosition>,
-    /// Whether the entries are in descending order.
+    /// Whether the newest entries come first.
     pub newest_first: bool,
     pub limit: u32,
 }
 
-/// The type of an entry of the audit trail.
+/// The type of an entry in the audit trail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditType {
     Change(ChangeType),
@@ -253,12 +255,12 @@ impl AuditType {
     }
 }
 
-/// The position of an entry in the audit trail. The changes are in the order of their numbers, and
-/// each act comes after the changes that were numbered when it was recorded. So the times ascend,
-/// except where the clock of a machine was wrong.
+/// The position of an entry in the audit trail, which is sorted by this position. Changes are
+/// sorted by number, and each act follows the newest change at the time when it was recorded. The
+/// entries are therefore in chronological order, unless the clock of a machine was wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditPosition {
-    /// The number of the change, or of the newest one when the act was recorded.
+    /// The number of the change; for an act, the number of the newest change when it was recorded.
     pub seq: i64,
     /// The number of the act, from 1; 0 for a change.
     pub act: i64,

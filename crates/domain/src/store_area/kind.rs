@@ -1,6 +1,6 @@
-//! The kinds of fields: which values each can have, the rule that says so, and the keys by which a search compares them.
+//! The kinds of fields: their valid values, and the keys by which searches compare values.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::{
     valid_text::{is_date, is_text},
     whole_key,
 };
-use crate::{text::parse_integer, words::words};
+use crate::{named_enum::named_enum, text::parse_integer};
 
-words! {
-    /// The kind of the values of a field.
+named_enum! {
+    /// The kind of a field, which determines its valid values.
     pub enum FieldKind {
         /// 1 to 255 characters.
         Text = "text",
@@ -21,7 +21,7 @@ words! {
         LongText = "longText",
         /// An integer from -(2^53 - 1) to 2^53 - 1, which every JSON reader reads exactly.
         Integer = "integer",
-        /// A number as text, which stays as it was written.
+        /// A decimal number, stored as text in its original spelling.
         Decimal = "decimal",
         /// A date of the form YYYY-MM-DD.
         Date = "date",
@@ -31,7 +31,7 @@ words! {
     }
 }
 
-/// A value of a field. Which texts and numbers are valid depends on the kind of its field.
+/// A value of a field. The kind of the field determines which texts and numbers are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
     Text(String),
@@ -40,7 +40,7 @@ pub enum FieldValue {
 }
 
 impl fmt::Display for FieldValue {
-    /// Writes the value as in JSON, without quotes.
+    /// Writes the value as in JSON, but without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -51,7 +51,8 @@ impl fmt::Display for FieldValue {
 }
 
 impl FieldKind {
-    /// Whether a value in a store is valid. It may have been one of the choices before.
+    /// Whether a stored value is valid for this kind. For a choice, only the form is checked,
+    /// because the value may have been one of the choices before.
     pub(super) fn allows(self, value: &FieldValue) -> bool {
         match (self, value) {
             (Self::Text, FieldValue::Text(text)) => is_text(text, 255),
@@ -65,7 +66,7 @@ impl FieldKind {
         }
     }
 
-    /// Returns the rule for a value, as the rest of a sentence: "must be …".
+    /// Returns the rule for a value, phrased to follow "must be".
     pub(super) const fn rule(self) -> &'static str {
         match self {
             Self::Text => "a string of 1 to 255 characters, one of them visible, without U+0000",
@@ -82,8 +83,9 @@ impl FieldKind {
         }
     }
 
-    /// Parses a text that is a value of JSON without quotes: `3` of an integer, `true` of a boolean. `None` if the text
-    /// is not an integer or not a boolean. See [`FieldKind::allows`] for the other rules.
+    /// Parses the JSON form of a value, without quotes: `3` for an integer, `true` for a boolean.
+    /// `None` if the text is not an integer or a boolean as required. All other rules are left to
+    /// [`FieldKind::allows`].
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => parse_integer(text).map(FieldValue::Integer),
@@ -92,21 +94,23 @@ impl FieldKind {
         }
     }
 
-    /// Whether a field of this kind can be unique: no two animals then have the same value.
+    /// Whether a field of this kind can be unique.
     pub(super) const fn may_be_unique(self) -> bool {
         matches!(self, Self::Text | Self::Integer)
     }
 
-    /// Whether a search finds values of this kind by their words.
+    /// Whether a search finds values of this kind by the words in them.
     pub const fn has_words(self) -> bool {
         matches!(self, Self::Text | Self::Choice)
     }
 
-    /// Returns the common key of values that a search does not tell apart: texts by [`whole_key`], unique texts without
-    /// regard to case and accents and by [`compact_key`], and numbers by their amount. `None` for values that no search
-    /// looks for.
+    /// Returns the key by which values are compared: two values with the same key are equal for a
+    /// search. The key of a text is its [`whole_key`]; for a unique field, it is the
+    /// [`compact_key`] without case and accents. Decimal numbers are compared by amount. `None` for
+    /// values that cannot be searched for.
     ///
-    /// `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have the key `25000`.
+    /// For example, `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have
+    /// the key `25000`.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
         match (self, value) {
             (Self::LongText, _) => None,
@@ -119,8 +123,8 @@ impl FieldKind {
         }
     }
 
-    /// Returns the keys under which a search keeps a value: its [key](Self::key), and the key by which the previous release
-    /// looks for it. Remove the latter in the next release.
+    /// Returns the keys under which a value is stored in the search index: its [key](Self::key),
+    /// and the key by which the previous release searches. Remove the latter in the next release.
     pub fn search_keys(self, is_unique: bool, value: &FieldValue) -> Vec<String> {
         let mut keys: Vec<String> = self.key(is_unique, value).into_iter().collect();
         if !self.has_words() || is_unique {

@@ -1,14 +1,15 @@
 //! The languages of the window and the console.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-use crate::words::words;
+use crate::named_enum::named_enum;
 
-/// Passes the languages of the window and the console to the macro `with`: the name of each, its code (BCP 47), and the
-/// folder of its texts.
+/// Calls the macro `$with` with the list of all languages of the window and the console: for each,
+/// its variant name, its BCP 47 code, and the folder of its texts.
 ///
-/// `each_language!(language)` becomes `language! { English = "en" in en, German = "de" in de, … }`. So a new language is
-/// one line here.
+/// `each_language!(language)` expands to
+/// `language! { English = "en" in en, German = "de" in de, … }`, so a new language needs only one
+/// line here.
 #[macro_export]
 macro_rules! each_language {
     ($with:ident) => {
@@ -22,10 +23,10 @@ macro_rules! each_language {
 }
 pub use each_language;
 
-/// Declares the enumeration of the languages. Used only with [`each_language!`].
+/// Declares the enum [`Language`]. To be called only by [`each_language!`].
 macro_rules! language {
     ($($language:ident = $code:literal in $folder:ident,)+) => {
-        words! {
+        named_enum! {
             /// A language of the window and the console.
             pub enum Language {
                 $($language = $code,)+

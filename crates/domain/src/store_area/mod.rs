@@ -1,9 +1,9 @@
-//! The values and rules of the store area: animals with their versions, orders, categories, and the
-//! commands that change them.
+//! Values and rules of the store area: versioned animals, orders and categories, and the commands
+//! that change them.
 //!
-//! Every change goes through [`decide`], which knows neither HTTP nor SQL: a store reads the
-//! [`PresentState`] of a command's subject, asks for the decision, and writes its changes, all in
-//! one transaction.
+//! Every change goes through [`decide`], which is independent of HTTP and SQL. In one transaction,
+//! a store reads the [`PresentState`] of a command's subject, calls [`decide`], and writes the
+//! resulting changes.
 
 mod act_reversal;
 mod age;
@@ -112,10 +112,10 @@ pub use query::{Inventory, OrderQuery, PetQuery, Reservations};
 pub use refusal::{Conflict, Refusal};
 pub use resource::Resource;
 pub use reversal::{
-    CategoryReversal, LostPhoto, NotRevertible, OrderChange, PHOTOS_COME_BACK_WITHIN, PetChange,
+    CategoryReversal, LostPhoto, NotRevertible, OrderChange, PHOTO_RESTORE_WINDOW, PetChange,
     PetReversal, Reversal,
 };
-pub use shelter_fields::{INTAKE, PLACE, missing_shelter_fields};
+pub use shelter_fields::{INTAKE, INTAKE_KIND, PLACE, RETURNED, missing_shelter_fields};
 pub use store_pet::{PetPatch, StorePet, Withdrawal, WithdrawalReason};
 pub use stored_text::{PrivateText, Text};
 pub use time_zone::{StoreTimeZone, ZoneRegion, zone_regions};

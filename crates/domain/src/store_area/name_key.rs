@@ -1,24 +1,25 @@
-//! Names as a search compares them: without regard to case, accents, and characters other than
-//! letters and digits, and by the letters that people type in place of others.
+//! The keys by which a search matches names and values: without regard to case, accents and
+//! punctuation, and with common transliterations, such as `mueller` for "Müller".
 
-use super::spelling::{begins_word, comparable, plain_spelling, wide_spelling};
+use super::spelling::{begins_word, digraph_spelling, plain_spelling, without_case_and_accents};
 
-/// The maximum length of a key, in characters. A search ignores what follows them.
+/// The maximum length of a key, in characters. A search ignores the rest.
 pub const NAME_KEY_LENGTH: usize = 64;
 
-/// The number of characters at the beginning of a name that a search compares. Without this limit, long names of
-/// combining marks would make a search slow.
+/// How many characters at the beginning of a name a search considers. Without this limit, long
+/// names of combining marks would make a search slow.
 const COMPARED_LENGTH: usize = 256;
 
-/// The number of words of a name that have a key.
+/// The maximum number of words of a name that get a key.
 pub const MAX_NAME_WORDS: usize = 14;
 
-/// The number of words of a value that have a key. More would make long texts of short words slow.
+/// The maximum number of words of a value that get a key. More would make long texts of short words
+/// slow.
 pub const MAX_VALUE_WORDS: usize = 64;
 
-/// Returns a text without regard to case and accents: the first [`NAME_KEY_LENGTH`] characters of
-/// its beginning after compatibility decomposition (Unicode Standard Annex 15), without combining
-/// marks, in lower case.
+/// Returns the beginning of a text in a form for comparison without regard to case and accents:
+/// after compatibility decomposition (Unicode Standard Annex 15), without combining marks, in lower
+/// case, and truncated to [`NAME_KEY_LENGTH`] characters.
 ///
 /// ```
 /// use petstore_domain::store_area::search_key;
@@ -26,13 +27,13 @@ pub const MAX_VALUE_WORDS: usize = 64;
 /// assert_eq!(search_key("René STRASSE, Straße"), "rene strasse, strasse");
 /// ```
 pub fn search_key(text: &str) -> String {
-    comparable(compared_part(text))
+    without_case_and_accents(compared_part(text))
         .take(NAME_KEY_LENGTH)
         .collect()
 }
 
-/// Returns all letters and digits of a text as a search compares them. So a part of a telephone number is found, however
-/// its digits are grouped.
+/// Returns only the letters and digits of a text, as a search compares them. This way, a part of a
+/// telephone number is found, however its digits are grouped.
 ///
 /// ```
 /// use petstore_domain::store_area::letters_and_digits;
@@ -40,40 +41,44 @@ pub fn search_key(text: &str) -> String {
 /// assert_eq!(letters_and_digits("Anna Müller, 0171/555"), "annamuller0171555");
 /// ```
 pub fn letters_and_digits(text: &str) -> String {
-    letters_of(&plain_spelling(text))
+    keep_letters_and_digits(&plain_spelling(text))
 }
 
-/// Returns the letters and digits of a text in each spelling: `muller` and `mueller` for "Müller".
+/// Returns the letters and digits of a text in each of its spellings: `muller` and `mueller` for
+/// "Müller".
 pub fn spellings(text: &str) -> Vec<String> {
-    let wide_text = wide_spelling(text);
+    let digraph_text = digraph_spelling(text);
     let mut spellings = vec![letters_and_digits(text)];
-    spellings.extend(wide_text.as_deref().map(letters_of));
+    spellings.extend(digraph_text.as_deref().map(keep_letters_and_digits));
     spellings
 }
 
-fn letters_of(spelling: &str) -> String {
+/// Removes everything but letters and digits from a spelling.
+fn keep_letters_and_digits(spelling: &str) -> String {
     spelling
         .chars()
         .filter(|character| character.is_alphanumeric())
         .collect()
 }
 
-/// Returns the whole text as a search compares it.
+/// Returns a whole text, with its punctuation, as a search compares it.
 pub fn whole_key(text: &str) -> String {
     plain_spelling(text)
 }
 
-/// Returns the whole text without regard to case and accents, as the keys of unique values have it.
+/// Returns a whole text without case and accents, as the keys of unique values are computed.
 pub(super) fn identity_key(text: &str) -> String {
-    comparable(text).collect()
+    without_case_and_accents(text).collect()
 }
 
-/// Returns the keys by which a name is found: a search text finds the name if a key begins with the text.
+/// Returns the keys by which a search finds a name: a search text matches if it is a prefix of a
+/// key.
 ///
-/// The first key has the letters and digits of the whole name, without regard to case and accents. Each further word
-/// has a key with the letters and digits from the beginning of the word; in a script without spaces, each letter begins a
-/// word. Further spellings have keys, too. Other characters, with which the name begins, are a key. A key that is the
-/// beginning of another key is left out.
+/// There is one key for each word: the letters and digits from the beginning of the word to the end
+/// of the name, without case, accents and spaces. In a script without spaces, each letter counts as
+/// the beginning of a word. If the name has several spellings, the words of each spelling get keys.
+/// Punctuation at the beginning of the name is a key of its own. A key that is a prefix of another
+/// key is omitted.
 ///
 /// ```
 /// use petstore_domain::store_area::name_keys;
@@ -86,19 +91,20 @@ pub fn name_keys(name: &str) -> Vec<String> {
     keys(name, MAX_NAME_WORDS)
 }
 
-/// Returns the keys by which a word finds a value: as [`name_keys`], without the key of other characters.
+/// Returns the keys by which a search finds the value of a field: as [`name_keys`], but without a
+/// key for leading punctuation.
 pub fn value_keys(value: &str) -> Vec<String> {
     let mut value_keys = keys(value, MAX_VALUE_WORDS);
     value_keys.retain(|key| key.starts_with(char::is_alphanumeric));
     value_keys
 }
 
-/// Returns the keys of a text: in each spelling, at most `max_words` keys for its words, and a key for the signs at its
-/// beginning.
+/// Returns the keys of a text: in each spelling, one key for each of the first `max_words` words,
+/// and one key for leading punctuation.
 fn keys(text: &str, max_words: usize) -> Vec<String> {
     let text = compared_part(text);
     if is_ascii_word(text) {
-        // The same result, ten times as fast.
+        // Fast path with the same result: ten times as fast.
         let length = text.len().min(NAME_KEY_LENGTH);
         return vec![text[..length].to_ascii_lowercase()];
     }
@@ -106,29 +112,30 @@ fn keys(text: &str, max_words: usize) -> Vec<String> {
     let plain_text = plain_spelling(text);
     let mut keys = keys_of_words(&plain_text, max_words);
     if !text.is_ascii() {
-        if let Some(wide_text) = wide_spelling(text) {
-            keys.extend(keys_of_words(&wide_text, max_words));
+        if let Some(digraph_text) = digraph_spelling(text) {
+            keys.extend(keys_of_words(&digraph_text, max_words));
         }
-        // The previous release searches by these, and may run at the same time. Remove them in the next release.
+        // The previous release searches by these keys, and may run at the same time during an
+        // upgrade. Remove them in the next release.
         let former_text = identity_key(text);
         if former_text != plain_text {
             keys.extend(keys_of_words(&former_text, max_words));
         }
     }
 
-    let leading_signs: String = plain_text
+    let leading_punctuation: String = plain_text
         .chars()
         .take_while(|character| !character.is_alphanumeric())
         .filter(|character| !character.is_control())
         .take(NAME_KEY_LENGTH)
         .collect();
-    if !leading_signs.is_empty() {
-        keys.push(leading_signs);
+    if !leading_punctuation.is_empty() {
+        keys.push(leading_punctuation);
     }
     without_redundant_keys(&keys)
 }
 
-/// Returns the keys of the first words of a spelling.
+/// Returns the keys for the first `max_words` words of a spelling.
 fn keys_of_words(spelling: &str, max_words: usize) -> Vec<String> {
     let mut letters = Vec::new();
     let mut word_starts = Vec::new();
@@ -150,7 +157,7 @@ fn keys_of_words(spelling: &str, max_words: usize) -> Vec<String> {
         .collect()
 }
 
-/// Returns the keys that are not the beginning of another key. Of equal keys, the first one stays.
+/// Removes keys that are a prefix of another key. Of equal keys, the first one is kept.
 fn without_redundant_keys(keys: &[String]) -> Vec<String> {
     let mut needed_keys = Vec::new();
     for (position, key) in keys.iter().enumerate() {
@@ -166,12 +173,14 @@ fn without_redundant_keys(keys: &[String]) -> Vec<String> {
     needed_keys
 }
 
-/// Whether a name is one word of ASCII letters and digits: its only key is the name in lower case.
+/// Whether a name is a single word of ASCII letters and digits. Its only key is then the name in
+/// lower case.
 fn is_ascii_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Returns the beginning of a text that a search compares.
+/// Returns the first [`COMPARED_LENGTH`] characters of a text, which are all that a search
+/// considers.
 fn compared_part(text: &str) -> &str {
     match text.char_indices().nth(COMPARED_LENGTH) {
         Some((end, _)) => &text[..end],
@@ -179,24 +188,24 @@ fn compared_part(text: &str) -> &str {
     }
 }
 
-/// The text of a search: the beginning of a key of a name.
+/// A search text, normalized to a prefix of [keys](name_keys).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePrefix {
     plain: String,
-    /// The spelling in which letters are written as two: `mueller` for "Müller".
-    wide: Option<String>,
+    /// The spelling with two letters in place of one: `mueller` for "Müller".
+    digraph: Option<String>,
 }
 
 impl NamePrefix {
-    /// Returns the letters and digits of a text, or if it has none, the text itself. `None` if that
-    /// has more than [`NAME_KEY_LENGTH`] characters.
+    /// Creates a prefix from the letters and digits of a text or, if it has none, from its
+    /// punctuation. `None` if the result is longer than [`NAME_KEY_LENGTH`] characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = compared_part(text);
-        let mut signs_and_letters = plain_spelling(text);
-        signs_and_letters.retain(|character| !character.is_control());
-        let letters = letters_of(&signs_and_letters);
+        let mut normalized_text = plain_spelling(text);
+        normalized_text.retain(|character| !character.is_control());
+        let letters = keep_letters_and_digits(&normalized_text);
         let plain = if letters.is_empty() {
-            signs_and_letters
+            normalized_text
         } else {
             letters
         };
@@ -206,21 +215,24 @@ impl NamePrefix {
         }
         Some(Self {
             plain,
-            wide: wide_prefix(text),
+            digraph: digraph_prefix(text),
         })
     }
 
-    /// Returns the beginning of any text, with its signs, but without what a search ignores.
+    /// Creates a prefix from the beginning of a text, including its punctuation.
     pub(super) fn from_beginning(text: &str) -> Self {
         let plain = plain_spelling(compared_part(text))
             .chars()
             .filter(|character| !character.is_control())
             .take(NAME_KEY_LENGTH)
             .collect();
-        Self { plain, wide: None }
+        Self {
+            plain,
+            digraph: None,
+        }
     }
 
-    /// Returns the letters and digits of a text. `None` if it has none.
+    /// Creates a prefix from the letters and digits of a text; `None` if it has none.
     pub(super) fn from_word(text: &str) -> Option<Self> {
         let plain: String = letters_and_digits(text)
             .chars()
@@ -231,71 +243,71 @@ impl NamePrefix {
         }
         Some(Self {
             plain,
-            wide: wide_prefix(text),
+            digraph: digraph_prefix(text),
         })
     }
 
-    /// Whether a key begins with the prefix, in one of its spellings.
-    pub(super) fn begins_any(&self, keys: &[String]) -> bool {
+    /// Whether one of the keys begins with the prefix, in any of its spellings.
+    pub(super) fn is_prefix_of_any(&self, keys: &[String]) -> bool {
         self.spellings()
             .any(|prefix| keys.iter().any(|key| key.starts_with(prefix)))
     }
 
-    /// Returns its text, in the form of a key.
+    /// Returns the prefix in the form of a key.
     pub fn as_str(&self) -> &str {
         &self.plain
     }
 
-    /// Returns its text in each spelling.
+    /// Returns the prefix in each of its spellings.
     pub fn spellings(&self) -> impl Iterator<Item = &str> {
-        [Some(self.plain.as_str()), self.wide.as_deref()]
+        [Some(self.plain.as_str()), self.digraph.as_deref()]
             .into_iter()
             .flatten()
     }
 
-    /// Whether it finds every name.
+    /// Whether the prefix is empty, so that it matches every name.
     pub fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
 
-    /// Whether it finds a name: one of the keys of the name begins with it.
+    /// Whether the prefix matches a name: one of the keys of the name begins with it.
     pub fn finds(&self, name: &str) -> bool {
         let name = compared_part(name);
         if self.is_empty() {
             return true;
         }
-        if name.is_ascii()
+        let is_ruled_out = name.is_ascii()
             && !self
                 .spellings()
-                .any(|prefix| may_find(prefix.as_bytes(), name.as_bytes()))
-        {
-            return false;
-        }
-        self.begins_any(&name_keys(name))
+                .any(|prefix| might_match(prefix.as_bytes(), name.as_bytes()));
+        !is_ruled_out && self.is_prefix_of_any(&name_keys(name))
     }
 }
 
-/// Returns the letters and digits of the wide spelling of a text, if it has one.
-fn wide_prefix(text: &str) -> Option<String> {
-    let wide_text = wide_spelling(text)?;
-    let letters = wide_text
+/// Returns the letters and digits of the spelling of a text with two letters in place of one, if it
+/// has such a spelling.
+fn digraph_prefix(text: &str) -> Option<String> {
+    let digraph_text = digraph_spelling(text)?;
+    let letters = digraph_text
         .chars()
         .filter(|character| character.is_alphanumeric());
     Some(letters.take(NAME_KEY_LENGTH).collect())
 }
 
-/// Whether a prefix can find an ASCII name: it begins with a sign, or the letters and digits from the beginning
-/// of some word begin with the prefix. Makes no copy, because a search asks this for each name.
-fn may_find(prefix: &[u8], name: &[u8]) -> bool {
-    let begins_with_sign = prefix
+/// Whether a prefix might match an ASCII name. This check allocates nothing, and lets a search skip
+/// most names before it computes their keys. A prefix that begins with anything but an ASCII letter
+/// or digit always passes.
+fn might_match(prefix: &[u8], name: &[u8]) -> bool {
+    let begins_with_other_character = prefix
         .first()
         .is_some_and(|byte| !byte.is_ascii_alphanumeric());
-    begins_with_sign || (0..name.len()).any(|start| is_word_at(prefix, name, start))
+    begins_with_other_character || (0..name.len()).any(|start| word_matches_at(prefix, name, start))
 }
 
-/// Whether a word begins at `start`, and the letters and digits from there begin with the prefix.
-fn is_word_at(prefix: &[u8], name: &[u8], start: usize) -> bool {
-    // The cheapest comparison comes first.
+/// Whether a word begins at `start`, and the letters and digits from there on begin with the
+/// prefix.
+fn word_matches_at(prefix: &[u8], name: &[u8], start: usize) -> bool {
+    // The comparison of one byte comes first, because it rules out most positions.
     let has_first_letter = prefix
         .first()
         .is_some_and(|letter| name[start].eq_ignore_ascii_case(letter));

@@ -1,4 +1,4 @@
-//! The rules for notes: which changes follow from a command about a note.
+//! The rules for adding, changing and deleting notes.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,8 @@ use crate::{NamedActor, PetId};
 
 const NO_NOTE: &str = "The animal has no note with this id.";
 
-/// Decides how a note is added. An animal that has left the catalogue can get notes, too: people call afterwards.
+/// Decides how a note is added. A withdrawn animal can get notes, too, for example when its new
+/// owner calls later.
 pub(super) fn add_note(
     pet_id: PetId,
     text: &NoteText,
@@ -35,7 +36,7 @@ pub(super) fn add_note(
     Ok(Decision::new(ChangeType::NoteAdded, None, note))
 }
 
-/// Decides how the text of a note is corrected.
+/// Decides how the text of a note is changed.
 pub(super) fn patch_note(
     edit: &NoteEdit,
     text: Option<&NoteText>,
@@ -55,13 +56,14 @@ pub(super) fn patch_note(
     Ok(Decision::new(ChangeType::NoteChanged, Some(note), after))
 }
 
-/// Decides how a note is deleted, for good.
+/// Decides how a note is permanently deleted.
 pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Decision, Refusal> {
     let note = require_editable(edit, present)?;
     Ok(Decision::deletion(ChangeType::NoteDeleted, note))
 }
 
-/// Returns the note of an edit, if the editor may change it and knows its version.
+/// Returns the note of an edit, after checking that it belongs to the animal, that the editor may
+/// change it, and that the preconditions hold.
 fn require_editable<'p>(
     edit: &NoteEdit,
     present: &'p PresentState,

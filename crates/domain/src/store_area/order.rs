@@ -1,18 +1,18 @@
-//! The order: a reservation or a sale of one animal.
+//! Orders: the reservation or sale of one animal.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Decimal, Patch, PrivateText, Text};
-use crate::{PetId, pet::id, words::words};
+use crate::{PetId, named_enum::named_enum, pet::id};
 
 id! {
     /// The identifier of an order: from 1 to 2^53 - 1, ascending.
     OrderId
 }
 
-words! {
+named_enum! {
     pub enum OrderStatus {
         /// The animal is reserved until [`Order::expires_at`]. The order is open.
         Reserved = "reserved",
@@ -23,44 +23,46 @@ words! {
     }
 }
 
-/// The store's own number for an order, such as the number of an invoice. Opaque, and not personal data.
+/// The store's own reference for an order, such as an invoice number. It is opaque, and must not
+/// contain personal data.
 pub type Reference = Text<255>;
 
-/// A remark for the people of the store.
+/// A remark for the staff.
 pub type Note = Text<2000>;
 
 pub type Reason = Text<255>;
 
-/// The customer's contact data, as the staff write it, such as "Anna Miller, 0171 555 01 23". It is erased some time
-/// after the order closed.
+/// The customer's contact data in free text, such as "Anna Miller, 0171 555 01 23". It is erased
+/// some time after the order is closed.
 pub type Contact = PrivateText<500>;
 
-/// An order for one animal. Times have milliseconds.
+/// An order for one animal. Times have a resolution of one millisecond.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// Given by the store, and unique.
+    /// Assigned by the store, and unique.
     pub id: OrderId,
-    /// The animal, which never changes.
+    /// The ordered animal. It never changes.
     pub pet_id: PetId,
     pub status: OrderStatus,
-    /// The store's own number for the order.
+    /// The store's own reference for the order.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub reason: Option<Reason>,
-    /// When the reservation ends, unless it is completed, cancelled or extended before. `None` for
-    /// a direct sale. It keeps its value when the order is closed.
+    /// When the reservation expires, unless it is completed, cancelled or extended before. `None`
+    /// for a direct sale. The value is kept when the order is closed.
     pub expires_at: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// When it got its present status; `None` while it is open.
+    /// When the order got its present status; `None` while it is open.
     pub closed_at: Option<Timestamp>,
-    /// From 1, one higher with each change.
+    /// Starts at 1 and increases by one with each change.
     pub version: i64,
-    /// The price in the currency of the store.
+    /// The price, in the currency of the store.
     pub price: Option<Decimal>,
     /// The customer's contact data.
     pub contact: Option<Contact>,
-    /// Whether the animal has its status because of this order: the order reserves it or has sold it, and nobody
-    /// has changed its status since. At most one order holds an animal. Clients do not see this.
+    /// Whether the status of the animal results from this order: the order reserves or sold the
+    /// animal, and nobody has changed the status by hand since. At most one order holds an animal.
+    /// Clients do not see this.
     pub holds: bool,
 }
 
@@ -68,7 +70,7 @@ impl Order {
     /// The maximum duration of a reservation.
     pub const LONGEST_RESERVATION: SignedDuration = SignedDuration::from_hours(400 * 24);
 
-    /// Returns the length of its texts, in bytes.
+    /// Returns the total length of the texts, in bytes.
     pub fn length(&self) -> usize {
         let texts = [
             self.reference.as_ref().map(Text::as_str),
@@ -80,12 +82,12 @@ impl Order {
     }
 }
 
-/// An order that is about to be placed.
+/// An order to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOrder {
     pub pet_id: PetId,
     pub terms: OrderTerms,
-    /// The store's own number for the order.
+    /// The store's own reference for the order.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
     pub price: Patch<Decimal>,
@@ -94,7 +96,7 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// Returns an order without reference, note, price and contact.
+    /// Creates an order without reference, note, price or contact.
     pub fn new(pet_id: PetId, terms: OrderTerms) -> Self {
         Self {
             pet_id,
@@ -106,8 +108,8 @@ impl NewOrder {
         }
     }
 
-    /// Returns the order with these values in place of its own. `expires_at` is ignored, because the terms of the order say
-    /// when it ends.
+    /// Takes all optional values from a patch. `expires_at` is ignored, because the terms of the
+    /// order determine when it ends.
     pub fn with_values(self, values: OrderPatch) -> Self {
         let OrderPatch {
             reference,
@@ -126,9 +128,10 @@ impl NewOrder {
         }
     }
 
-    /// Returns the order when it is placed, as a reservation without an end. `asking_price` is its price if the new order
-    /// names none.
-    pub(super) fn place(
+    /// Creates the order with this identifier, as a reservation without an end. The caller sets the
+    /// end, or completes the order. `asking_price` applies unless the new order sets or clears the
+    /// price.
+    pub(super) fn to_order(
         &self,
         id: OrderId,
         asking_price: Option<Decimal>,
@@ -154,27 +157,29 @@ impl NewOrder {
     }
 }
 
-/// Whether an order reserves or sells.
+/// Whether a new order reserves the animal, or sells it at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderTerms {
     ReservedUntil(Timestamp),
     Completed,
 }
 
-/// New values of an order.
+/// A change of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderPatch {
     pub reference: Patch<Reference>,
     pub note: Patch<Note>,
-    /// The end of a reservation; `None` keeps it. A reservation always has an end.
+    /// The new end of the reservation; `None` keeps it. There is no way to clear it, because a
+    /// reservation always has an end.
     pub expires_at: Option<Timestamp>,
-    /// The price, which only a reserved or completed order can change.
+    /// The new price. Only the price of a reserved or completed order can change.
     pub price: Patch<Decimal>,
     pub contact: Patch<Contact>,
 }
 
 impl OrderPatch {
-    /// Changes an order. The pattern has no `..`, so that no member is forgotten.
+    /// Applies the patch to an order. The pattern has no `..`, so that a new member cannot be
+    /// forgotten here.
     pub(super) fn apply(&self, order: &mut Order) {
         let Self {
             reference,

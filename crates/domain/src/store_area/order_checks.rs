@@ -1,11 +1,12 @@
-//! The checks of the rules for orders: whether a price, an end, an order and its animal allow a command.
+//! The checks that the rules for orders share: of prices, ends of reservations, and the states of
+//! orders and animals.
 
 use jiff::Timestamp;
 
 use super::{Decimal, Order, OrderTerms, Patch, Refusal, StorePet, rules::invalid_transition};
 use crate::PetStatus;
 
-/// Rejects the reopening of an order whose animal is not available.
+/// Refuses to reopen an order whose animal is not available.
 pub(super) fn check_available(pet: &StorePet, order: &Order) -> Result<(), Refusal> {
     if pet.status == PetStatus::Available {
         return Ok(());
@@ -17,7 +18,8 @@ pub(super) fn check_available(pet: &StorePet, order: &Order) -> Result<(), Refus
     Err(refuse_order(order, &advice))
 }
 
-/// Rejects a completed order that does not hold its animal: somebody has changed the status of the animal since.
+/// Refuses a command on a completed order that no longer [holds](Order::holds) its animal, because
+/// somebody has changed the status of the animal since the sale.
 pub(super) fn check_holds(order: &Order) -> Result<(), Refusal> {
     if order.holds {
         return Ok(());
@@ -29,7 +31,7 @@ pub(super) fn check_holds(order: &Order) -> Result<(), Refusal> {
     ))
 }
 
-/// Rejects a price with a minus, unless the order has it already.
+/// Rejects a price with a minus sign, unless it is the price that the order already has.
 pub(super) fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
     let Patch::Set(price) = price else {
         return Ok(());
@@ -41,7 +43,8 @@ pub(super) fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Resu
     Ok(())
 }
 
-/// Rejects the end of a reservation that is not in the future, or too far in the future.
+/// Rejects an end of a reservation that is not in the future, or more than
+/// [`Order::LONGEST_RESERVATION`] away.
 pub(super) fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     if end <= now {
         return Err(Refusal::Invalid("expiresAt must be in the future."));
@@ -54,7 +57,7 @@ pub(super) fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Rejects an animal whose status or open order does not allow a new order with these terms.
+/// Refuses a new order if the animal's status or open order does not allow it.
 pub(super) fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Refusal> {
     let is_possible = match terms {
         OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,
@@ -66,7 +69,7 @@ pub(super) fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Re
     Err(invalid_transition(not_for_sale_message(pet, terms), pet))
 }
 
-/// Returns the message for an animal that cannot be reserved or sold by a new order.
+/// Returns the message that explains why an animal cannot be reserved or sold.
 fn not_for_sale_message(pet: &StorePet, terms: OrderTerms) -> String {
     let id = pet.id;
     match (pet.order_id, terms) {
@@ -85,8 +88,8 @@ fn not_for_sale_message(pet: &StorePet, terms: OrderTerms) -> String {
     }
 }
 
-/// Returns the refusal of a command that the status of an order does not allow. `advice` is the last sentence of its
-/// message.
+/// Returns the refusal of a command that the status of an order does not allow. `advice` is the
+/// last sentence of the message.
 pub(super) fn refuse_order(order: &Order, advice: &str) -> Refusal {
     let message = format!("Order {} is {}. {advice}", order.id, order.status);
     invalid_transition(message, order)

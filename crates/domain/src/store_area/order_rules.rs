@@ -1,4 +1,4 @@
-//! The rules for orders: which changes of an order and of its animal follow from a command about an order.
+//! The rules for orders: how a command changes an order, and with it the status of its animal.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,8 @@ use super::{
 };
 use crate::PetStatus;
 
-/// Decides how an order is placed: it reserves an available animal, or sells an animal that no order reserves.
+/// Decides how an order is placed. It reserves an available animal, or directly sells an animal
+/// that is neither sold nor reserved by an order.
 pub(super) fn place_order(
     new_order: &NewOrder,
     present: &PresentState,
@@ -31,7 +32,7 @@ pub(super) fn place_order(
     check_for_sale(pet, new_order.terms)?;
 
     let id = present.next_order.ok_or(Refusal::NoIdentifierLeft)?;
-    let mut order = new_order.place(id, asking_price(pet, &present.fields), now);
+    let mut order = new_order.to_order(id, asking_price(pet, &present.fields), now);
     match new_order.terms {
         OrderTerms::ReservedUntil(end) => {
             order.expires_at = Some(end);
@@ -47,8 +48,9 @@ pub(super) fn place_order(
     }
 }
 
-/// Returns the price of an order that names none: the price of the animal, unless the field `price` is not the field of
-/// prices, or the price has a minus.
+/// Returns the default price of an order: the price of the animal, if it has a valid one. The field
+/// `price` must be a [price field](FieldDefinition::is_price), and the price must not have a minus
+/// sign.
 pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
     match pet.price() {
@@ -59,7 +61,7 @@ pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
     }
 }
 
-/// Decides how the reserved animal of an order is sold, for a price that can differ from the price so far.
+/// Decides how the reserved animal of an order is sold, optionally for a new price.
 pub(super) fn complete_order(
     price: &Patch<Decimal>,
     preconditions: &Preconditions,
@@ -86,8 +88,8 @@ pub(super) fn cancel_order(
     end_reservation(order, after, preconditions, present, now)
 }
 
-/// Decides how a reservation becomes `after`. An order that has the status of `after` already stays as it is, so that a
-/// client can repeat the command.
+/// Decides how a reservation ends, with `after` as the closed order. An order that already has this
+/// status does not change, so the command is idempotent.
 fn end_reservation(
     order: &Order,
     after: Order,
@@ -106,7 +108,7 @@ fn end_reservation(
     }
 }
 
-/// Decides how a sold animal comes back to the store.
+/// Decides how a sold animal is returned to the store.
 pub(super) fn return_order(
     reason: Option<&Reason>,
     preconditions: &Preconditions,
@@ -129,9 +131,10 @@ pub(super) fn return_order(
     change_status(order, after, present, now)
 }
 
-/// Decides how an order that was closed by mistake reserves its animal again.
+/// Decides how an order that was closed by mistake is reopened, and reserves its animal again.
 ///
-/// The reservation ends at `expires_at`, or else at the end that it had, or if that has passed, at `default_end`.
+/// The reservation ends at `expires_at` if that is given, otherwise at its former end, or at
+/// `default_end` if it had none or that has passed.
 pub(super) fn reopen_order(
     expires_at: Option<Timestamp>,
     default_end: Timestamp,
@@ -165,7 +168,8 @@ pub(super) fn reopen_order(
     change_status(order, after, present, now)
 }
 
-/// Decides how a reservation ends whose time has passed.
+/// Decides how a reservation expires. Nothing changes if its end has not passed yet, or the order
+/// is no longer open.
 pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Decision, Refusal> {
     let order = require_subject(present.order.as_ref(), NO_ORDER)?;
     let is_due = order.status == OrderStatus::Reserved
@@ -177,7 +181,7 @@ pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Dec
     change_status(order, after, present, now)
 }
 
-/// Decides how members of an order change, or how long its reservation is extended.
+/// Decides how members of an order change, including the end of its reservation.
 pub(super) fn patch_order(
     patch: &OrderPatch,
     preconditions: &Preconditions,
@@ -215,7 +219,7 @@ pub(super) fn patch_order(
     Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// Decides how the contact of an order that closed at `closed_until` or before is erased.
+/// Decides how the contact of an order that was closed at `closed_until` or earlier is erased.
 pub(super) fn erase_contact(
     closed_until: Timestamp,
     present: &PresentState,
@@ -235,7 +239,7 @@ pub(super) fn erase_contact(
     Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// Returns the order with the status of a closed order. Without a new reason, it keeps the reason that it has.
+/// Returns the order with the status of a closed order, and with the new reason, if there is one.
 fn close_order(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
     Order {
         status,
@@ -244,7 +248,8 @@ fn close_order(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> O
     }
 }
 
-/// Decides how an order becomes `after`, which has another status, and how its animal gets the status that follows.
+/// Decides how an order changes to `after`, which has a different status, and how the status of its
+/// animal follows.
 fn change_status(
     order: &Order,
     after: Order,

@@ -1,9 +1,9 @@
-//! Changes of members that may be null.
+//! Merge patches of nullable members.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-/// The change of a member that may be null (RFC 7396): a body without the member keeps the value, null clears it, and any
-/// other value is set.
+/// The change of a nullable member in a JSON merge patch (RFC 7396): an absent member keeps the
+/// value, null clears it, and any other value replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
     #[default]
@@ -13,7 +13,7 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// Converts the new value, if there is one.
+    /// Converts the new value, if the patch sets one.
     pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Patch<U> {
         match self {
             Self::Keep => Patch::Keep,
@@ -32,7 +32,7 @@ impl<T> Patch<T> {
 }
 
 impl<T: Clone> Patch<T> {
-    /// Changes the present value of the member.
+    /// Applies the patch to the present value.
     pub(super) fn apply(&self, present: &mut Option<T>) {
         match self {
             Self::Keep => {}

@@ -1,6 +1,6 @@
-//! The note: a dated remark about one animal, for the people of the store only.
+//! Notes: dated remarks about an animal, which only the staff see.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 
@@ -12,22 +12,23 @@ id! {
     NoteId
 }
 
-/// The text of a note, such as "Afraid of men, fine with children". It is gone when the note is deleted.
+/// The text of a note, such as "Afraid of men, fine with children". It is erased when the note is
+/// deleted.
 pub type NoteText = PrivateText<1_000>;
 
-/// A note on an animal. Times have milliseconds.
+/// A note on an animal. Times have a resolution of one millisecond.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetNote {
-    /// Given by the store, and unique.
+    /// Assigned by the store, and unique.
     pub id: NoteId,
-    /// The animal, which never changes.
+    /// The animal that the note is about. It never changes.
     pub pet_id: PetId,
-    /// The person or program that wrote it, with the name at that time.
+    /// The person or program that wrote the note, with the name that the author had at that time.
     pub author: NamedActor,
     pub created_at: Timestamp,
-    /// The time of the last change of its text, at first the time of its creation.
+    /// When the text last changed; initially the time of creation.
     pub updated_at: Timestamp,
-    /// From 1, one higher with each change.
+    /// Starts at 1 and increases by one with each change.
     pub version: i64,
     pub text: NoteText,
 }
@@ -36,19 +37,19 @@ impl PetNote {
     /// The maximum number of notes on one animal.
     pub const MAX_COUNT: i64 = 500;
 
-    /// Returns the length of its texts, in bytes.
+    /// Returns the total length of the text and the author's name, in bytes.
     pub fn length(&self) -> usize {
         let name_length = self.author.name.as_ref().map_or(0, |name| name.len());
         self.text.as_str().len() + name_length
     }
 }
 
-/// The person or program that changes or deletes a note.
+/// The permission with which somebody changes or deletes a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteEditor {
-    /// An editor who may change only the notes that they wrote.
+    /// May change only notes that this actor wrote.
     Author(Actor),
-    /// A manager, who may change every note.
+    /// May change every note.
     Manager,
 }
 

@@ -1,4 +1,4 @@
-//! The rules for animals: which changes follow from a command about an animal.
+//! The rules for adding, changing, withdrawing and restoring animals.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::NewPet;
 
-/// Decides how an animal is added, with the values of its fields and its photos.
+/// Decides how an animal is added, with its field values and photos.
 pub(super) fn add_pet(
     new_pet: &NewPet,
     field_patch: &FieldPatch,
@@ -35,8 +35,9 @@ pub(super) fn add_pet(
     Ok(Decision::new(ChangeType::PetAdded, None, pet))
 }
 
-/// Decides how members and fields of an animal change. An open order fixes the status of its animal; an order that no
-/// longer reserves it, but still holds it, is released when the status changes.
+/// Decides how members and field values of an animal change. While an order is open, the status of
+/// its animal cannot change. A completed order that still [holds](super::Order::holds) the animal
+/// releases it when the status changes.
 pub(super) fn patch_pet(
     patch: &PetPatch,
     preconditions: &Preconditions,
@@ -71,7 +72,8 @@ pub(super) fn patch_pet(
     Ok(decision)
 }
 
-/// Returns the values of the animal's fields after a change. Without a change, they are not validated once more.
+/// Returns the field values after a patch. If the patch is empty, the present values are not
+/// validated again.
 fn patch_fields(
     field_patch: &FieldPatch,
     present: &PresentState,
@@ -80,13 +82,14 @@ fn patch_fields(
     let before = match &present.pet {
         Some(pet) if field_patch.is_empty() => return Ok(pet.fields.clone()),
         Some(pet) => &pet.fields,
-        // The values are checked first: an invalid value is reported even for an animal that does not exist.
+        // Values are validated even if the animal does not exist, because an invalid value is
+        // reported before a missing animal.
         None => &FieldValues::NONE,
     };
     Ok(present.fields.apply(before, field_patch, now)?)
 }
 
-/// Decides how an animal leaves the catalogue.
+/// Decides how an animal is withdrawn from the catalogue.
 pub(super) fn withdraw_pet(
     withdrawal: Withdrawal,
     preconditions: &Preconditions,
@@ -117,7 +120,7 @@ pub(super) fn withdraw_pet(
     ))
 }
 
-/// Decides how a withdrawn animal comes back into the catalogue.
+/// Decides how a withdrawn animal is restored to the catalogue.
 pub(super) fn restore_pet(
     preconditions: &Preconditions,
     present: &PresentState,
@@ -137,7 +140,7 @@ pub(super) fn restore_pet(
         withdrawal: None,
         ..pet.clone()
     };
-    // While it was withdrawn, another animal can have got one of its unique values.
+    // While the animal was withdrawn, another animal can have taken over one of its unique values.
     check_unique_values(None, &after, present)?;
     Ok(Decision::new(
         ChangeType::PetRestored,
@@ -146,7 +149,9 @@ pub(super) fn restore_pet(
     ))
 }
 
-/// Rejects a value of a unique field that another animal has, unless this animal had the value `before`.
+/// Rejects a value of a unique field that another animal has. Values that the animal already had in
+/// `before` are not checked, because earlier releases compared values less strictly, and left some
+/// duplicates.
 fn check_unique_values(
     before: Option<&StorePet>,
     after: &StorePet,
@@ -179,13 +184,14 @@ fn check_unique_values(
     Ok(())
 }
 
-/// Returns the refusal of a command that needs an animal in the catalogue. `advice` is the last sentence of its message.
+/// Returns the refusal of a command because its animal is withdrawn. `advice` is the last sentence
+/// of the message.
 pub(super) fn refuse_withdrawn(pet: &StorePet, advice: &str) -> Refusal {
     invalid_transition(format!("Animal {} is withdrawn. {advice}", pet.id), pet)
 }
 
-/// Returns the refusal of a command that needs an animal without an open order. `advice` is the last sentence of its
-/// message.
+/// Returns the refusal of a command because an open order reserves its animal. `advice` is the last
+/// sentence of the message.
 fn refuse_open_order(pet: &StorePet, order: OrderId, advice: &str) -> Refusal {
     let message = format!("Animal {} is reserved by order {order}. {advice}", pet.id);
     Refusal::OpenOrder(Box::new(Conflict {

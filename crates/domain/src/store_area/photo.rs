@@ -1,6 +1,7 @@
-//! The photos of an animal. The pictures themselves are in files.
+//! The photos of an animal. This is only their metadata; the pictures themselves are stored in
+//! files.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::fmt::{self, Write};
 
@@ -9,16 +10,16 @@ use jiff::Timestamp;
 use super::{Text, field_values::write_text};
 use crate::text::hex;
 
-/// The identifier of a photo, and the first part of the names of its files: 128 random bits, so that
+/// The identifier of a photo, with which the names of its files begin: 128 random bits, so that
 /// nobody can guess it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhotoId(pub u128);
 
-/// The two hexadecimal digits of each byte of an identifier.
+/// A buffer for the hexadecimal digits of an identifier, two for each byte.
 pub(super) type Digits = [[u8; 2]; 16];
 
 impl PhotoId {
-    /// Parses 32 lowercase hexadecimal digits; `None` for another text.
+    /// Parses 32 lowercase hexadecimal digits; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let has_valid_digits = text
             .bytes()
@@ -29,8 +30,9 @@ impl PhotoId {
         u128::from_str_radix(text, 16).ok().map(Self)
     }
 
-    /// Writes the text of the identifier into `digits`, and returns it. A page has dozens of identifiers, and `{:032x}`
-    /// takes about 2,000 instructions for each.
+    /// Writes the hexadecimal digits of the identifier to `digits`, and returns them as text. This
+    /// is faster than `{:032x}`, which takes about 2,000 instructions for each of the dozens of
+    /// identifiers on a page.
     pub(super) fn write_digits(self, digits: &mut Digits) -> &str {
         for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
             *pair = hex(byte);
@@ -45,11 +47,12 @@ impl fmt::Display for PhotoId {
     }
 }
 
-/// The text of a photo for people who cannot see it: 1 to 500 characters without U+0000.
+/// The alternative text of a photo, for people who cannot see it: 1 to 500 characters without
+/// U+0000.
 pub type AltText = Text<500, 1>;
 
-/// The point of a photo that stays visible when the photo is cropped: its distances from the left and from the top, in
-/// ten-thousandths of the width and of the height.
+/// The focal point of a photo, which stays visible when the photo is cropped. It is stored as the
+/// distances from the left and top edges, in ten-thousandths of the width and height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Focus {
     left: u16,
@@ -60,14 +63,15 @@ impl Focus {
     /// The whole width or height, in ten-thousandths.
     const WHOLE: u16 = 10_000;
 
-    /// Returns the focus at a point, its distances from the left and from the top; `None` outside of the photo.
+    /// Creates a focus from the distances from the left and top edges, in ten-thousandths; `None`
+    /// if the point is outside of the photo.
     pub fn new(point: [u16; 2]) -> Option<Self> {
         let [left, top] = point;
         let is_inside = left <= Self::WHOLE && top <= Self::WHOLE;
         is_inside.then_some(Self { left, top })
     }
 
-    /// Returns the same point after the photo was turned by a right angle.
+    /// Returns the focus after the photo is rotated by 90 degrees, to the right or to the left.
     pub const fn rotate(self, to_right: bool) -> Self {
         if to_right {
             Self {
@@ -82,14 +86,14 @@ impl Focus {
         }
     }
 
-    /// Returns the distances from the left and from the top, in ten-thousandths.
+    /// Returns the distances from the left and top edges, in ten-thousandths.
     pub const fn point(self) -> [u16; 2] {
         [self.left, self.top]
     }
 }
 
 impl fmt::Display for Focus {
-    /// Writes the point as JSON, such as `[0.5,0.25]`.
+    /// Writes the point as a JSON array of fractions, such as `[0.5,0.25]`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let left = f64::from(self.left) / f64::from(Self::WHOLE);
         let top = f64::from(self.top) / f64::from(Self::WHOLE);
@@ -97,21 +101,22 @@ impl fmt::Display for Focus {
     }
 }
 
-/// A photo of an animal. Its position among the photos is its position in [`Photos`].
+/// A photo of an animal. Its position is its index in [`Photos`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Photo {
     pub id: PhotoId,
     pub alt: Option<AltText>,
-    /// The width of the large size, in pixels.
+    /// The width of the large file, in pixels.
     pub width: u32,
-    /// The height of the large size, in pixels.
+    /// The height of the large file, in pixels.
     pub height: u32,
-    /// `None` is the default, in the middle and a little above the centre.
+    /// The focal point; `None` for the default, which is horizontally centred and a little above
+    /// the middle.
     pub focus: Option<Focus>,
     pub added_at: Timestamp,
 }
 
-/// A photo whose files are in their place, and that no animal has yet.
+/// A photo whose files are already saved, but that does not belong to an animal yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPhoto {
     pub id: PhotoId,
@@ -122,7 +127,7 @@ pub struct NewPhoto {
 }
 
 impl NewPhoto {
-    /// Returns the photo of the animal to which it is added at this time.
+    /// Returns the photo as it is added to an animal at this time.
     pub fn into_photo(self, added_at: Timestamp) -> Photo {
         let Self {
             id,
@@ -142,14 +147,15 @@ impl NewPhoto {
     }
 }
 
-/// The photos of an animal, in the order that the store chose. The first one is the portrait.
+/// The photos of an animal, in the order in which the store arranged them. The first one is the
+/// portrait.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Photos(Option<Box<PhotoList>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PhotoList {
     photos: Vec<Photo>,
-    /// The photos as JSON, the form that a store keeps.
+    /// The photos as JSON, as a store saves them.
     stored: String,
 }
 
@@ -159,7 +165,7 @@ impl Photos {
     /// The maximum number of photos of an animal.
     pub const MAX: usize = 20;
 
-    /// Returns these photos, and writes the JSON that a store keeps.
+    /// Creates the list, and serializes it to the JSON that a store saves.
     pub fn new(photos: Vec<Photo>) -> Self {
         let mut stored = String::new();
         for photo in &photos {
@@ -170,7 +176,7 @@ impl Photos {
         Self::from_stored(photos, stored)
     }
 
-    /// Returns photos that a store keeps as the JSON `stored`.
+    /// Creates the list from its stored form. `photos` must be the parsed content of `stored`.
     pub fn from_stored(photos: Vec<Photo>, stored: String) -> Self {
         if photos.is_empty() {
             return Self::NONE;
@@ -182,25 +188,25 @@ impl Photos {
         self.0.as_deref().map_or(&[], |list| &list.photos)
     }
 
-    /// Returns the photos in the form in which a store keeps them, a JSON array; `None` if there are none.
+    /// Returns the stored form, a JSON array; `None` if there are no photos.
     pub fn as_stored(&self) -> Option<&str> {
         self.0.as_deref().map(|list| list.stored.as_str())
     }
 
-    /// Returns the position of a photo, from 0.
+    /// Returns the position of a photo, from 0; `None` if it is not in the list.
     pub fn position(&self, id: PhotoId) -> Option<usize> {
         self.all().iter().position(|photo| photo.id == id)
     }
 
-    /// Returns the photos that are missing in `other`.
+    /// Returns the identifiers of the photos that `other` does not contain.
     pub fn missing_in(&self, other: &Self) -> impl Iterator<Item = PhotoId> {
         let ids = self.all().iter().map(|photo| photo.id);
         ids.filter(|&id| other.position(id).is_none())
     }
 
-    /// Returns the approximate length of their representation, in bytes.
+    /// Returns the approximate length of the photos in a response, in bytes.
     pub fn length(&self) -> usize {
-        /// The length of a photo without its text.
+        /// The length of a photo without its alternative text.
         const PHOTO_LENGTH: usize = 384;
 
         let mut length = 0;
@@ -212,10 +218,10 @@ impl Photos {
     }
 }
 
-/// Writes a photo in the form in which a store keeps it, such as
+/// Writes the stored form of a photo, such as
 /// `{"id":"0123456789abcdef0123456789abcdef","width":1920,"height":1280,"addedAt":1764288000000,"alt":"A cat"}`.
 fn write_stored_photo(out: &mut String, photo: &Photo) {
-    // A write to a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(
         out,
         "{{\"id\":\"{}\",\"width\":{},\"height\":{},\"addedAt\":{}",
@@ -228,7 +234,7 @@ fn write_stored_photo(out: &mut String, photo: &Photo) {
         out.push_str(",\"alt\":");
         write_text(out, alt.as_str());
     }
-    // The release before can read a photo without focus.
+    // The member is omitted without a focus, so that the previous release can read such a photo.
     if let Some(Focus { left, top }) = photo.focus {
         let _ = write!(out, ",\"focus\":[{left},{top}]");
     }

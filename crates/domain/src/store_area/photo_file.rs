@@ -1,12 +1,12 @@
-//! The files of a photo.
+//! The image files of a photo, one for each size.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{Photo, PhotoId, photo::Digits};
-use crate::words::words;
+use crate::named_enum::named_enum;
 
-words! {
-    /// A size of a photo, from the smallest to the largest. See [`PhotoSize::longer_side`].
+named_enum! {
+    /// The size of an image file, from the smallest to the largest. See [`PhotoSize::longer_side`].
     pub enum PhotoSize {
         Small = "small",
         Card = "card",
@@ -29,14 +29,14 @@ impl PhotoSize {
         }
     }
 
-    /// Whether a photo can lack the file of this size: a task makes the files of photos that are older than the size, and
-    /// until then, the large file is sent in its place.
+    /// Whether the file of this size can be missing. A background task creates it for photos that
+    /// are older than the size; until then, the large file is sent in its place.
     pub fn is_made_later(self) -> bool {
         self == Self::Card
     }
 }
 
-/// A file of a photo.
+/// An image file of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhotoFile {
     /// The identifier of the photo.
@@ -45,7 +45,8 @@ pub struct PhotoFile {
 }
 
 impl PhotoFile {
-    /// Parses a name such as `0123456789abcdef0123456789abcdef-card.jpg`; `None` if no file of a photo has this name.
+    /// Parses a file name such as `0123456789abcdef0123456789abcdef-card.jpg`; `None` if it is not
+    /// a valid name of a photo file.
     pub fn parse(name: &str) -> Option<Self> {
         let (id, size) = name.strip_suffix(".jpg")?.split_once('-')?;
         Some(Self {
@@ -64,7 +65,7 @@ impl PhotoFile {
         self.path_in("")
     }
 
-    /// Returns the path by which clients know it.
+    /// Returns the URL path of the file.
     pub fn path(self) -> String {
         self.path_in("/photos/")
     }
@@ -82,23 +83,24 @@ impl PhotoFile {
 }
 
 impl Photo {
-    /// Returns the longer side of the large file, in pixels.
+    /// Returns the longer side of the large file, in pixels; at least 1.
     pub fn longer_side(&self) -> u32 {
         self.width.max(self.height).max(1)
     }
 
-    /// Returns the width divided by the height.
+    /// Returns the aspect ratio: the width divided by the height.
     pub fn ratio(&self) -> f64 {
         f64::from(self.width.max(1)) / f64::from(self.height.max(1))
     }
 
-    /// Returns the path of the file of this size.
+    /// Returns the URL path of the file of this size.
     pub fn path(&self, size: PhotoSize) -> String {
         PhotoFile { id: self.id, size }.path()
     }
 
-    /// Returns the width and the height of the file of this size, in pixels. A photo with 3840 x 1920 pixels has 320 x 160
-    /// of them in the size `small`. No photo becomes larger.
+    /// Returns the width and height of the file of this size, in pixels. For example, a photo of
+    /// 1920 x 960 pixels has 320 x 160 pixels in the size `small`. Photos are only scaled down,
+    /// never up.
     pub fn dimensions(&self, size: PhotoSize) -> (u32, u32) {
         let longer_side = self.longer_side();
         let file_side = size.longer_side().min(longer_side);
@@ -109,7 +111,7 @@ impl Photo {
     }
 }
 
-/// Returns a side of a file, at least 1, if `longer_side` becomes `file_side`.
+/// Scales a side by the factor that scales `longer_side` to `file_side`. Returns at least 1.
 fn scale(side: u32, file_side: u32, longer_side: u32) -> u32 {
     let scaled = u64::from(side) * u64::from(file_side) / u64::from(longer_side);
     u32::try_from(scaled).unwrap_or(file_side).max(1)

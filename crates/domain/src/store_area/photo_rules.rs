@@ -1,4 +1,4 @@
-//! The rules for photos: which changes follow from a command about the photos of an animal.
+//! The rules for adding, replacing, changing, rearranging and deleting photos of an animal.
 
 use jiff::Timestamp;
 
@@ -11,12 +11,12 @@ use super::{
 
 const NO_PHOTO: &str = "The animal has no photo with this id.";
 
-/// The rule for a list that orders the photos of an animal.
+/// The rule for a request body that rearranges the photos of an animal.
 pub const PHOTO_ORDER_RULE: &str =
     "The body must have the id of each photo of the animal once, and nothing else.";
 
-/// Decides how a photo is added after the others of an animal. A photo that the animal already has stays, so that a client
-/// can repeat the command.
+/// Decides how a photo is appended to the photos of an animal. Adding a photo that the animal
+/// already has changes nothing, so that a retry cannot add it twice.
 pub(super) fn add_photo(
     new_photo: &NewPhoto,
     present: &PresentState,
@@ -33,7 +33,8 @@ pub(super) fn add_photo(
     Ok(change_photos(pet, photos, Some(id), now))
 }
 
-/// Decides how the picture of a photo is replaced. The photo keeps its text and the time at which it was added.
+/// Decides how the picture of a photo is replaced. The photo keeps its position, its alternative
+/// text and the time at which it was added.
 pub(super) fn replace_photo(
     id: PhotoId,
     replacement: &NewPhoto,
@@ -55,7 +56,7 @@ pub(super) fn replace_photo(
     Ok(change_photos(pet, photos, Some(replacement.id), now))
 }
 
-/// Rejects a new photo of an animal that is withdrawn, or has as many photos as it can have.
+/// Rejects a new photo if the animal is withdrawn, or already has [`Photos::MAX`] photos.
 pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
     check_in_catalogue(pet)?;
     if pet.photos.all().len() >= Photos::MAX {
@@ -64,7 +65,8 @@ pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Decides how the text, the focus or the position of a photo changes. A position after the end means the last one.
+/// Decides how the alternative text, the focus or the position of a photo changes. A position past
+/// the end moves the photo to the end.
 pub(super) fn patch_photo(
     id: PhotoId,
     patch: &PhotoPatch,
@@ -90,7 +92,7 @@ pub(super) fn patch_photo(
     Ok(change_photos(pet, photos, Some(id), now))
 }
 
-/// Decides how all photos of an animal get another order.
+/// Decides how the photos of an animal are rearranged.
 pub(super) fn order_photos(
     order: &[PhotoId],
     preconditions: &Preconditions,
@@ -102,7 +104,8 @@ pub(super) fn order_photos(
     check_in_catalogue(pet)?;
 
     let photos = pet.photos.all();
-    // The list has as many ids as there are photos, and misses none, so it has no id twice.
+    // A list that is as long as the list of photos, and contains each of them, contains no
+    // duplicates.
     let has_each_photo = photos.iter().all(|photo| order.contains(&photo.id));
     if order.len() != photos.len() || !has_each_photo {
         return Err(Refusal::Invalid(PHOTO_ORDER_RULE));
@@ -119,7 +122,7 @@ pub(super) fn order_photos(
     Ok(change_photos(pet, ordered_photos, None, now))
 }
 
-/// Decides how an animal loses a photo.
+/// Decides how a photo is deleted.
 pub(super) fn delete_photo(
     id: PhotoId,
     preconditions: &Preconditions,
@@ -132,14 +135,14 @@ pub(super) fn delete_photo(
     Ok(change_photos(pet, photos, None, now))
 }
 
-/// An animal, and the position of one of its photos.
+/// The photo that a command is about: an animal, and the position of one of its photos.
 struct PhotoSubject<'p> {
     pet: &'p StorePet,
     position: usize,
 }
 
-/// Finds a photo that a command changes. Rejects the command if there is no such photo, a precondition fails, or the
-/// animal is withdrawn.
+/// Finds the photo that a command changes. Rejects the command if there is no such photo, a
+/// precondition fails, or the animal is withdrawn.
 fn find_photo<'p>(
     id: PhotoId,
     preconditions: &Preconditions,
@@ -152,6 +155,7 @@ fn find_photo<'p>(
     Ok(PhotoSubject { pet, position })
 }
 
+/// Refuses a command on the photos of a withdrawn animal.
 fn check_in_catalogue(pet: &StorePet) -> Result<(), Refusal> {
     if pet.withdrawal.is_some() {
         return Err(refuse_withdrawn(pet, "Restore it first."));
@@ -159,13 +163,15 @@ fn check_in_catalogue(pet: &StorePet) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Returns the decision to change nothing, with the photo that the command is about.
 fn unchanged_photo(pet: &StorePet, id: PhotoId) -> Decision {
     let mut decision = Decision::without_change(pet);
     decision.photo = Some(id);
     decision
 }
 
-/// Returns the decision that an animal has these photos from now on. `photo` is the photo that the command is about.
+/// Returns the decision to replace the list of photos of an animal. `photo` is the photo that the
+/// command is about, if any.
 pub(super) fn change_photos(
     pet: &StorePet,
     photos: Vec<Photo>,

@@ -1,7 +1,7 @@
-//! Phrases: the texts that a person types to find animals, by words of names and values, by numbers, and by unique
-//! values.
+//! Free-text search for animals: by words in names and values, by number, and by the values of
+//! unique fields.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{
     Choices, EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix,
@@ -9,44 +9,47 @@ use super::{
 };
 use crate::{PetId, PetName};
 
-/// A search text of 1 to [`Phrase::MAX_LENGTH`] characters, one of them visible, without U+0000, and of at most
-/// [`Phrase::MAX_WORDS`] words.
+/// A search text of 1 to [`Phrase::MAX_LENGTH`] characters and at most [`Phrase::MAX_WORDS`] words,
+/// with at least one visible character and without U+0000.
 ///
-/// The fields of the store decide what the text means: see [`Phrase::meaning`].
+/// What the text matches depends on the fields of the store: see [`Phrase::meaning`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     text: String,
     is_public: bool,
-    /// The words with a further meaning, in the order of the phrase.
+    /// The words that have a meaning beyond their literal text, in the order of the phrase.
     everyday_words: Vec<EverydayWord>,
 }
 
-/// The meaning of a phrase among the fields of a store: an animal matches if it has all words, or one of the unique
-/// values.
+/// A phrase, interpreted for the fields of a store: an animal matches if it has all words, or one
+/// of the unique values.
 ///
-/// For example, `brown 981000000001` finds the animals that have both words, and also the animal with the unique
-/// microchip `981000000001`.
+/// For example, `brown 981000000001` finds the animals that have both words, and also the animal
+/// whose unique microchip number is `981000000001`.
 #[derive(Debug)]
 pub struct PhraseMeaning {
     pub words: Vec<PhraseWord>,
     pub unique: Vec<ValueFilter>,
-    /// The names of the fields with values that can have the words.
+    /// The names of the fields whose values are searched for words.
     word_fields: Vec<String>,
 }
 
-/// A word of a phrase. An animal has the word in its name, in a value or in a label, or the word is its number.
+/// A word of a phrase. It matches an animal if it occurs in the name, in a value or in the label of
+/// a choice, or if it is the animal's number.
 #[derive(Debug)]
 pub struct PhraseWord {
     pub prefix: NamePrefix,
-    /// Whether it has no letters and digits. Such a word is only searched for in names.
-    pub(crate) is_of_signs: bool,
-    /// The animal whose number it is, written as `7` or `#7`.
+    /// Whether the word consists only of symbols, without letters and digits. Such a word is
+    /// searched for only in names.
+    pub(crate) is_symbols_only: bool,
+    /// The animal with this number, if the word is a number such as `7` or `#7`.
     pub id: Option<PetId>,
-    /// The choices with a label that has the word.
+    /// The choices whose labels contain the word.
     pub labelled: Vec<ValueFilter>,
-    /// The properties that an animal must all have to match without the letters of the word. Empty if there are none.
+    /// The properties that the word describes. An animal that has all of them matches, even if the
+    /// word itself does not occur. Empty if the word describes no property.
     pub properties: Vec<Property>,
-    /// The beginning of values that match without the ending of the word.
+    /// The stem of an inflected word: values that begin with it match, too.
     pub stem: Option<NamePrefix>,
 }
 
@@ -55,11 +58,11 @@ impl Phrase {
     pub const MAX_LENGTH: usize = 64;
     pub const MAX_WORDS: usize = 16;
 
-    /// The rule for the text.
+    /// The rule for the text, as error messages state it.
     pub const RULE: &str = "a text of 1 to 64 characters and at most 16 words, one of the characters \
                             visible, and without U+0000";
 
-    /// Returns the phrase, without white space around it. `None` if the text does not follow [`Phrase::RULE`].
+    /// Validates and trims a search text; `None` if it does not follow [`Phrase::RULE`].
     pub fn new(text: &str) -> Option<Self> {
         let is_valid = is_text(text, Self::MAX_LENGTH)
             && text.split_whitespace().nth(Self::MAX_WORDS).is_none();
@@ -70,12 +73,13 @@ impl Phrase {
         })
     }
 
-    /// Returns the text as the person typed it, without white space around it.
+    /// Returns the text as it was entered, but trimmed.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns a phrase that finds only what everybody may see: no value of a field that is not public.
+    /// Restricts the phrase to what the public may see: it does not search values of fields that
+    /// are not public.
     pub fn public(self) -> Self {
         Self {
             is_public: true,
@@ -83,17 +87,18 @@ impl Phrase {
         }
     }
 
-    /// Whether the phrase finds only what everybody may see.
+    /// Whether the phrase searches only what the public may see.
     pub fn is_public(&self) -> bool {
         self.is_public
     }
 
-    /// Returns the words of the text, by whose positions [`EverydayWord`] names them.
+    /// Returns the words of the text, separated by whitespace. [`EverydayWord::first_word`] is an
+    /// index into them.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.text.split_whitespace()
     }
 
-    /// Returns the phrase with further meanings of its words.
+    /// Adds the meanings of everyday words.
     pub fn with_everyday_words(self, everyday_words: Vec<EverydayWord>) -> Self {
         Self {
             everyday_words,
@@ -101,7 +106,7 @@ impl Phrase {
         }
     }
 
-    /// Returns what the phrase means in a store with these fields.
+    /// Interprets the phrase for a store with these fields.
     pub fn meaning(&self, fields: &FieldSet) -> PhraseMeaning {
         let searched_fields: Vec<&FieldDefinition> = fields
             .all()
@@ -126,15 +131,13 @@ impl Phrase {
         }
     }
 
-    /// Returns the different words, or the whole text as one word if it has no letters and digits.
+    /// Returns the distinct words of the phrase. Words that belong to one [`EverydayWord`] are
+    /// joined. If no word has letters or digits, the whole text is one word.
     fn words(&self) -> Vec<PhraseWord> {
         let mut words: Vec<PhraseWord> = Vec::new();
         let mut numbered_texts = self.texts().enumerate();
         while let Some((position, first_text)) = numbered_texts.next() {
-            let everyday_word = self
-                .everyday_words
-                .iter()
-                .find(|word| word.first_word == position);
+            let everyday_word = self.everyday_word_at(position);
             let mut text = first_text.to_owned();
             let further_count = everyday_word.map_or(0, |word| word.word_count.saturating_sub(1));
             for (_, further_text) in numbered_texts.by_ref().take(further_count) {
@@ -147,7 +150,7 @@ impl Phrase {
                 word.properties = everyday_word.properties.clone();
                 word.stem = everyday_word.stem.clone();
             }
-            // The same word twice finds nothing else, and costs as much again.
+            // A repeated word would double the cost without changing the result.
             let is_repeated = words
                 .iter()
                 .any(|earlier| earlier.prefix == word.prefix && earlier.id == word.id);
@@ -156,12 +159,19 @@ impl Phrase {
             }
         }
         if words.is_empty() {
-            words.push(PhraseWord::from_signs(&self.text));
+            words.push(PhraseWord::from_symbols(&self.text));
         }
         words
     }
 
-    /// Returns the values of unique fields that a word, or the whole text, can be.
+    /// Returns the everyday word that begins at this position in the phrase.
+    fn everyday_word_at(&self, position: usize) -> Option<&EverydayWord> {
+        self.everyday_words
+            .iter()
+            .find(|word| word.first_word == position)
+    }
+
+    /// Returns filters for the values of unique fields, for each word and for the whole text.
     fn unique_values(&self, searched_fields: &[&FieldDefinition]) -> Vec<ValueFilter> {
         let mut filters = Vec::new();
         for field in searched_fields {
@@ -179,15 +189,15 @@ impl Phrase {
     }
 }
 
-/// Adds to each word the choices of a field with a label that has the word.
+/// Adds to each word the choices of a field whose labels contain the word.
 ///
-/// If the choice `siamese_cat` has the label "Siamese", the word `siam` gets it.
+/// For example, the word `siam` gets the choice `siamese_cat` with the label "Siamese".
 fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
     for (value, label) in field.choices.iter().flat_map(Choices::labels) {
         let label_keys = name_keys(label);
         let value = FieldValue::Text(value.clone());
         for word in words.iter_mut() {
-            if !word.is_of_signs && word.begins_any_of_values(&label_keys) {
+            if !word.is_symbols_only && word.matches_any_key(&label_keys) {
                 word.labelled.extend(ValueFilter::new(field, &value));
             }
         }
@@ -195,12 +205,12 @@ fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
 }
 
 impl PhraseWord {
-    /// Returns the word; `None` if the text has no letters and digits.
+    /// Creates a word; `None` if the text has no letters or digits.
     fn new(text: &str) -> Option<Self> {
         let prefix = NamePrefix::from_word(text)?;
         Some(Self {
             prefix,
-            is_of_signs: false,
+            is_symbols_only: false,
             id: parse_number(text),
             labelled: Vec::new(),
             properties: Vec::new(),
@@ -208,11 +218,11 @@ impl PhraseWord {
         })
     }
 
-    /// Returns the word for a text without letters and digits, such as `:-)`.
-    fn from_signs(text: &str) -> Self {
+    /// Creates a word from a text without letters and digits, such as `:-)`.
+    fn from_symbols(text: &str) -> Self {
         Self {
             prefix: NamePrefix::from_beginning(text),
-            is_of_signs: true,
+            is_symbols_only: true,
             id: None,
             labelled: Vec::new(),
             properties: Vec::new(),
@@ -220,13 +230,18 @@ impl PhraseWord {
         }
     }
 
-    /// Whether a key of a value or a label begins with the word, or with its stem.
-    fn begins_any_of_values(&self, keys: &[String]) -> bool {
-        let has_stem = || self.stem.as_ref().is_some_and(|stem| stem.begins_any(keys));
-        self.prefix.begins_any(keys) || has_stem()
+    /// Whether the word or its stem is a prefix of one of these keys of a value or a label.
+    fn matches_any_key(&self, keys: &[String]) -> bool {
+        let has_stem = || {
+            self.stem
+                .as_ref()
+                .is_some_and(|stem| stem.is_prefix_of_any(keys))
+        };
+        self.prefix.is_prefix_of_any(keys) || has_stem()
     }
 
-    /// Whether an animal in this category has all properties of the word.
+    /// Whether the word describes properties, and an animal in this category, with these values,
+    /// has all of them.
     fn has_properties(&self, category_id: i64, values: &FieldValues) -> bool {
         !self.properties.is_empty()
             && self
@@ -236,7 +251,8 @@ impl PhraseWord {
     }
 }
 
-/// Returns the animal with the number in a text such as `7` or `#7`. A number has one spelling, so `07` is none.
+/// Parses the number of an animal, such as `7` or `#7`. Leading zeros are rejected, so `07` is not
+/// a number.
 fn parse_number(text: &str) -> Option<PetId> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -247,12 +263,14 @@ fn parse_number(text: &str) -> Option<PetId> {
 }
 
 impl PhraseMeaning {
-    /// Whether this word is searched for in the values of a field. An empty name stands for the names of animals.
+    /// Whether this word is searched for in the values of a field. An empty field name stands for
+    /// the names of animals.
     pub fn searches(&self, field: &str, word: &PhraseWord) -> bool {
-        field.is_empty() || !word.is_of_signs && self.word_fields.iter().any(|name| name == field)
+        field.is_empty()
+            || !word.is_symbols_only && self.word_fields.iter().any(|name| name == field)
     }
 
-    /// Whether an animal has all words, or one of the unique values.
+    /// Whether an animal matches all words, or has one of the unique values.
     pub fn matches(
         &self,
         id: PetId,
@@ -267,7 +285,8 @@ impl PhraseMeaning {
             })
     }
 
-    /// Whether a word is the number of an animal, or is in its name, in one of its values or in a label of its choices.
+    /// Whether a word is the animal's number, or occurs in its name, in one of its values, or in
+    /// the label of one of its choices.
     fn word_matches(
         &self,
         word: &PhraseWord,
@@ -283,10 +302,11 @@ impl PhraseMeaning {
                 .any(|(field, value)| self.value_has_word(field, value, word))
     }
 
+    /// Whether a word occurs in the value of a field that is searched for words.
     fn value_has_word(&self, field: &str, value: &FieldValue, word: &PhraseWord) -> bool {
         match value {
             FieldValue::Text(text) if self.searches(field, word) => {
-                word.begins_any_of_values(&value_keys(text))
+                word.matches_any_key(&value_keys(text))
             }
             _ => false,
         }

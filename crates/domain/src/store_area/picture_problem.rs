@@ -1,8 +1,9 @@
-//! The reasons why a picture becomes neither a photo nor a logo.
+//! The reasons to reject an uploaded picture.
 
 use super::Logo;
 
-/// The reason for a rejected picture. As text, it is the message for a client of the interface.
+/// The reason why an uploaded picture is rejected. Its `Display` text is the message for the
+/// client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of each says it")]
 pub enum PictureProblem {

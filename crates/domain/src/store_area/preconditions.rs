@@ -1,37 +1,37 @@
-//! The preconditions of a change (RFC 9110, section 13.1), which keep a client from overwriting a version that it has not
-//! seen.
+//! Preconditions of a change (RFC 9110, section 13.1). They prevent a client from overwriting a
+//! version that it has not seen.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
-/// The conditions of a command on the present version of its subject.
+/// The conditions that a command sets on the present version of its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preconditions {
-    /// `If-Match`.
+    /// The versions to which `If-Match` restricts the change.
     pub if_match: Option<IfMatch>,
-    /// Whether the resource must not exist: `If-None-Match: *`.
+    /// Whether the resource must not exist yet: `If-None-Match: *`.
     pub if_absent: bool,
 }
 
 impl Preconditions {
-    /// The precondition that the resource does not exist.
+    /// Requires that the resource does not exist.
     pub const ABSENT: Self = Self {
         if_match: None,
         if_absent: true,
     };
 
-    /// The precondition that the resource exists, in any version.
+    /// Requires that the resource exists, in any version.
     pub const PRESENT: Self = Self {
         if_match: Some(IfMatch::Any),
         if_absent: false,
     };
 
-    /// The precondition that no resource meets.
+    /// A precondition that no resource meets.
     pub const IMPOSSIBLE: Self = Self {
         if_match: Some(IfMatch::Versions(Vec::new())),
         if_absent: false,
     };
 
-    /// Returns the precondition that the resource has exactly this version.
+    /// Requires that the resource has exactly this version.
     pub fn version(version: i64) -> Self {
         Self {
             if_match: Some(IfMatch::Versions(vec![version])),
@@ -39,12 +39,13 @@ impl Preconditions {
         }
     }
 
-    /// Whether there is a condition at all.
+    /// Whether any condition was given.
     pub(super) fn are_given(&self) -> bool {
         self.if_match.is_some() || self.if_absent
     }
 
-    /// Whether the preconditions hold for a resource with this version; `None` is a resource that does not exist.
+    /// Whether the preconditions hold for a resource with this version. `None` means that the
+    /// resource does not exist.
     pub(super) fn hold_for(&self, version: Option<i64>) -> bool {
         let is_match = match (&self.if_match, version) {
             (None, _) | (Some(IfMatch::Any), Some(_)) => true,
@@ -56,16 +57,17 @@ impl Preconditions {
     }
 }
 
-/// The value of `If-Match`.
+/// The value of the `If-Match` header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
     Any,
-    /// The versions that match, such as 7 for `"7"`. Empty if no tag of the list is the tag of a version.
+    /// The matching versions: 7 for the ETag `"7"`. Empty if none of the listed ETags is the ETag
+    /// of a version.
     Versions(Vec<i64>),
 }
 
 impl IfMatch {
-    /// Returns the versions that match; `None` if any version matches.
+    /// Returns the matching versions; `None` if any version matches.
     pub fn versions(&self) -> Option<&[i64]> {
         match self {
             Self::Any => None,

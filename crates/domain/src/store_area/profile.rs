@@ -1,49 +1,51 @@
-//! The profile of a store, which the store says about itself.
+//! The profile of a store: its name, contact data, language and appearance.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{
     About, Address, Colour, ContactPage, ContractText, Currency, EmailAddress, Language, Links,
     Logo, Patch, StoreName, StoreTimeZone, TelephoneNumber,
 };
-use crate::words::words;
+use crate::named_enum::named_enum;
 
-words! {
-    /// The kind of a store, which decides the words of its pages: an animal of a shop is sold, and an animal of a shelter
-    /// is adopted.
+named_enum! {
+    /// The kind of a store, which determines the wording of its pages: a shop sells animals, and a
+    /// shelter places them for adoption.
     pub enum StoreKind {
         Shop = "shop",
         Shelter = "shelter",
     }
 }
 
-words! {
-    /// A first step of a new store that no other data shows to be done.
+named_enum! {
+    /// A setup step of a new store whose completion must be recorded, because no other data shows
+    /// it.
     pub enum FirstStep {
         Import = "import",
         Window = "window",
-        /// All steps: somebody has hidden them.
+        /// All steps. Recorded when somebody hides the list of steps.
         All = "all",
     }
 }
 
-/// Declares the members of a profile, each with its name in JSON and its type.
+/// Declares the members of a profile, each with its JSON name and its type.
 ///
-/// `about "about": About,` becomes the member `about: Option<About>` of [`Profile`] and the member `about: Patch<About>` of
-/// [`ProfilePatch`]. [`Profile::with_patch`] applies it, and the audit trail names it `about` when it changes.
+/// For example, `about "about": About,` declares `about: Option<About>` in [`Profile`] and
+/// `about: Patch<About>` in [`ProfilePatch`]. [`Profile::with_patch`] applies the patch, and the
+/// audit trail lists the member as `about` when it changes.
 macro_rules! profile {
-    ($($(#[$about:meta])* $member:ident $name:literal: $type:ty,)+) => {
-        /// The profile of a store, which the store says about itself. A member without a value falls back to the option of
-        /// `serve`, then to the default.
+    ($($(#[$attribute:meta])* $member:ident $name:literal: $type:ty,)+) => {
+        /// The profile of a store, as the store presents itself. A member without a value falls
+        /// back to the corresponding option of `petstore serve`, and then to the default.
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct Profile {
-            $($(#[$about])* pub $member: Option<$type>,)+
+            $($(#[$attribute])* pub $member: Option<$type>,)+
             pub logo: Option<Logo>,
-            /// From 1, one higher with each change.
+            /// Starts at 1 and increases by one with each change.
             pub version: i64,
         }
 
-        /// A change of a profile (RFC 7396).
+        /// A merge patch of a profile (RFC 7396).
         #[derive(Debug, Clone, PartialEq, Eq, Default)]
         pub struct ProfilePatch {
             $(pub $member: Patch<$type>,)+
@@ -55,7 +57,8 @@ macro_rules! profile {
                 self.differences(&Self::default()).is_empty()
             }
 
-            /// Returns the profile with this change, in the same version. An empty list of links becomes none.
+            /// Returns the patched profile, still with the present version. An empty list of links
+            /// becomes `None`.
             pub fn with_patch(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+
@@ -65,7 +68,7 @@ macro_rules! profile {
                 after
             }
 
-            /// Returns the names of the members that differ.
+            /// Returns the JSON names of the members that differ.
             pub(super) fn differences(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if self.$member != other.$member {
@@ -94,8 +97,8 @@ profile! {
     /// The accent colour of the window.
     colour "colour": Colour,
     kind "kind": StoreKind,
-    /// The time zone of the days of the store.
+    /// The time zone that determines when a day begins and ends.
     time_zone "timeZone": StoreTimeZone,
-    /// The text of the contract on the paper of an order, which is not public.
+    /// The text of the contract that is printed for an order. Not public.
     contract "contract": ContractText,
 }

@@ -1,6 +1,6 @@
-//! The rules for the profile of the store: what a change makes of it.
+//! The rules for changing the profile of the store.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{
     Act, ActType, JournalSubject, NewLogo, Preconditions, Profile, ProfilePatch, SubjectKind,
@@ -10,12 +10,12 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileChange {
     Patch(Box<ProfilePatch>),
-    /// Replaces the logo, or removes it.
+    /// Replaces the logo; `None` removes it.
     Logo(Option<NewLogo>),
 }
 
 impl ProfileChange {
-    /// Returns the profile with this change, in the same version.
+    /// Returns the changed profile, still with the present version.
     fn apply(&self, present: &Profile) -> Profile {
         match self {
             Self::Patch(patch) => present.with_patch(patch),
@@ -26,7 +26,7 @@ impl ProfileChange {
         }
     }
 
-    /// Returns the content of the file of a new logo.
+    /// Returns the PNG file of a new logo, if the change sets one.
     fn new_png(&self) -> Option<Vec<u8>> {
         match self {
             Self::Logo(Some(new_logo)) => Some(new_logo.png.clone()),
@@ -35,27 +35,29 @@ impl ProfileChange {
     }
 }
 
-/// The result of a change of the profile.
+/// The outcome of a change of the profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileDecision {
     /// The profile after the change.
     pub profile: Profile,
-    /// The file of a new logo.
+    /// The PNG file of a new logo, if the change sets one.
     pub png: Option<Vec<u8>>,
-    /// The act for the audit trail; `None` if nothing changes. It names the members and not their values, because the
-    /// audit trail would keep a telephone number for longer than the store wants.
+    /// The act for the audit trail; `None` if nothing changes. It names only the changed members,
+    /// not their values: otherwise the audit trail would keep, for example, a telephone number that
+    /// the store has removed.
     pub act: Option<Act>,
 }
 
-/// The reason why a profile is not changed.
+/// The reason why a change of the profile is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileRefusal {
     PreconditionRequired,
-    /// The profile has another version than the change requires. This is the present profile.
+    /// The profile has a different version than the change requires. Contains the present profile.
     PreconditionFailed(Box<Profile>),
 }
 
-/// Decides what a change of the profile makes of it. A new logo needs no precondition.
+/// Applies a change to the profile, if its preconditions hold. Only a change of the logo needs no
+/// precondition.
 pub fn decide_profile(
     change: &ProfileChange,
     preconditions: &Preconditions,
@@ -88,7 +90,7 @@ pub fn decide_profile(
     })
 }
 
-/// Returns the act for the audit trail, which names the changed members.
+/// Returns the act for the audit trail, with the names of the changed members.
 fn profile_act(changed_members: &[&str]) -> Act {
     Act {
         kind: ActType::ProfileChanged.into(),

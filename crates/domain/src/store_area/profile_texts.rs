@@ -1,27 +1,27 @@
-//! The texts in the profile of a store, each with the rule for it.
+//! The text types of a store's profile, each with its validation rule.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use url::Url;
 
 use super::valid_text::is_paragraph;
 
-/// Declares types of texts, each with the rule for its text, and the function that checks the rule.
+/// Declares text types, each with its rule and the function that validates it.
 ///
-/// `Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;` becomes a struct `Colour` with a private text, the
-/// constant `Colour::RULE` with the rule, `Colour::new`, which returns `None` unless `is_colour` returns true, and
-/// `Colour::as_str`.
+/// For example, `Colour: "a colour of the form #rrggbb, such as #2f6f4f", is_colour;` declares a
+/// struct `Colour` with `Colour::RULE`, `Colour::new` and `Colour::as_str`. `Colour::new` returns
+/// `None` unless `is_colour` accepts the text.
 macro_rules! text_types {
-    ($($(#[$about:meta])* $name:ident: $rule:literal, $is_valid:expr;)+) => {
-        $($(#[$about])*
+    ($($(#[$attribute:meta])* $name:ident: $rule:literal, $is_valid:expr;)+) => {
+        $($(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name(String);
 
         impl $name {
-            /// The rule, which completes the sentence "… must be".
+            /// The rule, phrased to follow "… must be".
             pub const RULE: &'static str = $rule;
 
-            /// Returns the text; `None` if it does not follow the rule.
+            /// Validates the text; `None` if it does not follow the rule.
             pub fn new(text: String) -> Option<Self> {
                 let is_valid: fn(&str) -> bool = $is_valid;
                 is_valid(&text).then_some(Self(text))
@@ -39,12 +39,12 @@ text_types! {
         |text| is_line(text, 120);
     LinkLabel: "a string of 1 to 60 characters, one of them visible, without control characters",
         |text| is_line(text, 60);
-    /// An e-mail address. Nothing tests whether it exists.
+    /// An e-mail address. Only its form is validated.
     EmailAddress: "an e-mail address of at most 254 characters, with one @ and without white space",
         is_email_address;
     TelephoneNumber: "a telephone number of 3 to 40 characters: at least 3 digits, spaces, and + - ( ) / .",
         is_telephone_number;
-    /// The URL of a page for questions. `{id}` in it becomes the number of the animal.
+    /// The URL of the store's contact page. `{id}` is replaced by the number of the animal.
     ContactPage: "an https URL of at most 500 characters; {id} in its path or its query becomes the number of the animal",
         is_contact_page;
     LinkUrl: "an https URL of at most 500 characters", is_https_url;
@@ -60,7 +60,7 @@ impl About {
     pub const MAX: usize = 2_000;
 }
 
-/// A link to a page of the store, such as its imprint, or how to adopt an animal.
+/// A link to a page of the store, such as its imprint or its adoption procedure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     pub label: LinkLabel,
@@ -84,7 +84,8 @@ impl Links {
     }
 }
 
-/// Whether a text is one line of at most `max` characters, one of them visible, without control characters.
+/// Whether a text is a single line of at most `max` characters, one of them visible, without
+/// control characters.
 fn is_line(text: &str, max: usize) -> bool {
     is_paragraph(text, max) && !text.contains(['\n', '\r'])
 }
@@ -119,9 +120,9 @@ fn is_https_url(text: &str) -> bool {
     is_short_url_text(text) && is_https_without_credentials(text)
 }
 
-/// Whether a text is an https URL, if `{id}` stands in its path or its query.
+/// Whether a text is an https URL in which `{id}` occurs only in the path or query, if at all.
 fn is_contact_page(text: &str) -> bool {
-    // No server and no port has the character `^`, so `{id}` in their place is rejected.
+    // `^` is invalid in a host or a port, so `{id}` is rejected there.
     is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
 }
 

@@ -1,6 +1,6 @@
-//! The queries of the lists of the store area.
+//! The queries for lists in the store area.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 
@@ -9,39 +9,42 @@ use super::{
 };
 use crate::{Limit, PetId, PetName, PetStatus};
 
-/// A query for a page of animals, in the order of their identifiers. All filters apply together.
+/// A query for a page of animals, sorted by identifier. An animal must match all filters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetQuery {
     pub status: Option<PetStatus>,
     pub category_id: Option<i64>,
     pub name: Option<NamePrefix>,
     pub phrase: Option<Phrase>,
-    /// The values of different fields.
+    /// Filters for the values of fields, at most one for each field.
     pub values: Vec<ValueFilter>,
-    /// The days of a field that `values` has not.
+    /// A range of dates for a field that is not among `values`.
     pub dates: Option<DateRange>,
-    /// Only animals that the window may show, or only the others.
+    /// Only animals that the window may show (`true`), or only the others (`false`); `None` for
+    /// both.
     pub is_listed: Option<bool>,
-    /// Only animals that are available or pending. A query with this has no status, and is not for withdrawn animals.
+    /// Only animals that are available or pending. Not to be combined with `status` or
+    /// `is_withdrawn`.
     pub is_on_offer: bool,
-    /// Whether the page has only withdrawn animals, or only animals in the catalogue.
+    /// Only withdrawn animals, instead of only animals in the catalogue.
     pub is_withdrawn: bool,
     pub newest_first: bool,
     pub limit: Limit,
-    /// The animal before the page; `None` for the first page.
+    /// The last animal of the previous page; `None` for the first page.
     pub after: Option<PetId>,
 }
 
 impl PetQuery {
-    /// The maximum number of fields by which a program can search, with the field of a range of dates.
+    /// The maximum number of fields by which a query can filter, including the field of a date
+    /// range.
     pub const MAX_VALUE_FILTERS: usize = 3;
 
-    /// Returns the beginning of a word of the names, unless every name has it.
+    /// Returns the name filter, unless it is empty and matches every name.
     pub fn prefix(&self) -> Option<&NamePrefix> {
         self.name.as_ref().filter(|prefix| !prefix.is_empty())
     }
 
-    /// Whether the query has another filter than a status.
+    /// Whether the query has any filter besides the status.
     pub fn is_search(&self) -> bool {
         self.category_id.is_some()
             || self.prefix().is_some()
@@ -50,14 +53,14 @@ impl PetQuery {
             || self.is_listed.is_some()
     }
 
-    /// Whether the query has a filter for the value of a field.
+    /// Whether the query filters by the value of a field.
     pub fn has_value_filters(&self) -> bool {
         !self.values.is_empty() || self.dates.is_some()
     }
 
-    /// Whether an animal has the status, the category, the name and the values of the query. The phrase is
-    /// not compared, because its meaning depends on the fields: see [`Phrase::meaning`]. See [`Self::matches_listing`],
-    /// too.
+    /// Whether an animal matches the status, category, name and field values of the query. The
+    /// caller must also check [`Self::matches_listing`], and the phrase, whose meaning depends on
+    /// the fields: see [`Phrase::meaning`].
     pub fn matches(
         &self,
         status: PetStatus,
@@ -76,10 +79,10 @@ impl PetQuery {
             && self
                 .dates
                 .as_ref()
-                .is_none_or(|dates| dates.contains(fields))
+                .is_none_or(|dates| dates.matches(fields))
     }
 
-    /// Whether the query finds animals that the window may show, or animals that it may not.
+    /// Whether an animal matches the `is_listed` filter of the query.
     pub fn matches_listing(&self, is_listed: bool) -> bool {
         self.is_listed.is_none_or(|wanted| wanted == is_listed)
     }
@@ -92,7 +95,7 @@ impl PetQuery {
     }
 }
 
-/// A query for a page of orders, in the order of their identifiers. All filters apply together.
+/// A query for a page of orders, sorted by identifier. An order must match all filters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderQuery {
     pub status: Option<OrderStatus>,
@@ -100,17 +103,17 @@ pub struct OrderQuery {
     pub reference: Option<Reference>,
     pub limit: Limit,
     pub newest_first: bool,
-    /// The order before the page; `None` for the first page.
+    /// The last order of the previous page; `None` for the first page.
     pub after: Option<OrderId>,
 }
 
-/// The numbers of animals in a store.
+/// The number of animals in a store by status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inventory {
     pub available: u64,
     pub pending: u64,
     pub sold: u64,
-    /// The number of withdrawn animals, whatever their status was.
+    /// The number of withdrawn animals. They are not included in the other counts.
     pub withdrawn: u64,
     pub counted_at: Timestamp,
 }
@@ -119,6 +122,6 @@ pub struct Inventory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reservations {
     pub open: u64,
-    /// The end of the reservation that ends first.
+    /// When the first of them ends.
     pub first_end: Option<Timestamp>,
 }

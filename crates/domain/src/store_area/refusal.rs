@@ -1,45 +1,48 @@
-//! The reasons why a command changes nothing.
+//! The reasons why a command is refused.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{Category, FieldProblem, NotRevertible, Resource};
 use crate::PetId;
 
-/// The reason why a command changes nothing. The messages are for clients.
+/// The reason why a command is refused. The messages are for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// A member has a value that is only valid at another time.
+    /// A member has a value that the present time or state does not allow, such as an end in the
+    /// past.
     Invalid(&'static str),
     NotFound(&'static str),
     PreconditionRequired(&'static str),
-    /// The subject has another version than the command requires. `None` if it does not exist.
+    /// The subject has a different version than the command requires. Contains the present state;
+    /// `None` if the subject does not exist.
     PreconditionFailed(Option<Box<Resource>>),
-    /// The subject is not in a state in which the command is possible.
+    /// The present state of the subject does not allow the command.
     InvalidTransition(Box<Conflict>),
     OpenOrder(Box<Conflict>),
     Fields(FieldProblem),
-    /// Another animal has the value of a unique field.
+    /// Another animal already has the value of a unique field.
     DuplicateValue {
         message: String,
         /// The name of the field.
         field: String,
         other: PetId,
-        /// This animal, if it was there before the commands.
+        /// The animal to be changed, if it existed before the batch.
         current: Option<Box<Resource>>,
     },
-    /// Another category has the label, in any case.
+    /// This other category already has the label, in any case.
     DuplicateLabel(Box<Category>),
-    /// The animal, the order or the category is not as an act left it, so the act cannot be reverted any more. The present
-    /// state, or `None` if it does not exist.
+    /// The animal, order or category has changed since the act, so the act can no longer be
+    /// reverted. Contains the present state; `None` if the resource does not exist.
     MovedOn(Option<Box<Resource>>),
     NotRevertible(NotRevertible),
-    /// The animal has as many photos as it can have.
+    /// The animal already has the maximum number of photos.
     TooManyPhotos,
-    /// The animal has as many notes as it can have.
+    /// The animal already has the maximum number of notes.
     TooManyNotes,
-    /// The client may change only its own notes.
+    /// The client may change only notes that it wrote itself.
     NoteOfAnotherAuthor,
-    /// With this command, the representations of a batch are too long together.
+    /// With this command, the resources that the batch changes and returns would exceed their
+    /// length limit.
     TooLong,
     NoIdentifierLeft,
 }
@@ -59,7 +62,7 @@ impl From<FieldProblem> for Refusal {
 /// A conflict between a command and the present state of its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The message, which names the present state, and what is possible.
+    /// The message. It names the present state, and what can be done about it.
     pub message: String,
     /// The present state: the animal, or the order that the command is about.
     pub current: Resource,

@@ -1,6 +1,6 @@
-//! The resource: what a command is about, and what a change has before and after it.
+//! The resources of the store area: what commands are about, and what changes record.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{Category, Order, PetNote, StorePet};
 use crate::PetId;
@@ -39,14 +39,14 @@ impl From<PetNote> for Resource {
 }
 
 impl Resource {
-    /// Removes the contact of an order.
+    /// Removes the contact, if this is an order. Other resources have none.
     pub fn drop_contact(&mut self) {
         if let Self::Order(order) = self {
             order.contact = None;
         }
     }
 
-    /// Returns the animal, if it is one.
+    /// Returns the animal, if this is one.
     pub fn pet(&self) -> Option<&StorePet> {
         if let Self::Pet(pet) = self {
             Some(pet)
@@ -55,7 +55,7 @@ impl Resource {
         }
     }
 
-    /// Returns the order, if it is one.
+    /// Returns the order, if this is one.
     pub fn order(&self) -> Option<&Order> {
         if let Self::Order(order) = self {
             Some(order)
@@ -64,7 +64,7 @@ impl Resource {
         }
     }
 
-    /// Returns the category, if it is one.
+    /// Returns the category, if this is one.
     pub fn category(&self) -> Option<&Category> {
         if let Self::Category(category) = self {
             Some(category)
@@ -73,7 +73,7 @@ impl Resource {
         }
     }
 
-    /// Returns the note, if it is one.
+    /// Returns the note, if this is one.
     pub fn note(&self) -> Option<&PetNote> {
         if let Self::Note(note) = self {
             Some(note)
@@ -91,7 +91,8 @@ impl Resource {
         }
     }
 
-    /// Returns the animal that it concerns, even if it is an order or a note.
+    /// Returns the identifier of the animal that the resource is or belongs to; `None` for a
+    /// category.
     pub fn pet_id(&self) -> Option<PetId> {
         match self {
             Self::Pet(pet) => Some(pet.id),

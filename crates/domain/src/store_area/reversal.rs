@@ -1,48 +1,52 @@
-//! Reverting an act in the journal: what a revert knows of the act.
+//! The input for reverting an act: what the act changed, reconstructed from the journal.
 //!
-//! An act is what one request changed in one transaction. Selling a reserved animal is an act of two changes:
-//! `order.completed`, and `pet.changed` with the status that follows from it.
+//! An act consists of all changes that one request made in one transaction. For example, selling a
+//! reserved animal is an act of two changes: `order.completed`, and `pet.changed` with the
+//! resulting status.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Category, FieldPatch, Order, Photo, PhotoId, StorePet};
 use crate::PetId;
 
-/// How long after an act its photos can come back. The service deletes their files a day after it.
-pub const PHOTOS_COME_BACK_WITHIN: SignedDuration = SignedDuration::from_hours(23);
+/// How long after an act a revert can restore the photos that the act deleted. The service deletes
+/// their files after a day.
+pub const PHOTO_RESTORE_WINDOW: SignedDuration = SignedDuration::from_hours(23);
 
-/// The effect of an act on one animal and its order, or on one category, which a revert takes back.
+/// The part of an act that one revert command undoes: its effect on one animal and its order, or on
+/// one category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reversal {
-    /// Takes back what the act did with an animal, with an order for it, or with both.
+    /// Undoes the changes of an animal, of an order for it, or of both.
     Pet(Box<PetReversal>),
-    /// Takes back what the act did with a category.
+    /// Undoes the changes of a category.
     Category(CategoryReversal),
-    /// Takes back nothing, because the act can never be reverted. A store is asked nevertheless: if the same request was
-    /// carried out before, or another one with its idempotency key, the client must know.
+    /// The act can never be reverted. The command still goes through the store, because the request
+    /// may be a repetition: if its idempotency key was used before, the client must get the
+    /// remembered response, or the error about another request with this key.
     Impossible(NotRevertible),
 }
 
 /// The effect of an act on one animal and on the order for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetReversal {
-    /// The animal that the act changed, or for which it changed an order.
+    /// The animal that the act changed, or whose order it changed.
     pub id: PetId,
-    /// The time of the act.
+    /// When the act took place.
     pub acted_at: Timestamp,
-    /// The end of a reservation that is made again after its own end has passed.
+    /// The new end of a reservation that is reopened after its original end has passed.
     pub default_end: Timestamp,
     /// The change of the animal, if the act changed the animal itself.
     pub pet_change: Option<PetChange>,
     /// The change of an order, if the act placed or changed one.
     pub order: Option<OrderChange>,
-    /// The values of fields from before the act, as far as the act changed them.
+    /// The field values that the act changed, with their values from before.
     pub fields: FieldPatch,
-    /// The photos that the act took from the animal.
+    /// The photos that the act removed from the animal.
     pub lost_photos: Vec<LostPhoto>,
 }
 
-/// An animal before the first change of an act, and after the last one.
+/// The state of an animal before the first change of an act, and after the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetChange {
     /// The animal before the act.
@@ -51,7 +55,7 @@ pub struct PetChange {
     pub after: StorePet,
 }
 
-/// An order before the first change of an act, and after the last one.
+/// The state of an order before the first change of an act, and after the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderChange {
     /// The order before the act; `None` if the act placed it.
@@ -67,44 +71,44 @@ pub struct CategoryReversal {
     pub id: i64,
     /// The category before the act; `None` if it had no label.
     pub before: Option<Category>,
-    /// The category after the act; `None` if it has no label any more.
+    /// The category after the act; `None` if the act deleted its label.
     pub after: Option<Category>,
 }
 
-/// A photo that an act took from an animal.
+/// A photo that an act removed from an animal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostPhoto {
-    /// The photo as it was when the animal lost it.
+    /// The photo as it was just before its removal.
     pub photo: Photo,
-    /// The position of the photo, from 0.
+    /// The former position of the photo, from 0.
     pub position: usize,
-    /// The photo that took its place, such as the same picture turned.
+    /// The photo that replaced it, such as a rotated version of the same picture.
     pub replaced_by: Option<PhotoId>,
-    /// Whether the files of the photo are still there.
+    /// Whether the files of the photo still exist.
     pub has_files: bool,
 }
 
-/// The reason why an act can never be reverted, whatever the present state is.
+/// The reason why an act cannot be reverted, whatever the present state is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotRevertible {
-    /// The act has a change of a kind that cannot be reverted: it added animals, or a later release made it in a way that
-    /// this one does not know.
+    /// The act contains a change of a kind that cannot be reverted: it added animals, or it was
+    /// made by a later release in a form that this release does not know.
     Kind,
     /// The act placed or changed several orders for one animal.
     SeveralOrders,
-    /// The journal has no difference that a revert could take back: only the contact of an order changed, which the
-    /// journal does not have.
+    /// The journal shows no difference to undo. This is the case if only the contact of an order
+    /// changed, because the journal contains no contacts.
     NoDifference,
-    /// The reservation ended earlier before the act, and that end has passed.
+    /// The act extended a reservation whose former end has passed by now.
     EndHasPassed,
-    /// The files of a deleted photo are gone, or will soon be.
+    /// The files of a deleted photo are deleted, or soon will be.
     PhotosGone,
-    /// A value from before the act is no longer valid. The text says why.
+    /// A value from before the act is no longer valid, for the given reason.
     Value(String),
 }
 
 impl NotRevertible {
-    /// Returns the reason as a sentence for clients.
+    /// Returns the reason as a message for clients.
     pub fn message(&self) -> String {
         let reason = match self {
             Self::Kind => {
@@ -133,7 +137,7 @@ impl NotRevertible {
 }
 
 impl Reversal {
-    /// Returns the photos that the animal gets back.
+    /// Returns the photos that the revert restores.
     pub fn lost_photos(&mut self) -> &mut [LostPhoto] {
         match self {
             Self::Pet(reversal) => &mut reversal.lost_photos,
@@ -143,14 +147,14 @@ impl Reversal {
 }
 
 impl PetReversal {
-    /// Whether the animal comes back to the catalogue by the revert, or leaves it.
+    /// Whether the revert restores the animal to the catalogue, or withdraws it.
     pub fn changes_catalogue(&self) -> bool {
         self.pet_change
             .as_ref()
             .is_some_and(|pet| pet.before.withdrawal.is_some() != pet.after.withdrawal.is_some())
     }
 
-    /// Whether the animal comes back to the catalogue by the revert.
+    /// Whether the revert restores the animal to the catalogue.
     pub fn restores_pet(&self) -> bool {
         self.pet_change
             .as_ref()

@@ -1,12 +1,12 @@
-//! The changes that revert an act. They are made by the rules of other commands, one after the other, so a revert can
-//! do nothing that these commands cannot do.
+//! The rules for reverting an act. Except for photos, a revert is a sequence of ordinary commands,
+//! so it cannot do anything that these commands do not allow.
 
 use jiff::Timestamp;
 
 use super::{
     CategoryReversal, Conflict, Decision, LostPhoto, NotRevertible, Order, OrderChange, OrderPatch,
-    OrderStatus, PHOTOS_COME_BACK_WITHIN, Patch, PetChange, PetPatch, PetReversal, Photo, Photos,
-    Preconditions, PresentState, Refusal, Resource, Reversal, Withdrawal,
+    OrderStatus, PHOTO_RESTORE_WINDOW, Patch, PetChange, PetPatch, PetReversal, Photo, Photos,
+    Preconditions, PresentState, Reason, Refusal, Resource, Reversal, Withdrawal,
     category_rules::{delete_category, put_category},
     order_rules::{cancel_order, complete_order, patch_order, reopen_order, return_order},
     pet_rules::{patch_pet, refuse_withdrawn, restore_pet, withdraw_pet},
@@ -15,7 +15,8 @@ use super::{
     rules::{NO_ORDER, NO_PET, require_subject},
 };
 
-/// Decides what reverts an act. Refused if something that the act changed is not as the act left it.
+/// Decides how an act is reverted. The revert is refused if something that the act changed has
+/// changed again since.
 pub(super) fn revert(
     reversal: &Reversal,
     present: &PresentState,
@@ -24,7 +25,7 @@ pub(super) fn revert(
     let decision = match reversal {
         Reversal::Impossible(reason) => return Err(reason.clone().into()),
         Reversal::Category(category) => revert_category(category, present)?,
-        Reversal::Pet(pet) if !pet.lost_photos.is_empty() => bring_photos_back(pet, present, now)?,
+        Reversal::Pet(pet) if !pet.lost_photos.is_empty() => restore_photos(pet, present, now)?,
         Reversal::Pet(pet) => revert_pet(pet, present, now)?,
     };
     if decision.changes.is_empty() {
@@ -33,7 +34,7 @@ pub(super) fn revert(
     Ok(decision)
 }
 
-/// Gives a category its label from before the act.
+/// Restores the label of a category from before the act.
 fn revert_category(
     reversal: &CategoryReversal,
     present: &PresentState,
@@ -52,9 +53,10 @@ fn revert_category(
     }
 }
 
-/// Gives an animal the photos back that the act took, each at its place. Other changes of the animal stay, also newer
-/// ones: nothing else can be in the place of a photo, and a text that was typed with a deletion is right.
-fn bring_photos_back(
+/// Restores the photos that the act removed, each at its former position. Nothing else is reverted:
+/// later changes of the animal cannot conflict with a restored photo, and other values that were
+/// changed along with the deletion are assumed to be intended.
+fn restore_photos(
     reversal: &PetReversal,
     present: &PresentState,
     now: Timestamp,
@@ -64,7 +66,7 @@ fn bring_photos_back(
         return Err(refuse_withdrawn(pet, "Restore it first."));
     }
 
-    let is_late = now.duration_since(reversal.acted_at) >= PHOTOS_COME_BACK_WITHIN;
+    let is_late = now.duration_since(reversal.acted_at) >= PHOTO_RESTORE_WINDOW;
     let mut photos = pet.photos.all().to_vec();
     for lost in &reversal.lost_photos {
         if photos.iter().any(|photo| photo.id == lost.photo.id) {
@@ -73,7 +75,7 @@ fn bring_photos_back(
         if is_late || !lost.has_files {
             return Err(NotRevertible::PhotosGone.into());
         }
-        bring_photo_back(lost, &mut photos);
+        restore_photo(lost, &mut photos);
     }
     if photos.len() > Photos::MAX {
         return Err(Refusal::TooManyPhotos);
@@ -81,8 +83,9 @@ fn bring_photos_back(
     Ok(change_photos(pet, photos, None, now))
 }
 
-/// Puts a photo in the place of the one that replaced it, whose text it gets, or else at its former position.
-fn bring_photo_back(lost: &LostPhoto, photos: &mut Vec<Photo>) {
+/// Puts a photo back. If another photo replaced it, it takes the place and the alternative text of
+/// that photo; otherwise it is inserted at its former position.
+fn restore_photo(lost: &LostPhoto, photos: &mut Vec<Photo>) {
     let replacement = photos
         .iter_mut()
         .find(|photo| Some(photo.id) == lost.replaced_by);
@@ -98,22 +101,23 @@ fn bring_photo_back(lost: &LostPhoto, photos: &mut Vec<Photo>) {
     }
 }
 
-/// Makes an animal and its order as they were before the act.
+/// Restores an animal and its order to their state from before the act.
 fn revert_pet(
     reversal: &PetReversal,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    check_unmoved(reversal, present)?;
+    check_not_moved_on(reversal, present)?;
 
     let mut steps = Steps::new(present, now);
-    let reverted = revert_in_steps(reversal, &mut steps);
-    reverted.map_err(|refusal| explain(refusal, present))?;
+    revert_in_steps(reversal, &mut steps)
+        .map_err(|refusal| into_revert_refusal(refusal, present))?;
     Ok(steps.into_decision(reversal.order.is_some()))
 }
 
-/// Refuses a revert if the animal or the order has another version than the act left.
-fn check_unmoved(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
+/// Refuses the revert if the version of the animal or the order is no longer the one that resulted
+/// from the act.
+fn check_not_moved_on(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
     if let Some(change) = &reversal.pet_change {
         let pet = require_subject(present.pet.as_ref(), NO_PET)?;
         if pet.version != change.after.version {
@@ -129,16 +133,18 @@ fn check_unmoved(reversal: &PetReversal, present: &PresentState) -> Result<(), R
     Ok(())
 }
 
+/// Returns the refusal of a revert because a resource has changed since the act.
 fn moved_on<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
     let current = current.cloned().map(Into::into);
     Refusal::MovedOn(current.map(Box::new))
 }
 
-/// Takes back each part of the act: first what lets the animal change, and last what keeps it from changing.
+/// Undoes each part of the act. A withdrawal is undone first, because a withdrawn animal cannot
+/// change; for the same reason, a restored animal is withdrawn again last.
 fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refusal> {
     let now = steps.now;
     if reversal.restores_pet() {
-        steps.take(|present| restore_pet(&Preconditions::PRESENT, present, now))?;
+        steps.run(|present| restore_pet(&Preconditions::PRESENT, present, now))?;
     }
     if let Some(order) = &reversal.order {
         revert_order(order, reversal.default_end, steps)?;
@@ -150,7 +156,7 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
     revert_values(change, reversal, steps)?;
     if change.before.photos != change.after.photos {
         let photos = change.before.photos.all().to_vec();
-        steps.take(|present| {
+        steps.run(|present| {
             let pet = require_subject(present.pet.as_ref(), NO_PET)?;
             Ok(change_photos(pet, photos, None, now))
         })?;
@@ -160,27 +166,28 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
             at: now,
             ..withdrawal.clone()
         };
-        steps.take(|present| withdraw_pet(withdrawal, &Preconditions::PRESENT, present))?;
+        steps.run(|present| withdraw_pet(withdrawal, &Preconditions::PRESENT, present))?;
     }
     Ok(())
 }
 
-/// Gives the animal its name, category, status, place in the window and values from before the act, as far as the act changed them.
+/// Restores the name, category, status, listing and field values of the animal, as far as the act
+/// changed them.
 fn revert_values(
     change: &PetChange,
     reversal: &PetReversal,
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let PetChange { before, after } = change;
-    // All members by name, so that the compiler asks for a new one.
+    // All members are listed, so that a new member cannot be forgotten here.
     let mut patch = PetPatch {
-        name: changed_value(&before.name, &after.name),
-        category_id: changed_value(&before.category_id, &after.category_id),
+        name: former_value_if_changed(&before.name, &after.name),
+        category_id: former_value_if_changed(&before.category_id, &after.category_id),
         status: None,
-        is_listed: changed_value(&before.is_listed, &after.is_listed),
+        is_listed: former_value_if_changed(&before.is_listed, &after.is_listed),
         fields: reversal.fields.clone(),
     };
-    // The order may have given the animal this status already.
+    // Reverting the order may already have restored the status.
     let present_status = steps.present.pet.as_ref().map(|pet| pet.status);
     if present_status != Some(before.status) {
         patch.status = Some(before.status);
@@ -190,43 +197,50 @@ fn revert_values(
         return Ok(());
     }
     let now = steps.now;
-    steps.take(|present| patch_pet(&patch, &Preconditions::PRESENT, present, now))
+    steps.run(|present| patch_pet(&patch, &Preconditions::PRESENT, present, now))
 }
 
-/// Returns the value from before the act if the act changed it.
-fn changed_value<T: Clone + PartialEq>(before: &T, after: &T) -> Option<T> {
+/// Returns the value from before the act, if the act changed it.
+fn former_value_if_changed<T: Clone + PartialEq>(before: &T, after: &T) -> Option<T> {
     if before == after {
         return None;
     }
     Some(before.clone())
 }
 
-/// Gives an order its status and its values from before the act. The customer's contact stays, because the journal does
-/// not have it.
+/// Restores the status and the values of an order. The customer's contact stays as it is, because
+/// the journal does not contain it.
 ///
-/// An order that was placed by the act becomes cancelled, and a returned one is sold again: it is reserved again for a
-/// moment, and completed.
+/// An order that the act placed is cancelled. An order that the act returned is sold again: it is
+/// reopened, and completed at once.
 fn revert_order(
     change: &OrderChange,
     default_end: Timestamp,
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let now = steps.now;
-    let any = Preconditions::PRESENT;
     let former_status = change.before.as_ref().map(|order| order.status);
-    let target = match former_status {
+    // An order that did not exist before is cancelled. So is one that had expired, because only
+    // the service itself can expire an order.
+    let target_status = match former_status {
         None | Some(OrderStatus::Expired) => OrderStatus::Cancelled,
         Some(status) => status,
     };
-    let is_moved = former_status != Some(change.after.status);
+    let status_changed = former_status != Some(change.after.status);
 
-    if is_moved && change.after.status != OrderStatus::Reserved && target != change.after.status {
-        steps.take(|present| reopen_order(None, default_end, &any, present, now))?;
+    // Only an open order can be completed or cancelled, so a closed one is reopened first.
+    let needs_reopening = status_changed
+        && change.after.status != OrderStatus::Reserved
+        && target_status != change.after.status;
+    if needs_reopening {
+        steps.run(|present| {
+            reopen_order(None, default_end, &Preconditions::PRESENT, present, now)
+        })?;
     }
     if let Some(before) = &change.before {
-        revert_order_values(before, &change.after, is_moved, steps)?;
+        revert_order_values(before, &change.after, status_changed, steps)?;
     }
-    if !is_moved {
+    if !status_changed {
         return Ok(());
     }
 
@@ -234,35 +248,50 @@ fn revert_order(
         .before
         .as_ref()
         .and_then(|order| order.reason.as_ref());
-    if matches!(target, OrderStatus::Completed | OrderStatus::Returned) {
-        steps.take(|present| complete_order(&Patch::Keep, &any, present, now))?;
+    restore_order_status(target_status, reason, steps)
+}
+
+/// Takes an order from `reserved` to its status from before the act, by the commands that lead
+/// there. `reason` is the reason that the order had.
+fn restore_order_status(
+    target_status: OrderStatus,
+    reason: Option<&Reason>,
+    steps: &mut Steps,
+) -> Result<(), Refusal> {
+    let now = steps.now;
+    let any_version = Preconditions::PRESENT;
+    if matches!(
+        target_status,
+        OrderStatus::Completed | OrderStatus::Returned
+    ) {
+        steps.run(|present| complete_order(&Patch::Keep, &any_version, present, now))?;
     }
-    if target == OrderStatus::Returned {
-        steps.take(|present| return_order(reason, &any, present, now))?;
+    if target_status == OrderStatus::Returned {
+        steps.run(|present| return_order(reason, &any_version, present, now))?;
     }
-    if target == OrderStatus::Cancelled {
-        steps.take(|present| cancel_order(reason, &any, present, now))?;
+    if target_status == OrderStatus::Cancelled {
+        steps.run(|present| cancel_order(reason, &any_version, present, now))?;
     }
     Ok(())
 }
 
-/// Gives an order its reference, note, price and end from before the act, as far as the act changed them.
+/// Restores the reference, note, price and end of an order, as far as the act changed them.
 fn revert_order_values(
     before: &Order,
     after: &Order,
-    is_moved: bool,
+    status_changed: bool,
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let now = steps.now;
     let mut patch = OrderPatch {
-        reference: former_value(before.reference.as_ref(), after.reference.as_ref()),
-        note: former_value(before.note.as_ref(), after.note.as_ref()),
-        price: former_value(before.price.as_ref(), after.price.as_ref()),
+        reference: restoring_patch(before.reference.as_ref(), after.reference.as_ref()),
+        note: restoring_patch(before.note.as_ref(), after.note.as_ref()),
+        price: restoring_patch(before.price.as_ref(), after.price.as_ref()),
         ..OrderPatch::default()
     };
     if before.expires_at != after.expires_at {
         let former_end = before.expires_at.filter(|end| *end > now);
-        if former_end.is_none() && !is_moved {
+        if former_end.is_none() && !status_changed {
             return Err(NotRevertible::EndHasPassed.into());
         }
         patch.expires_at = former_end;
@@ -271,35 +300,36 @@ fn revert_order_values(
     if patch == OrderPatch::default() {
         return Ok(());
     }
-    steps.take(|present| patch_order(&patch, &Preconditions::PRESENT, present, now))
+    steps.run(|present| patch_order(&patch, &Preconditions::PRESENT, present, now))
 }
 
-/// Returns the change that gives a member its value from before the act.
-fn former_value<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) -> Patch<T> {
+/// Returns the patch that restores a member to its value from before the act.
+fn restoring_patch<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) -> Patch<T> {
     if before == after {
         return Patch::Keep;
     }
     before.map_or(Patch::Clear, |value| Patch::Set(value.clone()))
 }
 
-/// Turns the refusal of a step into a refusal of the revert: it shows the state before all steps, and an invalid value is
-/// one from before the act, not one of the request.
-fn explain(refusal: Refusal, present: &PresentState) -> Refusal {
+/// Converts the refusal of a step to a refusal of the whole revert. Conflicts show the state before
+/// all steps, and an invalid value is reported as a value from before the act, because the request
+/// itself contained none.
+fn into_revert_refusal(refusal: Refusal, present: &PresentState) -> Refusal {
     match refusal {
         Refusal::Invalid(problem) => NotRevertible::Value(problem.to_owned()).into(),
         Refusal::Fields(problem) => NotRevertible::Value(problem.into_message()).into(),
         Refusal::InvalidTransition(conflict) => {
-            Refusal::InvalidTransition(Box::new(before_steps(*conflict, present)))
+            Refusal::InvalidTransition(Box::new(with_state_before_steps(*conflict, present)))
         }
         Refusal::OpenOrder(conflict) => {
-            Refusal::OpenOrder(Box::new(before_steps(*conflict, present)))
+            Refusal::OpenOrder(Box::new(with_state_before_steps(*conflict, present)))
         }
         other => other,
     }
 }
 
-/// Shows the animal or the order as it was before the steps.
-fn before_steps(conflict: Conflict, present: &PresentState) -> Conflict {
+/// Replaces the resource in a conflict by its state before all steps.
+fn with_state_before_steps(conflict: Conflict, present: &PresentState) -> Conflict {
     let current = match &conflict.current {
         Resource::Pet(_) => present.pet.clone().map(Resource::Pet),
         Resource::Order(_) => present.order.clone().map(Resource::Order),

@@ -1,10 +1,10 @@
-//! The steps of a revert: decisions of other commands, one after the other.
+//! The execution of a revert as a sequence of other commands.
 
 use jiff::Timestamp;
 
 use super::{Change, Decision, Order, PresentState, Refusal, Resource};
 
-/// A sequence of decisions. Each decision sees the effect of the earlier ones.
+/// A sequence of decisions, each of which sees the effects of the earlier ones.
 pub(super) struct Steps {
     pub(super) now: Timestamp,
     /// The state after the decisions so far.
@@ -21,8 +21,8 @@ impl Steps {
         }
     }
 
-    /// Makes the next decision, and adds its changes.
-    pub(super) fn take(
+    /// Makes the next decision, applies its changes to the present state, and records them.
+    pub(super) fn run(
         &mut self,
         decide: impl FnOnce(&PresentState) -> Result<Decision, Refusal>,
     ) -> Result<(), Refusal> {
@@ -38,13 +38,13 @@ impl Steps {
         Ok(())
     }
 
-    /// Sets the order, and whether it holds the animal.
+    /// Updates the order, and whether it [holds](Order::holds) the animal.
     fn set_order(&mut self, order: &Order) {
         self.present.holder = order.holds.then(|| order.clone());
         self.present.order = Some(order.clone());
     }
 
-    /// Returns one decision with all changes, about the order or about the animal.
+    /// Combines all changes into one decision, whose result is the order or the animal.
     pub(super) fn into_decision(self, is_about_order: bool) -> Decision {
         let result = if is_about_order {
             self.present.order.map(Resource::Order)

@@ -1,4 +1,4 @@
-//! The common parts of the rules of animals, orders, categories and notes.
+//! Helpers that the rules for animals, orders, categories, notes and photos share.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,8 @@ use super::{
 use crate::PetStatus;
 
 impl Decision {
-    /// Returns the decision to change nothing, because the subject is already as the command wants it.
+    /// Returns the decision to change nothing, because the subject is already in the requested
+    /// state.
     pub(super) fn without_change(subject: &(impl Into<Resource> + Clone)) -> Self {
         Self {
             changes: Vec::new(),
@@ -18,7 +19,7 @@ impl Decision {
         }
     }
 
-    /// Returns the decision to add `after`, or to put it in the place of `before`.
+    /// Returns the decision to create `after`, or to replace `before` by it.
     pub(super) fn new<T: Into<Resource> + Clone>(
         kind: ChangeType,
         before: Option<&T>,
@@ -53,7 +54,8 @@ impl Decision {
         }
     }
 
-    /// Adds the change of the animal's status that follows from the change of its order.
+    /// Adds the change of the animal's status that results from the change of its order. `order_id`
+    /// is the open order that now reserves the animal, if any.
     pub(super) fn with_pet_status(
         mut self,
         pet: &StorePet,
@@ -75,7 +77,7 @@ impl Decision {
 pub(super) const NO_PET: &str = "No animal has this id.";
 pub(super) const NO_ORDER: &str = "No order has this id.";
 
-/// Returns the subject of a command. Rejects the command with `message` if there is none.
+/// Returns the subject of a command, or the refusal `NotFound` with `message` if it does not exist.
 pub(super) fn require_subject<'a, T>(
     subject: Option<&'a T>,
     message: &'static str,
@@ -83,7 +85,7 @@ pub(super) fn require_subject<'a, T>(
     subject.ok_or(Refusal::NotFound(message))
 }
 
-/// Checks the preconditions of a command that a client must not give without preconditions.
+/// Checks the preconditions of a command for which preconditions are mandatory.
 pub(super) fn require_preconditions<T: Into<Resource> + Clone>(
     preconditions: &Preconditions,
     current: Option<&T>,
@@ -97,7 +99,7 @@ pub(super) fn require_preconditions<T: Into<Resource> + Clone>(
     check_preconditions(preconditions, current)
 }
 
-/// Checks the preconditions of a command that a client may give without preconditions.
+/// Checks the preconditions of a command for which preconditions are optional.
 pub(super) fn check_preconditions<T: Into<Resource> + Clone>(
     preconditions: &Preconditions,
     current: Option<&T>,
@@ -109,7 +111,7 @@ pub(super) fn check_preconditions<T: Into<Resource> + Clone>(
     Err(Refusal::PreconditionFailed(current.map(Box::new)))
 }
 
-/// Returns a changed animal with its next version, and the time of the change.
+/// Returns a changed animal with the next version number and the time of the change.
 pub(super) fn next_version(pet: StorePet, now: Timestamp) -> StorePet {
     StorePet {
         version: pet.version + 1,
@@ -118,7 +120,8 @@ pub(super) fn next_version(pet: StorePet, now: Timestamp) -> StorePet {
     }
 }
 
-/// Returns the refusal of a command that the present state does not allow. `message` names the state, and what is possible.
+/// Returns the refusal of a command that the present state does not allow. `message` names the
+/// state, and what can be done about it.
 pub(super) fn invalid_transition(
     message: String,
     current: &(impl Into<Resource> + Clone),

@@ -1,15 +1,21 @@
-//! The fields of a shelter that a new database does not have.
+//! Additional fields for shelters, which a new database does not have.
 
 use super::{Choices, FieldDefinition, FieldKind, FieldLabels, FieldName, FieldSet, Label};
 use crate::text::comparison_key;
 
-/// The name of the field with the day on which an animal came.
+/// The name of the field for the date of an animal's intake.
 pub const INTAKE: &str = "intake";
 
-/// The name of the field with the place of an animal, such as its kennel.
+/// The name of the field for the kind of an animal's intake.
+pub const INTAKE_KIND: &str = "intake_kind";
+
+/// The choice of [`INTAKE_KIND`] for an animal that an adopter has returned.
+pub const RETURNED: &str = "Returned";
+
+/// The name of the field for an animal's location, such as its kennel.
 pub const PLACE: &str = "place";
 
-/// A field of a shelter, without its label.
+/// The definition of a shelter field, without its label, which depends on the language.
 struct ShelterField {
     name: &'static str,
     kind: FieldKind,
@@ -19,7 +25,7 @@ struct ShelterField {
 }
 
 impl ShelterField {
-    /// Returns a public field that is yes, no, or not known.
+    /// Returns a public boolean field, which is yes, no, or unknown.
     const fn yes_or_no(name: &'static str, position: i64) -> Self {
         Self {
             name,
@@ -30,13 +36,13 @@ impl ShelterField {
         }
     }
 
-    /// Returns the field with this label. Returns `None` if the field or the label is not valid.
+    /// Creates the field with this label; `None` if the definition or the label is invalid.
     fn define(&self, label: &str) -> Option<FieldDefinition> {
-        let choices: Vec<String> = self.choices.iter().map(|&choice| choice.into()).collect();
-        let choices = if choices.is_empty() {
+        let values: Vec<String> = self.choices.iter().map(|&choice| choice.into()).collect();
+        let choices = if values.is_empty() {
             None
         } else {
-            Some(Choices::new(choices)?)
+            Some(Choices::new(values)?)
         };
         Some(FieldDefinition {
             name: FieldName::new(self.name)?,
@@ -51,8 +57,8 @@ impl ShelterField {
     }
 }
 
-/// The fields of a shelter. Their positions are between the positions of a new database: what people ask comes before the
-/// description, and what only the staff need comes last.
+/// The fields for shelters. Their positions interleave with the fields of a new database: fields
+/// for prospective owners come before the description, and fields for the staff come last.
 const SHELTER_FIELDS: [ShelterField; 8] = [
     ShelterField::yes_or_no("good_with_children", 61),
     ShelterField::yes_or_no("good_with_dogs", 62),
@@ -67,15 +73,9 @@ const SHELTER_FIELDS: [ShelterField; 8] = [
         position: 66,
     },
     ShelterField {
-        name: "intake_kind",
+        name: INTAKE_KIND,
         kind: FieldKind::Choice,
-        choices: &[
-            "Found",
-            "Surrendered",
-            "Returned",
-            "Transferred",
-            "Born here",
-        ],
+        choices: &["Found", "Surrendered", RETURNED, "Transferred", "Born here"],
         is_public: false,
         position: 91,
     },
@@ -88,32 +88,36 @@ const SHELTER_FIELDS: [ShelterField; 8] = [
     },
 ];
 
-/// Returns the fields of a shelter that a store does not have, with these labels and the version 0.
+/// Returns the shelter fields that a store does not have yet, with these labels and the version 0.
 ///
-/// A field whose label another field has is left out: the store has its own field for this.
+/// A field is omitted if another field already has its label: the store then has its own field for
+/// this purpose.
 pub fn missing_shelter_fields(fields: &FieldSet, labels: &[FieldLabels]) -> Vec<FieldDefinition> {
     let mut missing_fields = Vec::new();
     for shelter_field in &SHELTER_FIELDS {
         if fields.find(shelter_field.name).is_some() {
             continue;
         }
-        let labels = labels
+        let field_labels = labels
             .iter()
             .find(|labels| labels.name == shelter_field.name);
-        let Some(labels) = labels else { continue };
-        if !has_label(fields, labels.label)
-            && let Some(mut field) = shelter_field.define(labels.label)
-        {
+        let Some(field_labels) = field_labels else {
+            continue;
+        };
+        if has_label(fields, field_labels.label) {
+            continue;
+        }
+        if let Some(mut field) = shelter_field.define(field_labels.label) {
             field.choices = field
                 .choices
-                .and_then(|choices| choices.with_labels(labels.labels_of_choices()));
+                .and_then(|choices| choices.with_labels(field_labels.choice_labels()));
             missing_fields.push(field);
         }
     }
     missing_fields
 }
 
-/// Whether a field has this label, in any case.
+/// Whether any field has this label, in any case.
 fn has_label(fields: &FieldSet, label: &str) -> bool {
     let label_key = comparison_key(label);
     fields

@@ -1,8 +1,9 @@
-//! The letters that people type in place of others: without accents, in one case, and as their keyboard has them.
+//! Normalization of text for searches: without accents, in one case, and with the letters that
+//! people type in place of special ones.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The letters that Unicode does not decompose, each with the letters that people type in its place.
+/// Letters that Unicode does not decompose, each with the letters that people type in its place.
 const PLAIN_LETTERS: [(char, &str); 53] = [
     // Latin.
     ('æ', "ae"),
@@ -52,7 +53,8 @@ const PLAIN_LETTERS: [(char, &str); 53] = [
     ('\u{6c1}', "\u{647}"),
     ('\u{6c3}', "\u{647}"),
     ('\u{6d5}', "\u{647}"),
-    // Signs that count as letters, but only change others or stretch a word.
+    // Modifier letters, which count as letters in Unicode, but only modify others or stretch a
+    // word.
     ('\u{640}', ""),
     ('\u{2b9}', ""),
     ('\u{2ba}', ""),
@@ -63,8 +65,8 @@ const PLAIN_LETTERS: [(char, &str); 53] = [
     ('\u{2bf}', ""),
 ];
 
-/// The letters that people also write as two, such as `ue` in "Mueller".
-const WIDE_LETTERS: [(char, &str); 6] = [
+/// Letters that people also write as two, such as `ue` in "Mueller".
+const DIGRAPHS: [(char, &str); 6] = [
     ('ä', "ae"),
     ('ö', "oe"),
     ('ü', "ue"),
@@ -73,18 +75,20 @@ const WIDE_LETTERS: [(char, &str); 6] = [
     ('đ', "dj"),
 ];
 
-/// The zeros of the decimal digits of other scripts; the other digits follow them.
+/// The digit zero in other scripts. The digits 1 to 9 follow at the next code points.
 const ZEROS: [char; 12] = [
     '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}',
     '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}',
 ];
 
-/// Returns the characters of a text without accents and in lower case. The keys of unique values and of the names of
-/// members are made of them, and stay in databases, so this never changes.
+/// Returns the characters of a text without accents and in lower case. The keys of unique values
+/// and of staff names are computed from them and stored in databases, so this function must never
+/// change.
 ///
-/// The text passes through upper case, so that `ß` equals `ss` and both forms of sigma are one. That can decompose
-/// a character further, so the marks are removed once more.
-pub(super) fn comparable(text: &str) -> impl Iterator<Item = char> {
+/// The case conversion goes through upper case, so that `ß` equals `ss` and both lower-case forms
+/// of sigma are equal. Because this can produce new combining marks, the text is decomposed and
+/// stripped of marks a second time.
+pub(super) fn without_case_and_accents(text: &str) -> impl Iterator<Item = char> {
     text.nfkd()
         .filter(|&character| !is_combining_mark(character))
         .flat_map(char::to_uppercase)
@@ -93,16 +97,17 @@ pub(super) fn comparable(text: &str) -> impl Iterator<Item = char> {
         .filter(|&character| !is_combining_mark(character))
 }
 
-/// Returns a text with the letters that a search compares: as [`comparable`], and the letters that people type in place
-/// of letters that Unicode does not decompose.
+/// Returns a text in the form that a search compares: as [`without_case_and_accents`], and also
+/// with replacements for letters that Unicode does not decompose, hiragana in place of katakana,
+/// and ASCII digits.
 ///
-/// Example: `Łajka Bjørn` is `lajka bjorn`, and `ポチ` is `ほち`.
+/// For example, `Łajka Bjørn` becomes `lajka bjorn`, and `ポチ` becomes `ほち`.
 pub(super) fn plain_spelling(text: &str) -> String {
     let mut plain_text = String::with_capacity(text.len());
-    for character in comparable(text) {
+    for character in without_case_and_accents(text) {
         if character.is_ascii() {
             plain_text.push(character);
-        } else if let Some(letters) = letters_in_place(&PLAIN_LETTERS, character) {
+        } else if let Some(letters) = find_replacement(&PLAIN_LETTERS, character) {
             plain_text.push_str(letters);
         } else {
             plain_text.push(plain_character(character));
@@ -111,37 +116,38 @@ pub(super) fn plain_spelling(text: &str) -> String {
     plain_text
 }
 
-/// Returns a text in which some letters are written as two, in the form of [`plain_spelling`]. `None` if it has no such
-/// letter.
+/// Returns the spelling of a text with two letters in place of one, in the form of
+/// [`plain_spelling`]. `None` if the text contains no such letter.
 ///
-/// Example: `Müller` is `mueller`.
-pub(super) fn wide_spelling(text: &str) -> Option<String> {
+/// For example, `Müller` becomes `mueller`.
+pub(super) fn digraph_spelling(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
-    let mut wide_text = String::with_capacity(text.len());
-    let mut is_wider = false;
+    let mut digraph_text = String::with_capacity(text.len());
+    let mut has_digraph = false;
     for character in text.nfkc().flat_map(char::to_lowercase) {
-        match letters_in_place(&WIDE_LETTERS, character) {
+        match find_replacement(&DIGRAPHS, character) {
             Some(letters) => {
-                is_wider = true;
-                wide_text.push_str(letters);
+                has_digraph = true;
+                digraph_text.push_str(letters);
             }
-            None => wide_text.push(character),
+            None => digraph_text.push(character),
         }
     }
-    is_wider.then(|| plain_spelling(&wide_text))
+    has_digraph.then(|| plain_spelling(&digraph_text))
 }
 
-/// Returns the letters in place of a character in a table.
-fn letters_in_place(table: &[(char, &'static str)], character: char) -> Option<&'static str> {
+/// Looks up the replacement of a character in a table.
+fn find_replacement(table: &[(char, &'static str)], character: char) -> Option<&'static str> {
     table
         .iter()
         .find(|(letter, _)| *letter == character)
         .map(|(_, letters)| *letters)
 }
 
-/// Returns hiragana for katakana, and an ASCII digit for a digit of another script.
+/// Converts katakana to hiragana, and digits of other scripts to ASCII digits. Other characters are
+/// returned unchanged.
 fn plain_character(character: char) -> char {
     const FROM_HIRAGANA_TO_KATAKANA: u32 = 0x60;
     let code = u32::from(character);
@@ -157,8 +163,9 @@ fn plain_character(character: char) -> char {
         .unwrap_or(character)
 }
 
-/// Whether each letter of its script begins a word, because the script has no spaces between words: Chinese, Japanese,
-/// Thai, Lao, Burmese and Khmer. A syllable of Korean is decomposed, and begins with such a letter, too.
+/// Whether a letter can begin a word even in the middle of a text, because its script does not
+/// separate words by spaces: Chinese, Japanese, Thai, Lao, Burmese and Khmer. This also applies to
+/// Korean, whose syllables are decomposed, and begin with such a letter.
 pub(super) fn begins_word(character: char) -> bool {
     matches!(character,
         '\u{e01}'..='\u{e45}' | '\u{e81}'..='\u{ec4}' | '\u{1000}'..='\u{102a}' | '\u{1100}'..='\u{115f}'

@@ -1,39 +1,43 @@
-//! The animal as the store area shows it.
+//! The animal with everything that the store area adds to it: fields, photos, versions and
+//! withdrawals.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 
 use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId, PLACE, Photos};
-use crate::{NewPet, PetId, PetName, PetStatus, words::words};
+use crate::{NewPet, PetId, PetName, PetStatus, named_enum::named_enum};
 
-/// An animal of the store, withdrawn or not. Times have milliseconds.
+/// An animal of the store, in the catalogue or withdrawn. Times have a resolution of one
+/// millisecond.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorePet {
-    /// Given by the store, unique, and never given again.
+    /// Assigned by the store, unique, and never reused.
     pub id: PetId,
     pub name: PetName,
     pub category_id: i64,
-    /// The status. A withdrawn animal keeps the status that it had.
+    /// The sales status. A withdrawn animal keeps its last status.
     pub status: PetStatus,
-    /// Whether the window may show the animal. If not, only the staff and programs with a key see it.
+    /// Whether the window may show the animal. If not, only the staff and programs with an API key
+    /// see it.
     pub is_listed: bool,
-    /// From 1, one higher with each change that a client can see.
+    /// Starts at 1 and increases by one with each change that is visible to clients.
     pub version: i64,
-    /// When it was added; `None` if it is older than the store area.
+    /// When the animal was added; `None` if that was before the store area existed.
     pub created_at: Option<Timestamp>,
-    /// When it last changed; `None` if that is older than the store area.
+    /// When the animal last changed; `None` if that was before the store area existed.
     pub updated_at: Option<Timestamp>,
-    /// The open order that reserves it.
+    /// The open order that reserves the animal.
     pub order_id: Option<OrderId>,
-    /// Whether, when and why it left the catalogue.
+    /// When and why the animal was withdrawn; `None` for an animal in the catalogue.
     pub withdrawal: Option<Withdrawal>,
     pub fields: FieldValues,
     pub photos: Photos,
 }
 
 impl StorePet {
-    /// Returns an animal in its first version, without values of fields and without photos, which is added at `now`.
+    /// Creates an animal that is added at `now`, in its first version, without field values and
+    /// photos.
     pub fn new(id: PetId, new_pet: NewPet, now: Timestamp) -> Self {
         Self {
             id,
@@ -51,10 +55,10 @@ impl StorePet {
         }
     }
 
-    /// Returns the animal with the new values of a patch, in the same version. `new_values` must be the result of
-    /// [`FieldSet::apply`](super::FieldSet::apply) with the patch's fields.
+    /// Returns the patched animal, still with the present version. `new_values` must be the result
+    /// of [`FieldSet::apply`](super::FieldSet::apply) for the fields of the patch.
     pub fn with_patch(&self, patch: PetPatch, new_values: FieldValues) -> Self {
-        // The pattern has no `..`, so that no member is forgotten.
+        // The pattern has no `..`, so that a new member cannot be forgotten here.
         let PetPatch {
             name,
             category_id,
@@ -71,12 +75,13 @@ impl StorePet {
         after
     }
 
-    /// Returns the value of the field that can be the price of an order.
+    /// Returns the value of the field `price`, which can be the price of an order: see
+    /// [`asking_price`](super::asking_price).
     pub fn price(&self) -> Option<&FieldValue> {
         self.fields.get("price")
     }
 
-    /// Returns the place of the animal, such as its kennel.
+    /// Returns the location of the animal, such as its kennel.
     pub fn place(&self) -> Option<&str> {
         match self.fields.get(PLACE)? {
             FieldValue::Text(place) => Some(place),
@@ -84,7 +89,7 @@ impl StorePet {
         }
     }
 
-    /// Returns the length of its texts, in bytes.
+    /// Returns the total length of the texts, field values and photos, in bytes.
     pub fn length(&self) -> usize {
         let note_length = match &self.withdrawal {
             Some(Withdrawal {
@@ -96,18 +101,18 @@ impl StorePet {
     }
 }
 
-/// New values of an animal. `None` keeps the present value.
+/// A change of an animal. `None` keeps the present value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetPatch {
     pub name: Option<PetName>,
     pub category_id: Option<i64>,
-    /// The new status, which is only valid while the animal has no open order.
+    /// The new status. It can change only while the animal has no open order.
     pub status: Option<PetStatus>,
     pub is_listed: Option<bool>,
     pub fields: FieldPatch,
 }
 
-/// The time and the reason for which an animal left the catalogue.
+/// When and why an animal was withdrawn from the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawal {
     pub at: Timestamp,
@@ -115,13 +120,13 @@ pub struct Withdrawal {
     pub note: Option<Note>,
 }
 
-words! {
+named_enum! {
     pub enum WithdrawalReason {
         Died = "died",
         Transferred = "transferred",
         Reclaimed = "reclaimed",
         Mistake = "mistake",
-        /// Another reason, which the note can explain.
+        /// Any other reason, which the note can explain.
         Other = "other",
     }
 }

@@ -1,4 +1,4 @@
-//! The texts that people write into animals, orders and notes: of a limited length, and some of them private.
+//! Free text of limited length in animals, orders and notes, some of it private.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use std::fmt;
 pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
 
 impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
-    /// Returns the text; `None` if it is too short or too long, or contains U+0000.
+    /// Validates a text; `None` if it is too short or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
         is_valid.then_some(Self(text))
     }
 
-    /// Returns the rule for the text, which completes "a string of …": `1 to 500 characters without U+0000`.
+    /// Returns the rule, phrased to follow "a string of": `1 to 500 characters without U+0000`.
     pub fn rule() -> String {
         if MIN == 0 {
             format!("at most {MAX} characters without U+0000")
@@ -23,16 +23,16 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
         }
     }
 
-    /// Returns the text as it was written.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A text that can be about people: 1 to `MAX` characters without U+0000.
+/// A text that can contain personal data: 1 to `MAX` characters without U+0000.
 ///
-/// Such a text is erased at some time. So nothing that stays longer may have it: not the log of changes, a remembered
-/// response or a line of the log.
+/// Such a text is erased after some time. It must therefore never be copied to anything that is
+/// kept longer, such as the log of changes, a remembered response or the service's log output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateText<const MAX: usize>(Text<MAX, 1>);
 
@@ -40,24 +40,24 @@ impl<const MAX: usize> PrivateText<MAX> {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = MAX;
 
-    /// Returns the text; `None` if it is empty or too long, or contains U+0000.
+    /// Validates a text; `None` if it is empty or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
         Text::new(text).map(Self)
     }
 
-    /// Returns the rule for the text, which completes "a string of …".
+    /// Returns the rule, phrased to follow "a string of".
     pub fn rule() -> String {
         Text::<MAX, 1>::rule()
     }
 
-    /// Returns the text as it was written.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
 impl<const MAX: usize> fmt::Debug for PrivateText<MAX> {
-    /// Hides the text, so that no line of the log gets it.
+    /// Hides the text, so that it cannot end up in the service's log output.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("PrivateText(..)")
     }

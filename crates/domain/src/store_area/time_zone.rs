@@ -1,4 +1,4 @@
-//! The time zone of a store, which decides when its days begin and end.
+//! The time zone of a store, which determines when its days begin and end.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,12 @@ use jiff::{
     tz::{TimeZone, TimeZoneDatabase},
 };
 
-/// The time zones that are compiled into the program. The files of the system are not read, so every machine has the same
-/// zones.
+/// The time zone database that is compiled into the program. The system's zone files are ignored,
+/// so that every machine knows the same zones.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The first parts of the names of zones in which people live, such as `Europe` in `Europe/Berlin`.
+/// The IANA regions that are offered for selection, such as `Europe` for `Europe/Berlin`. Technical
+/// zones, such as `Etc/GMT+1`, are left out.
 const REGIONS: [&str; 10] = [
     "Africa",
     "America",
@@ -26,7 +27,7 @@ const REGIONS: [&str; 10] = [
     "Pacific",
 ];
 
-/// A time zone with a name of IANA. The default is UTC.
+/// A time zone from the IANA database, such as `Europe/Berlin`. The default is UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreTimeZone(TimeZone);
 
@@ -37,12 +38,12 @@ impl Default for StoreTimeZone {
 }
 
 impl StoreTimeZone {
-    /// The rule for a name, which completes the sentence "… must be".
+    /// The rule for a name, phrased to follow "… must be".
     pub const RULE: &'static str =
         "the IANA name of a time zone, such as Europe/Berlin, America/New_York or UTC";
 
-    /// Returns the time zone with this name; `None` if there is none. Names are compared in any case: `europe/berlin` is
-    /// `Europe/Berlin`.
+    /// Looks up a time zone by its IANA name, ignoring case: `europe/berlin` is `Europe/Berlin`.
+    /// `None` if there is no such zone.
     pub fn from_name(name: &str) -> Option<Self> {
         let zone = DATABASE.get(name).ok()?;
         if zone.is_unknown() {
@@ -51,40 +52,41 @@ impl StoreTimeZone {
         Some(Self(zone))
     }
 
-    /// Returns the IANA name.
+    /// Returns the IANA name, such as `Europe/Berlin`.
     pub fn as_str(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// Returns the zone for a calculation that days do not suffice for, such as the time of a day in words.
+    /// Returns the underlying zone, for callers that need more than whole days, such as to format a
+    /// time of day.
     pub fn as_zone(&self) -> &TimeZone {
         &self.0
     }
 
-    /// Returns the day at a time.
+    /// Returns the calendar day in this zone at the given time.
     pub fn day_of(&self, time: Timestamp) -> Date {
         self.0.to_datetime(time).date()
     }
 
-    /// Returns the first moment of a day; `None` at the end of the calendar. Usually, that is midnight. Where clocks change at
-    /// midnight, a day can begin at 01:00.
+    /// Returns the start of a day: usually midnight, but 01:00 on a day whose midnight is skipped
+    /// because clocks go forward. `None` beyond the range of [`Timestamp`].
     pub fn start_of_day(&self, day: Date) -> Option<Timestamp> {
         let midnight = day.to_zoned(self.0.clone()).ok()?;
         Some(midnight.timestamp())
     }
 
-    /// Returns the first moment after a day; `None` at the end of the calendar.
+    /// Returns the start of the day after `day`; `None` beyond the range of [`Timestamp`].
     pub fn start_of_next_day(&self, day: Date) -> Option<Timestamp> {
         self.start_of_day(day.tomorrow().ok()?)
     }
 
-    /// Returns the last second of a day; `None` at the end of the calendar.
+    /// Returns the last second of a day; `None` beyond the range of [`Timestamp`].
     pub fn end_of_day(&self, day: Date) -> Option<Timestamp> {
         self.start_of_next_day(day)?.checked_sub(1.second()).ok()
     }
 }
 
-/// The places of a region, by which people choose a time zone.
+/// The time zones of one region, as a form offers them for selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneRegion {
     /// The region, such as `Europe`.
@@ -93,7 +95,7 @@ pub struct ZoneRegion {
     pub zones: Vec<String>,
 }
 
-/// Returns all zones in which people live, by region.
+/// Returns the time zones for selection, grouped by region.
 pub fn zone_regions() -> &'static [ZoneRegion] {
     static ZONE_REGIONS: LazyLock<Vec<ZoneRegion>> =
         LazyLock::new(|| REGIONS.into_iter().map(ZoneRegion::new).collect());
@@ -101,6 +103,7 @@ pub fn zone_regions() -> &'static [ZoneRegion] {
 }
 
 impl ZoneRegion {
+    /// Lists the zones of a region.
     fn new(region: &'static str) -> Self {
         let mut zones = Vec::new();
         for name in DATABASE.available() {

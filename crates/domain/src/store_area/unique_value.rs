@@ -1,6 +1,7 @@
-//! The values that only one animal may have, and the keys by which a store finds two animals with the same value.
+//! The values of unique fields, and the keys by which a store detects two animals with the same
+//! value.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use sha2::{Digest, Sha256};
 
@@ -11,12 +12,13 @@ use super::{
 };
 use crate::{PetId, text::hex_digits};
 
-/// The key of a value that only one animal may have. Two values with the same key count as the same.
+/// The key of a value of a unique field. Values with the same key are considered equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UniqueKey {
     /// The name of the field.
     pub field: String,
-    /// The value, as [`super::FieldKind::key`] compares it, or its hash if that is long.
+    /// The [key](super::FieldKind::key) of the value, or a hash of the key if it is too long for an
+    /// index.
     pub text: String,
 }
 
@@ -28,7 +30,7 @@ pub struct UniqueValueOwner {
 }
 
 impl FieldSet {
-    /// Returns the keys of the values that no other animal may have.
+    /// Returns the keys of all values that belong to unique fields.
     pub fn unique_keys(&self, values: &FieldValues) -> Vec<UniqueKey> {
         values
             .iter()
@@ -36,7 +38,7 @@ impl FieldSet {
             .collect()
     }
 
-    /// Returns the key of a value; `None` if other animals may also have the value.
+    /// Returns the key of a value; `None` if its field is not unique.
     pub fn unique_key(&self, name: &str, value: &FieldValue) -> Option<UniqueKey> {
         let field = self.find(name)?;
         if !field.is_unique {
@@ -50,12 +52,13 @@ impl FieldSet {
     }
 }
 
-/// Returns the text of the key under which a store has a unique text. Migrations compute former keys with it once more.
+/// Returns the key under which a store saves a text of a unique field. Migrations use this to
+/// recompute keys that earlier releases stored.
 pub fn unique_text_key(text: &str) -> String {
     shorten_key(compact_key(identity_key(text)))
 }
 
-/// Returns the key, or `sha256:` with its hash if the key is too long for an index.
+/// Returns the key, or `sha256:` followed by its hash if the key is too long for an index.
 fn shorten_key(key: String) -> String {
     if key.len() <= MAX_KEY_BYTES {
         return key;

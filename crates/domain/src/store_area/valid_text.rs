@@ -1,12 +1,12 @@
-//! The checks of texts that several rules share.
+//! Text validation that several types share.
 
 use jiff::civil::Date;
 
 use crate::text::readable::is_ignored_by_fonts;
 
-/// Whether the text is a date in its only valid form, such as `2024-02-29`.
+/// Whether a text is an existing date in the form YYYY-MM-DD, such as `2024-02-29`.
 pub fn is_date(text: &str) -> bool {
-    // Years before 0 have more digits.
+    // The length excludes years before 0, which are written with more digits.
     text.len() == 10
         && text
             .parse::<Date>()
@@ -18,7 +18,8 @@ pub(super) fn is_text(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
 }
 
-/// Whether a text has at most `max` characters, one of them visible, and no control characters except line breaks.
+/// Whether a text has at most `max` characters, one of them visible, and no control characters
+/// except line breaks.
 pub(super) fn is_paragraph(text: &str, max: usize) -> bool {
     let has_control_character = text
         .chars()
@@ -26,7 +27,8 @@ pub(super) fn is_paragraph(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
 }
 
-/// Whether a reader can see the character, and not only its effect on other characters.
+/// Whether a character is visible by itself: neither whitespace, nor a control character, nor
+/// ignored by fonts.
 pub(super) fn is_visible(character: char) -> bool {
     !is_ignored_by_fonts(character) && !character.is_whitespace() && !character.is_control()
 }

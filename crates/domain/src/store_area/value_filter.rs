@@ -1,24 +1,25 @@
-//! The filter of a search for animals that have one value in a field.
+//! The search filter for the value of a field.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{
     FieldDefinition, FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues,
     RequestedValue,
 };
 
-/// A filter of a search: the value that animals must have in a field.
+/// A search filter that requires a value in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueFilter {
     pub field: FieldName,
     pub kind: FieldKind,
     pub is_unique: bool,
-    /// The value in the form in which values of this kind are compared: [`FieldKind::key`].
+    /// The key of the value, by which values of this kind are compared: see [`FieldKind::key`].
     pub key: String,
 }
 
 impl ValueFilter {
-    /// Returns the filter for a value of a field; `None` if no search looks for such values.
+    /// Creates the filter for a value of a field; `None` if values of this kind cannot be searched
+    /// for.
     pub(super) fn new(field: &FieldDefinition, value: &FieldValue) -> Option<Self> {
         let key = field.kind.key(field.is_unique, value)?;
         Some(Self {
@@ -29,7 +30,7 @@ impl ValueFilter {
         })
     }
 
-    /// Whether these values have the value of the filter.
+    /// Whether the values of an animal match the filter.
     pub(super) fn matches(&self, values: &FieldValues) -> bool {
         let Some(value) = values.get(self.field.as_str()) else {
             return false;
@@ -41,10 +42,11 @@ impl ValueFilter {
 }
 
 impl FieldSet {
-    /// Parses the filter of a search for the value `text` of the field `name`, written as in a cell of a table.
+    /// Parses a filter for the field `name`. `text` is the value as it is written in a cell of a
+    /// table.
     ///
-    /// With a field `age` of the kind integer, `age` and `3` are a filter, and `age` and `03` are an error. A value
-    /// that is no longer one of the choices can be searched for, because animals can still have it.
+    /// For example, if `age` is a field of the kind integer, `3` is valid, and `03` is an error. A
+    /// value that is no longer one of the choices is accepted, because animals can still have it.
     pub fn parse_filter(&self, name: &str, text: &str) -> Result<ValueFilter, FieldProblem> {
         let field = self.find(name).ok_or_else(|| self.unknown_field(name))?;
         if field.kind == FieldKind::LongText {

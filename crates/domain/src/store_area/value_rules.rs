@@ -1,15 +1,15 @@
-//! The rule for the values of a field: how a text becomes a value, which values are valid, and the sentence that says so.
+//! Parsing and validation of field values, and the error messages about invalid ones.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::{Choices, Decimal, FieldDefinition, FieldValue, RequestedValue, valid_text::is_date};
 
-/// The maximum number of choices in a message.
+/// The maximum number of choices that an error message lists.
 const MAX_CHOICES_IN_MESSAGE: usize = 20;
 
 impl FieldDefinition {
-    /// Parses the text in a cell of a table, which is the value in JSON without quotes: `3`, `true` or
-    /// `2020-05-01`. A choice is its value, not its label, whatever the case of its letters.
+    /// Parses the text in a cell of a table: the JSON form of a value, without quotes, such as `3`,
+    /// `true` or `2020-05-01`. A choice is given by its value in any case, not by its label.
     pub fn parse_cell(&self, text: &str) -> RequestedValue {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
         let value_text = choice.map_or(text, String::as_str);
@@ -19,8 +19,8 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns the stored value of a choice for its value or its label, whatever the case of their letters. Returns
-    /// other values as they are.
+    /// Replaces the value or label of a choice, in any case, by the choice's value in its stored
+    /// spelling. Other values are returned unchanged.
     pub fn resolve_choice(&self, requested: RequestedValue) -> RequestedValue {
         let RequestedValue::Set(FieldValue::Text(text)) = &requested else {
             return requested;
@@ -35,7 +35,7 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns a value that is new at `now`; `None` if it is not valid.
+    /// Returns a value that an animal gets at `now`; `None` if it is invalid.
     pub fn validate(&self, requested: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
         let RequestedValue::Set(value) = requested else {
             return None;
@@ -43,7 +43,8 @@ impl FieldDefinition {
         self.allows_new(value, now).then(|| value.clone())
     }
 
-    /// Whether an animal can get this value at `now`. Prices, days of birth and choices have rules beyond their kind.
+    /// Whether an animal can get this value at `now`. Prices, dates of birth and choices have
+    /// stricter rules than other values of their kind.
     fn allows_new(&self, value: &FieldValue, now: Timestamp) -> bool {
         match (value, &self.choices) {
             (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
@@ -51,7 +52,7 @@ impl FieldDefinition {
                 Decimal::new(text).is_some_and(|price| !price.has_minus())
             }
             (FieldValue::Text(text), None) if self.is_birth() => {
-                // Somewhere on earth, the next day of UTC has begun already.
+                // In time zones ahead of UTC, it may already be tomorrow.
                 let today = now.to_zoned(TimeZone::UTC).date();
                 let tomorrow = today.tomorrow().unwrap_or(Date::MAX);
                 is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
@@ -60,14 +61,14 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns the rule for a value, as a sentence about the member or the parameter with this name before the point:
-    /// `fields.age is of the kind integer and must be …`.
+    /// Returns the rule for a value as a complete sentence:
+    /// `fields.age is of the kind integer and must be …`. `parent` is the part of the member or
+    /// parameter name before the dot.
     pub(super) fn rule_sentence(&self, parent: &str) -> String {
         format!("{parent}.{} {}.", self.name.as_str(), self.rule())
     }
 
-    /// Returns the rule for a value, as the rest of a sentence that begins with the name of the
-    /// field.
+    /// Returns the rule for a value, phrased to follow the name of the field.
     pub fn rule(&self) -> String {
         let value_rule = match &self.choices {
             Some(choices) => choices_rule(choices),
@@ -83,7 +84,7 @@ impl FieldDefinition {
     }
 }
 
-/// Returns a rule such as `one of male, female`.
+/// Returns the rule for choices, such as `one of male, female`.
 fn choices_rule(choices: &Choices) -> String {
     let values = choices.values();
     let first_values: Vec<&str> = values

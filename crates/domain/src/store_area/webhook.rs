@@ -1,64 +1,74 @@
-//! Webhooks: the endpoints that get messages about changes, and their progress.
+//! Webhooks: the endpoints to which changes are delivered as messages, and the state of the
+//! delivery.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Act, ActType, ChangeType, Label, Patch, WebhookId};
-use crate::words::{Word, words};
+use crate::named_enum::{MaybeKnown, named_enum};
 
-/// An endpoint that gets messages about changes, as the interface shows it.
+/// A webhook, with the members that the interface shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     pub id: WebhookId,
     pub url: String,
-    /// The types of the changes that are sent; `None` for all types.
-    pub types: Option<Vec<Word<ChangeType>>>,
+    /// The types of changes to deliver; `None` for all types.
+    pub types: Option<Vec<MaybeKnown<ChangeType>>>,
     pub description: Option<Label>,
-    /// The reason why nothing is sent; `None` if the webhook is enabled.
+    /// Why the webhook is disabled; `None` if it is enabled.
     pub disabled: Option<DisabledReason>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// From 1, one higher with each change.
+    /// Starts at 1 and increases by one with each change.
     pub version: i64,
 }
 
 impl Webhook {
     /// The maximum number of webhooks of a store.
     pub const MAX: i64 = 100;
-    /// The number of test messages that may wait. A few more can wait if several are added at the same moment.
+    /// The maximum number of test messages that may wait to be sent. Concurrent requests can exceed
+    /// it by a few.
     pub const MAX_TESTS: i64 = 64;
 
-    /// Whether changes of this type are sent.
-    pub fn wants(&self, kind: &Word<ChangeType>) -> bool {
+    /// Whether changes of this type are delivered to the webhook.
+    pub fn wants(&self, kind: &MaybeKnown<ChangeType>) -> bool {
         self.types.as_ref().is_none_or(|types| types.contains(kind))
     }
 
-    /// Returns the types in the form in which a store keeps them: `pet.added pet.changed`.
+    /// Returns the types in the form in which a store saves them, separated by spaces:
+    /// `pet.added pet.changed`.
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
-        Some(types.iter().map(Word::as_str).collect::<Vec<_>>().join(" "))
+        Some(
+            types
+                .iter()
+                .map(MaybeKnown::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
     }
 
-    /// Parses the types in the text of [`Webhook::types_text`], also types of a later release.
-    pub fn parse_types(text: &str) -> Vec<Word<ChangeType>> {
-        text.split(' ').map(Word::from_name).collect()
+    /// Parses the stored form of [`Webhook::types_text`]. Types that only a later release knows are
+    /// kept.
+    pub fn parse_types(text: &str) -> Vec<MaybeKnown<ChangeType>> {
+        text.split(' ').map(MaybeKnown::from_name).collect()
     }
 }
 
-words! {
+named_enum! {
     pub enum DisabledReason {
-        /// Every attempt failed for five days.
+        /// All attempts have failed for five days.
         Failures = "failures",
         /// The endpoint responded with 410.
         Gone = "gone",
-        /// A request or a command asked for it.
+        /// Somebody disabled the webhook, by a request or a command.
         Request = "request",
     }
 }
 
 impl DisabledReason {
-    /// Returns the act in the audit trail when the service disables a webhook for this reason.
+    /// Returns the act for the audit trail when a webhook is disabled for this reason.
     pub fn act(self, webhook: WebhookId) -> Act {
         let mut act = Act::for_webhook(ActType::WebhookDisabled, webhook);
         act.details
@@ -67,23 +77,23 @@ impl DisabledReason {
     }
 }
 
-/// A webhook as a store keeps it.
+/// A webhook as it is stored, with its secrets and delivery state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredWebhook {
     /// The part that the interface shows.
     pub webhook: Webhook,
     pub secrets: SealedSecrets,
-    /// The progress of its messages.
+    /// How far the delivery has progressed.
     pub progress: DeliveryProgress,
-    /// The process that sends them.
+    /// The lease of the process that delivers to the webhook.
     pub lease: Lease,
 }
 
 impl StoredWebhook {
-    /// The time during which messages are also signed with a replaced secret.
+    /// How long messages are also signed with the previous secret after a rotation.
     const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
-    /// Replaces the encrypted secret.
+    /// Replaces the secret. `secret` is already encrypted.
     pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
         let until = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
         let secrets = SealedSecrets {
@@ -93,7 +103,7 @@ impl StoredWebhook {
         Self::change(self.webhook.clone(), secrets, None, now)
     }
 
-    /// Changes values of the webhook; `None` if it already has these values.
+    /// Applies a patch to the webhook; `None` if it changes nothing.
     pub fn patch(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
@@ -108,7 +118,7 @@ impl StoredWebhook {
         Some(Self::change(after, self.secrets.clone(), None, now))
     }
 
-    /// Enables the webhook; `None` if it is enabled already.
+    /// Enables the webhook; `None` if it is already enabled.
     pub fn enable(
         &self,
         restart: RestartPoint,
@@ -127,7 +137,7 @@ impl StoredWebhook {
         ))
     }
 
-    /// Disables the webhook; `None` if it is disabled already.
+    /// Disables the webhook; `None` if it is already disabled.
     pub fn disable(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
         if self.webhook.disabled.is_some() {
             return None;
@@ -140,7 +150,7 @@ impl StoredWebhook {
         Some(change)
     }
 
-    /// Returns the next version of the webhook, and the change that stores it.
+    /// Returns the webhook with the next version number, and the change to be saved.
     fn change(
         mut after: Webhook,
         secrets: SealedSecrets,
@@ -158,129 +168,133 @@ impl StoredWebhook {
     }
 }
 
-/// New values of a webhook. `None` keeps the present value.
+/// A change of a webhook. `None` keeps the present value.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPatch {
     pub url: Option<String>,
-    pub types: Patch<Vec<Word<ChangeType>>>,
+    pub types: Patch<Vec<MaybeKnown<ChangeType>>>,
     pub description: Patch<Label>,
     pub disable: bool,
 }
 
-/// The encrypted secrets of a webhook. The store cannot read them.
+/// The signing secrets of a webhook. They are encrypted with a key that the store does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecrets {
     /// The secret with which every message is signed.
     pub current: Vec<u8>,
-    /// The secret before the current one, and the time until which messages are also signed with it.
+    /// The previous secret, and the time until which messages are signed with it, too.
     pub previous: Option<(Vec<u8>, Timestamp)>,
 }
 
-/// The progress of the messages of a webhook through the log of changes.
+/// How far the messages of a webhook have progressed through the log of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeliveryProgress {
-    /// The number of a change. Each change up to it was delivered, or waits ([`WaitingMessage`]), or has a type that is not
-    /// sent.
+    /// The number of the last processed change. Every change up to it has been delivered, is a
+    /// [`WaitingMessage`], or has a type that is not delivered to the webhook.
     pub cursor: i64,
-    /// The number of the last change up to `cursor` that became a message.
+    /// The number of the last change up to `cursor` for which there was a message.
     pub last: Option<i64>,
-    /// The time since which every attempt has failed; `None` if the last attempt succeeded.
+    /// Since when all attempts have failed; `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
 }
 
-/// The lease of the process that sends the messages of a webhook. Another process that sees the same
-/// lease for a while takes it, so no clock needs to agree with another clock.
+/// The lease of the process that delivers the messages of a webhook. The holder keeps renewing it.
+/// A process that sees the same lease unchanged for some time takes it over, so the clocks of the
+/// processes need not agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lease {
-    /// A random number of the process; 0 if no process has the lease.
+    /// A random number that identifies the process; 0 if no process holds the lease.
     pub holder: i64,
-    /// One higher with each renewal.
+    /// Increases by one with each renewal.
     pub beat: i64,
 }
 
-/// A message that failed, or that waits for a failed message.
+/// A message that is waiting for a retry, or for an earlier message in its lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingMessage {
-    /// The number of its change.
+    /// The number of the change that the message is about.
     pub seq: i64,
-    /// The number of the change of the message before it.
+    /// The number of the change of the previous message.
     pub previous: Option<i64>,
-    /// The lane, whose messages are delivered in order, such as `pet:7`; `None` for a message that waits for no other message.
+    /// The lane of the message, such as `pet:7`. Messages of one lane are delivered in order.
+    /// `None` for a message that need not wait for any other.
     pub lane: Option<String>,
     pub failures: u32,
-    /// The time of the next attempt; `None` if it waits for another message.
+    /// When the next attempt is due; `None` while the message waits for another one.
     pub due_at: Option<Timestamp>,
 }
 
-/// A message that tests a webhook.
+/// A test message to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestMessage {
     pub webhook: WebhookId,
-    /// The `webhook-id` of the message.
+    /// The `webhook-id` header of the message.
     pub message_id: String,
 }
 
-/// An attempt to deliver a message, at the time of its end.
+/// A completed attempt to deliver a message. `at` is the time of its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The `webhook-id` of the message.
+    /// The `webhook-id` header of the message.
     pub message_id: String,
     pub at: Timestamp,
     pub status: Option<u16>,
-    /// The duration of the attempt, in milliseconds.
+    /// How long the attempt took, in milliseconds.
     pub duration_ms: i64,
     pub error: Option<String>,
 }
 
-/// A change of a webhook by an actor.
+/// A change of a webhook that an actor requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookChange {
     Add(StoredWebhook),
-    /// Changes what the interface shows, and its secrets.
+    /// Replaces the members that the interface shows, and the secrets.
     Change {
         after: Webhook,
         secrets: SealedSecrets,
-        /// The place where an enabled webhook continues.
+        /// Where the delivery continues, if the webhook is enabled again.
         restart: Option<RestartPoint>,
     },
-    /// Deletes the webhook with the messages that wait for it.
+    /// Deletes the webhook, together with its waiting messages.
     Delete {
         id: WebhookId,
         version: i64,
     },
-    /// Adds a test message, which a process then sends.
+    /// Queues a test message.
     Test(TestMessage),
-    /// Changes nothing, but remembers the response.
+    /// Changes nothing, but saves the response for repetitions of the request.
     Nothing,
 }
 
-/// The place in the log of changes where an enabled webhook continues.
+/// Where in the log of changes the delivery continues when a webhook is enabled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestartPoint {
-    /// The place where it stopped. Messages that wait are due at this time.
+    /// Continues where it stopped. Waiting messages become due at this time.
     Resume(Timestamp),
-    /// The place after the change with this number. Messages that wait are dropped.
+    /// Continues after the change with this number, and drops waiting messages.
     From(i64),
 }
 
-/// The results of a process that sends the messages of a webhook.
+/// The results of delivering messages of a webhook, which the process saves together with its
+/// lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryUpdate {
     pub webhook: WebhookId,
-    /// The lease that the process saw. Nothing is saved if the store has another one.
+    /// The lease that the process last saw. If the stored lease has changed since, nothing is
+    /// saved.
     pub seen_lease: Lease,
-    /// The lease from now on.
+    /// The new lease.
     pub lease: Lease,
-    /// The new progress; `None` if the process only takes the lease.
+    /// The new progress; `None` if the process only takes over or renews the lease.
     pub progress: Option<DeliveryProgress>,
-    /// The messages that wait, if they are new or changed.
+    /// The waiting messages that are new or have changed.
     pub waiting: Vec<WaitingMessage>,
-    /// The numbers of the changes whose messages wait no longer.
+    /// The numbers of the changes whose messages no longer wait.
     pub done: Vec<i64>,
-    /// The attempts in the order in which they ended.
+    /// The completed attempts, in the order in which they ended.
     pub attempts: Vec<Attempt>,
-    /// The time before which attempts are deleted.
+    /// Attempts from before this time are deleted.
     pub forget_before: Option<Timestamp>,
-    /// The reason and the time if the webhook is disabled.
+    /// Why and when to disable the webhook, if it is to be disabled.
     pub disable: Option<(DisabledReason, Timestamp)>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The number of a webhook, from 1. It is never given to another webhook.
+/// The number of a webhook, from 1. Numbers are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebhookId(pub i64);
 

@@ -1,9 +1,11 @@
-//! Cells of CSV files that a spreadsheet would read as formulas.
+//! Protection against formula injection: cells of a CSV file that a spreadsheet would execute as
+//! formulas.
 
 use std::borrow::Cow;
 
-/// Puts `'` before each character that begins a formula, wherever a cell may begin: a spreadsheet
-/// may use another separator than the comma, and skip whitespace.
+/// Escapes formulas with a leading `'`, at every position where a spreadsheet might start a cell:
+/// at the beginning, and after any common separator, because not every spreadsheet splits at
+/// commas. Whitespace before the formula is skipped.
 ///
 /// ```
 /// use petstore_domain::text::formulas::without_formulas;
@@ -13,7 +15,7 @@ use std::borrow::Cow;
 /// ```
 pub fn without_formulas(text: &str) -> Cow<'_, str> {
     let mut safe_text = String::new();
-    // The length of the part of `text` that `safe_text` has.
+    // How much of `text` has been copied to `safe_text`, in bytes.
     let mut copied_length = 0;
     let mut is_cell_start = true;
     for (position, character) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Texts of strangers, in a form that people can read.
+//! Display of untrusted text, without characters that could mislead the reader.
 
 /// The maximum length of a name in a list, in characters.
 pub const SHORT_LENGTH: usize = 60;
@@ -6,8 +6,9 @@ pub const SHORT_LENGTH: usize = 60;
 /// The maximum length of a text on its own page, in characters.
 pub const LONG_LENGTH: usize = 1000;
 
-/// Returns a text as people can read it: with spaces for line ends, without control characters, which could hide or
-/// reorder what follows, and with at most `max_length` characters.
+/// Returns a text in a form that is safe to display: on one line, truncated to `max_length`
+/// characters, and with U+FFFD in place of characters that could hide or reorder the text after
+/// them.
 ///
 /// ```
 /// use petstore_domain::text::readable::readable;
@@ -17,7 +18,7 @@ pub const LONG_LENGTH: usize = 1000;
 /// ```
 pub fn readable(text: &str, max_length: usize) -> String {
     let is_cut = text.len() > max_length;
-    // Most texts are plain: then each byte is a character.
+    // Fast path: in printable ASCII, which most texts are, each byte is one character.
     if let Some(beginning) = text.get(..text.len().min(max_length))
         && is_plain(beginning)
     {
@@ -39,16 +40,16 @@ pub fn readable(text: &str, max_length: usize) -> String {
     readable_text
 }
 
-/// Whether all characters of a text are visible ASCII or spaces. This looks at all bytes even after one that is not,
-/// because processors look at 16 bytes at once if no byte ends the search.
+/// Whether all characters of a text are printable ASCII. A fold without early exit is used instead
+/// of `all`, so that the compiler can vectorize it.
 fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |are_plain, byte| {
         are_plain & matches!(byte, b' '..=b'~')
     })
 }
 
-/// Returns a space for a line end or a tab, and U+FFFD for another control character and for a character that changes the
-/// direction of text.
+/// Returns a space for a line break or a tab, and U+FFFD for any other control character and for
+/// characters that change the direction of text.
 fn readable_character(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',
@@ -58,13 +59,14 @@ fn readable_character(character: char) -> char {
     }
 }
 
-/// Whether people see anything of a text: a character that is neither a space nor ignored by fonts.
+/// Whether a text contains at least one visible character: neither whitespace nor ignored by fonts.
 pub fn is_visible(text: &str) -> bool {
     text.chars()
         .any(|character| !character.is_whitespace() && !is_ignored_by_fonts(character))
 }
 
-/// Whether fonts show nothing of a character (`Default_Ignorable_Code_Point` of Unicode, and the empty braille pattern).
+/// Whether a character is rendered as nothing: it is a `Default_Ignorable_Code_Point` of Unicode,
+/// or the empty braille pattern.
 pub(crate) fn is_ignored_by_fonts(character: char) -> bool {
     matches!(
         character,

@@ -1,16 +1,16 @@
-//! Bytes as text for a URL, with a checksum, by which an altered or truncated text is detected. Cursors are such texts: a
-//! cursor grants no access, so it needs no secret.
+//! An encoding of bytes as URL-safe text with a checksum, which detects altered or truncated text.
+//! It is used for cursors. A cursor grants no access, so a checksum without a secret is enough.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-/// Encodes the parts, one after the other, and their CRC-32: see [`decode`].
+/// Encodes the concatenated parts and their CRC-32 as URL-safe Base64.
 pub fn encode(parts: &[&[u8]]) -> String {
     let mut bytes = parts.concat();
     bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Returns the bytes in a text that [`encode`] made; `None` for any other text.
+/// Decodes a text that [`encode`] produced; `None` for any other text.
 ///
 /// ```
 /// use petstore_domain::text::sealed::{decode, encode};

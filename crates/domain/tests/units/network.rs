@@ -9,7 +9,7 @@ fn networks_contain_their_addresses() {
         .map(|text| text.parse().unwrap())
         .into_iter()
         .collect();
-    let contain = |text: &str| proxies.contain(text.parse().unwrap());
+    let contain = |text: &str| proxies.contains(text.parse().unwrap());
     for proxy in ["10.1.2.3", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"] {
         assert!(contain(proxy), "{proxy}");
     }

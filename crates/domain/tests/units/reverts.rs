@@ -7,7 +7,7 @@ use petstore_domain::{
     store_area::{
         AltText, Category, Change, ChangeType, Command, Contact, Decimal, FieldDefinition,
         FieldKind, FieldName, FieldPatch, FieldSet, FieldValue, Focus, Label, NewOrder, NewPhoto,
-        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PHOTOS_COME_BACK_WITHIN, Patch,
+        Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, PHOTO_RESTORE_WINDOW, Patch,
         PetPatch, PhotoId, PhotoPatch, Preconditions, PresentState, Reason, Refusal,
         RequestedValue, Resource, Reversal, StorePet, UniqueValueOwner, WithdrawalReason, decide,
     },
@@ -574,7 +574,7 @@ fn a_deleted_photo_comes_back_while_its_files_are_there() {
     let mut shop = with_photos();
     let act = shop.act(&[delete_photo(2)]);
     let mut late = shop.clone();
-    let within = PHOTOS_COME_BACK_WITHIN.as_secs();
+    let within = PHOTO_RESTORE_WINDOW.as_secs();
     late.now = NOW + within;
     assert!(matches!(late.revert(&act), Err(Refusal::NotRevertible(_))));
     late.now = NOW + within - 1;

@@ -1,71 +1,73 @@
-//! Days as people and programs write them.
+//! Dates, as people and programs write them.
 
 use jiff::civil::Date;
 use petstore_domain::store_area::whole_key;
 
 use super::words::TableWords;
 
-/// The words between the parts of a day.
+/// The words without a meaning of their own between the parts of a date.
 const FILLERS: [&str; 6] = ["de", "del", "of", "den", "le", "the"];
 
-/// The last year of this century that two digits mean: `49` is 2049, and `50` is 1950, as in Excel.
+/// The last two-digit year of this century, as in Excel: `49` means 2049, and `50` means 1950.
 const LAST_SHORT_YEAR: i16 = 49;
 
-/// Parses a day, with the names of months in all languages. Points are between day, month and year.
+/// Parses a date, with the name of its month in any language. Numbers with points between them are
+/// in the order day, month, year.
 ///
-/// Example: `25.03.2024`, `25 mars 24`, `Monday, March 25, 2024` and `2024-03-25T00:00:00` are the same day.
+/// Example: `25.03.2024`, `25 mars 24`, `Monday, March 25, 2024` and `2024-03-25T00:00:00` are the
+/// same date.
 ///
 /// # Errors
 ///
-/// `03/04/2024` has two meanings in English, which the error has.
+/// A date such as `03/04/2024` is ambiguous in English. The error has both meanings.
 pub(super) fn parse_date(text: &str, words: &TableWords) -> Result<Option<Date>, [Date; 2]> {
     let text = text.trim().to_lowercase();
-    let Some(day) = without_midnight(&text) else {
+    let Some(day) = strip_midnight(&text) else {
         return Ok(None);
     };
-    let mut parts = date_parts(day);
+    let mut parts = split_date(day);
     if parts.len() == 4 && is_weekday(parts[0], words) {
         parts.remove(0);
     }
     match *parts {
-        [first, second, third] => read_parts(day, [first, second, third], words),
+        [first, second, third] => parse_three_parts(day, [first, second, third], words),
         [digits] => Ok(date_without_separators(digits)),
         _ => Ok(None),
     }
 }
 
-/// Parses a month or a year, and returns its first day: 1 January 2019 for `2019`, and 1 May 2019 for `05/2019`, `Mai 2019`
-/// and `2019-05`.
+/// Parses a month or a year, and returns its first day: 1 January 2019 for `2019`, and 1 May 2019
+/// for `05/2019`, `Mai 2019` and `2019-05`.
 pub(super) fn parse_month_or_year(text: &str, words: &TableWords) -> Option<Date> {
     let text = text.trim().to_lowercase();
-    match *date_parts(&text) {
-        [year] => date(year, "1", "1", words),
-        [first, second] => {
-            date(first, second, "1", words).or_else(|| date(second, first, "1", words))
-        }
+    match *split_date(&text) {
+        [year] => parse_date_parts(year, "1", "1", words),
+        [first, second] => parse_date_parts(first, second, "1", words)
+            .or_else(|| parse_date_parts(second, first, "1", words)),
         _ => None,
     }
 }
 
-/// Returns both meanings of a month with two digits, if the text is one: `Mar-24` can be 24 March, or March 2024. Excel shows
-/// `3/24` and `March 2024` so. The meanings are the last such day before `today`, and the first day of the month.
+/// Parses the name of a month with two digits: `Mar-24` can be 24 March, or March 2024, because
+/// Excel displays both `3/24` and `March 2024` in this way. The two meanings are the last such day
+/// that is not after `today`, and the first day of the month.
 ///
-/// Two digits that no month has as a day, as in `Mar-99`, mean only a year.
-pub(super) fn month_with_digits(
+/// Digits that cannot be a day of the month, as in `Mar-99`, can only mean a year.
+pub(super) fn parse_month_with_digits(
     text: &str,
     today: Date,
     words: &TableWords,
 ) -> Option<MonthWithDigits> {
     let text = text.trim().to_lowercase();
-    let [month_name, digits] = *date_parts(&text) else {
+    let [month_name, digits] = *split_date(&text) else {
         return None;
     };
     month_by_prefix(month_name, words)?;
     if digits.len() != 2 || !is_digits(digits) {
         return None;
     }
-    let first_of_month = date(&full_year(digits), month_name, "1", words)?;
-    let day_in = |year: i16| date(&year.to_string(), month_name, digits, words);
+    let first_of_month = parse_date_parts(&expand_year(digits), month_name, "1", words)?;
+    let day_in = |year: i16| parse_date_parts(&year.to_string(), month_name, digits, words);
     let day = day_in(today.year())
         .filter(|day| *day <= today)
         .or_else(|| day_in(today.year() - 1));
@@ -75,48 +77,52 @@ pub(super) fn month_with_digits(
     }
 }
 
-/// The meanings of a month with two digits.
+/// What a month with two digits can mean.
 pub(super) enum MonthWithDigits {
-    /// The first day of a month, because no day has these digits.
+    /// The first day of the month, because the digits can only be a year.
     Month(Date),
-    /// A day of an unknown year, and the first day of a month.
+    /// The last such day that is not after today, and the first day of the month.
     Ambiguous([Date; 2]),
 }
 
-/// Returns the parts of a day that have a meaning: `25`, `märz` and `2024` of `25. märz 2024`.
-fn date_parts(day: &str) -> Vec<&str> {
+/// Splits a date into its meaningful parts: `25. märz 2024` becomes `25`, `märz` and `2024`.
+fn split_date(day: &str) -> Vec<&str> {
     day.split(|character: char| character.is_whitespace() || ".,/-".contains(character))
         .filter(|part| !part.is_empty() && !FILLERS.contains(part))
         .collect()
 }
 
-/// Returns the day of three parts. The year is the last or the first part.
-fn read_parts(
+/// Parses a date with three parts. The year is the first or the last part.
+fn parse_three_parts(
     day: &str,
     [first, second, third]: [&str; 3],
     words: &TableWords,
 ) -> Result<Option<Date>, [Date; 2]> {
-    let year_first = date(first, second, third, words);
-    let year = full_year(third);
-    let usual_date = year_first.or_else(|| date(&year, second, first, words));
-    let month_first = date(&year, first, second, words);
+    let year_first = parse_date_parts(first, second, third, words);
+    let year = expand_year(third);
+    let usual_date = year_first.or_else(|| parse_date_parts(&year, second, first, words));
+    let month_first = parse_date_parts(&year, first, second, words);
     let has_points = day.contains('.');
-    match (usual_date, month_first) {
-        (Some(usual_date), Some(month_first))
-            if usual_date != month_first && !words.day_first && !has_points =>
-        {
-            Err([usual_date, month_first])
-        }
-        (Some(usual_date), _) => Ok(Some(usual_date)),
-        // With points, only the name of a month can come first.
-        (None, month_first) if !has_points || month_by_prefix(first, words).is_some() => {
-            Ok(month_first)
-        }
-        (None, _) => Ok(None),
+    let Some(usual_date) = usual_date else {
+        // With points, the month can come first only as a name.
+        let can_begin_with_month = !has_points || month_by_prefix(first, words).is_some();
+        return Ok(if can_begin_with_month {
+            month_first
+        } else {
+            None
+        });
+    };
+    if let Some(month_first) = month_first
+        && usual_date != month_first
+        && !words.day_first
+        && !has_points
+    {
+        return Err([usual_date, month_first]);
     }
+    Ok(Some(usual_date))
 }
 
-/// Returns a day in the form that databases write: 3 May 2024 for `20240503`.
+/// Parses a date in the compact form of databases: `20240503` is 3 May 2024.
 fn date_without_separators(digits: &str) -> Option<Date> {
     if digits.len() != 8 || !is_digits(digits) || !["19", "20"].contains(&&digits[..2]) {
         return None;
@@ -127,8 +133,8 @@ fn date_without_separators(digits: &str) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-/// Parses a day from its parts. The month is a number or a name.
-fn date(year: &str, month_text: &str, day: &str, words: &TableWords) -> Option<Date> {
+/// Parses a date from a year of four digits, a month that is a number or a name, and a day.
+fn parse_date_parts(year: &str, month_text: &str, day: &str, words: &TableWords) -> Option<Date> {
     if year.len() != 4 || !is_digits(year) {
         return None;
     }
@@ -148,8 +154,8 @@ fn date(year: &str, month_text: &str, day: &str, words: &TableWords) -> Option<D
     Date::new(year.parse().ok()?, month, day.parse().ok()?).ok()
 }
 
-/// Returns a year with four digits: `2024` for `24`. Other text stays as it is.
-fn full_year(year: &str) -> String {
+/// Expands a year of two digits: `24` becomes `2024`. Other text stays as it is.
+fn expand_year(year: &str) -> String {
     if year.len() != 2 || !is_digits(year) {
         return year.to_owned();
     }
@@ -159,10 +165,12 @@ fn full_year(year: &str) -> String {
     }
 }
 
-/// Returns the number of the only month whose name begins like this in any language.
+/// Returns the number of the month whose name begins with this text in any language. Returns `None`
+/// if there are several.
 ///
-/// Example: `jan` is 1, and `jui` is none, because it can be `juin` or `juillet`. Fewer than three letters are no month,
-/// because they are often another word, such as `no` or `de`.
+/// Example: `jan` is 1, and `jui` is ambiguous, because it can be `juin` or `juillet`. Texts of
+/// fewer than three letters are no month, because they are often another word, such as `no` or
+/// `de`.
 fn month_by_prefix(beginning: &str, words: &TableWords) -> Option<i8> {
     let beginning = whole_key(beginning);
     if beginning.chars().count() < 3 {
@@ -181,7 +189,7 @@ fn month_by_prefix(beginning: &str, words: &TableWords) -> Option<i8> {
     matching_month
 }
 
-/// Whether a word is the name of a day of the week, or its first two letters or more.
+/// Whether a word is the name of a weekday, or a prefix of it with at least two letters.
 fn is_weekday(word: &str, words: &TableWords) -> bool {
     let beginning = whole_key(word);
     beginning.len() >= 2
@@ -191,11 +199,11 @@ fn is_weekday(word: &str, words: &TableWords) -> bool {
             .any(|weekday| weekday.starts_with(&beginning))
 }
 
-/// Returns a day without the time of midnight after it; `None` if another time follows, because it may belong to another day
-/// elsewhere on earth.
+/// Removes the time of midnight after a date. Returns `None` if another time follows: in another
+/// time zone, it may belong to another day.
 ///
-/// Example: `01/16/1994 12:00:00 am` is `01/16/1994`, and so is `01/16/1994t00:00:00z`.
-fn without_midnight(text: &str) -> Option<&str> {
+/// Example: `01/16/1994 12:00:00 am` and `01/16/1994t00:00:00z` become `01/16/1994`.
+fn strip_midnight(text: &str) -> Option<&str> {
     let Some(colon) = text.find(':') else {
         return Some(text);
     };
@@ -216,7 +224,7 @@ fn without_midnight(text: &str) -> Option<&str> {
     Some(day)
 }
 
-/// Whether a time is midnight: `00:00`, `0:00:00.000`, `00:00:00+02:00`, `12:00:00 am`.
+/// Whether a time is midnight, such as `00:00`, `0:00:00.000`, `00:00:00+02:00` or `12:00:00 am`.
 fn is_midnight(time: &str) -> bool {
     let clock_length = time
         .find(|character: char| !character.is_ascii_digit() && !":.".contains(character))

@@ -1,11 +1,12 @@
-//! Cells without a value: a word such as `N/A`, or an error of a spreadsheet such as `#REF!`.
+//! Cells without a value: they have a word such as `N/A`, or an error value of a spreadsheet such
+//! as `#REF!`.
 
 use petstore_domain::store_area::{FieldKind, letters_and_digits};
 
 use super::words::TableWords;
 
-/// The errors of spreadsheets in English, German, French and Spanish, in capital letters. Excel, Numbers, Sheets and Calc
-/// write them in place of a value.
+/// The error values of spreadsheets in English, German, French and Spanish, in capital letters.
+/// Excel, Numbers, Sheets and Calc write them in place of a value.
 #[rustfmt::skip]
 const SPREADSHEET_ERRORS: &[&str] = &[
     "#N/A", "#NV", "#N/D",
@@ -24,17 +25,19 @@ const SPREADSHEET_ERRORS: &[&str] = &[
     "#BUSY!", "#ERROR!", "#GETTING_DATA",
 ];
 
-/// The texts that programs write for a missing value, as [`letters_and_digits`] has them: `na` for `NA`, `N/A` and `<NA>`.
+/// The texts that programs write for a missing value, as keys by [`letters_and_digits`]: `NA`,
+/// `N/A` and `<NA>` have the key `na`.
 const MISSING_VALUES: [&str; 6] = ["na", "nan", "nat", "null", "none", "nil"];
 
-/// The signs that people write for a missing value, also several of them: `-`, `--`, `???`, `./.`.
+/// The characters that people write for a missing value, once or repeatedly: `-`, `--`, `???`,
+/// `./.`.
 const SIGNS_FOR_NOTHING: &str = "-–—?.…/_";
 
-/// The dashes of a column of numbers in which Excel shows zero so.
+/// The dashes that Excel can display in place of zero.
 const DASHES: [&str; 3] = ["-", "–", "—"];
 
-/// Whether a cell has an error of a spreadsheet, such as `#REF!`, `#WERT!`, `Err:502`, or `####` for a value that is wider than
-/// its column.
+/// Whether a cell is an error value of a spreadsheet, such as `#REF!`, `#WERT!` or `Err:502`, or
+/// `####` in place of a value that was wider than its column.
 pub fn is_spreadsheet_error(cell: &str) -> bool {
     if !cell.starts_with(['#', 'E']) {
         return false;
@@ -43,15 +46,16 @@ pub fn is_spreadsheet_error(cell: &str) -> bool {
     is_too_wide || is_calc_error(cell) || SPREADSHEET_ERRORS.contains(&&*cell.to_uppercase())
 }
 
-/// Whether a cell has an error of Calc with a number: `Err:502`.
+/// Whether a cell is a numbered error of Calc, such as `Err:502`.
 fn is_calc_error(cell: &str) -> bool {
     cell.strip_prefix("Err:")
         .is_some_and(|number| number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a cell says that there is no value: `N/A`, `null`, `k. A.`, `unknown`, `-` or `?`.
+/// Whether a cell says that there is no value, such as `N/A`, `null`, `k. A.`, `unknown`, `-` or
+/// `?`.
 ///
-/// In a column of numbers, a dash can also be zero, because Excel shows zero so.
+/// In a column of numbers, a dash does not count, because Excel can display zero as a dash.
 pub(super) fn is_missing(kind: FieldKind, cell: &str, words: &TableWords) -> bool {
     let is_number = matches!(kind, FieldKind::Integer | FieldKind::Decimal);
     if is_number && DASHES.contains(&cell) {

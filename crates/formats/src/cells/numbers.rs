@@ -1,11 +1,12 @@
-//! Numbers and amounts as people of any language write them.
+//! Numbers and amounts, as people write them in any language.
 
 use petstore_domain::store_area::{Currency, Decimal};
 
-/// The minus sign of typography, which Numbers writes.
+/// The typographic minus sign, which the program Numbers writes.
 const MINUS_SIGN: char = '\u{2212}';
 
-/// The signs that people write with an amount, each with its currencies. A sign that contains another one comes first.
+/// The signs and words for currencies, each with the currencies that it can mean. A sign that
+/// contains another one comes before it.
 const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("US$", &["USD"]),
     ("R$", &["BRL"]),
@@ -45,9 +46,10 @@ const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("Kr", &["SEK", "NOK", "DKK", "ISK"]),
 ];
 
-/// Returns the currency of a sign or word that only one currency has, in any case.
+/// Returns the currency of a sign or word, in any case. Returns `None` if several currencies share
+/// it.
 ///
-/// Example: `€` and `euro` are `EUR`, and `$` is none.
+/// Example: `€` and `euro` are `EUR`, and `$` is ambiguous.
 pub fn currency_of_sign(text: &str) -> Option<Currency> {
     let lower_case = text.to_lowercase();
     let is_sign = |sign: &str| sign.to_lowercase() == lower_case;
@@ -58,22 +60,22 @@ pub fn currency_of_sign(text: &str) -> Option<Currency> {
     }
 }
 
-/// A number with two meanings.
+/// A number with two possible meanings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousNumber {
-    /// The number if the sign in it separates thousands: `1250` for `1.250`.
+    /// The number if its separator groups thousands: `1250` for `1.250`.
     pub whole: String,
-    /// The number if the sign in it is before the decimals: `1.25` for `1.250`.
+    /// The number if its separator precedes decimals: `1.25` for `1.250`.
     pub exact: String,
-    /// A spelling of `exact` that means nothing else: `1.2490` for `1.249`.
+    /// A spelling of `exact` that is not ambiguous: `1.2490` for `1.249`.
     pub exact_spelling: String,
 }
 
 impl AmbiguousNumber {
-    /// `exact` has three decimals.
+    /// Creates the description of a number that means `whole` or `exact`, which has three decimals.
     fn new(exact: &str, whole: String) -> Self {
         let short = exact.trim_end_matches('0').trim_end_matches('.');
-        // Three digits after the point would have two meanings again.
+        // Three digits after the point would be ambiguous again.
         let exact_spelling = if short == exact {
             format!("{exact}0")
         } else {
@@ -87,21 +89,22 @@ impl AmbiguousNumber {
     }
 }
 
-/// Parses a number that somebody wrote, and returns it in the form that the store has. Other text stays as it is, and is
-/// invalid. `is_whole` says that the number has no decimals.
+/// Parses a number in any common format, and returns it as the store writes it. Any other text
+/// stays as it is, and is invalid. `is_whole` says that the number has no decimals.
 ///
-/// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50` in every language, because people write the languages of
-/// others. `249,-` is `249`. The currency of the store can be before or after the number.
+/// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50`, whatever the language, because
+/// people also use the formats of other languages. `249,-` is `249`. The currency of the store can
+/// precede or follow the number.
 ///
 /// # Errors
 ///
-/// One point or comma with three digits after it has two meanings, if the number can have decimals.
+/// A single point or comma before three digits is ambiguous, if the number can have decimals.
 pub fn parse_number(
     text: &str,
     currency: Option<&Currency>,
     is_whole: bool,
 ) -> Result<String, AmbiguousNumber> {
-    let number: String = without_currency(text, currency)
+    let number: String = strip_currency(text, currency)
         .chars()
         .filter(|&character| !character.is_whitespace() && !"'’".contains(character))
         .map(|character| {
@@ -112,14 +115,15 @@ pub fn parse_number(
             }
         })
         .collect();
-    let whole_number = without_dash(&number);
+    let whole_number = strip_dash(&number);
     let is_whole = is_whole || whole_number.is_some();
     let digits = whole_number.unwrap_or(&number);
 
-    let with_point = read_as(digits, ',', '.');
-    let with_comma = read_as(digits, '.', ',');
+    let with_point = parse_with_separators(digits, ',', '.');
+    let with_comma = parse_with_separators(digits, '.', ',');
     match (with_point, with_comma) {
         (Some(with_point), Some(with_comma)) if with_point != with_comma => {
+            // The sign groups thousands in one of the two, and precedes decimals in the other.
             let (exact, whole) = if with_point.contains('.') {
                 (with_point, with_comma)
             } else {
@@ -135,21 +139,21 @@ pub fn parse_number(
     }
 }
 
-/// Returns a number without the dash that some people write in place of decimals.
+/// Removes the dash that some people write in place of decimals. Returns `None` if there is none.
 ///
-/// Example: `249,-` is `249`.
-fn without_dash(number: &str) -> Option<&str> {
+/// Example: `249,-` becomes `249`.
+fn strip_dash(number: &str) -> Option<&str> {
     ["--", "-", "–", "—"]
         .iter()
         .find_map(|dash| number.strip_suffix(dash))?
         .strip_suffix([',', '.'])
 }
 
-/// Reads a number with `separator` between its groups and `point` before its decimals. Returns it in the form that the
-/// store has, if it is valid.
+/// Parses a number with `separator` between its groups of digits and `point` before its decimals.
+/// Returns the number as the store writes it.
 ///
-/// Example: with `.` between groups and the point `,`, `1.249,5` is `1249.5`.
-fn read_as(number: &str, separator: char, point: char) -> Option<String> {
+/// Example: with the separator `.` and the point `,`, `1.249,5` is `1249.5`.
+fn parse_with_separators(number: &str, separator: char, point: char) -> Option<String> {
     let (whole, decimals) = number.split_once(point).unzip();
     let whole = whole.unwrap_or(number);
     if whole.contains(separator) && !has_valid_groups(whole, separator) {
@@ -165,7 +169,8 @@ fn read_as(number: &str, separator: char, point: char) -> Option<String> {
     Some(number.as_str().to_owned())
 }
 
-/// Whether each group of a number has three digits, except the first one, which has one to three and no leading zero.
+/// Whether the digits of a number are grouped correctly: three in each group, and one to three in
+/// the first group, without a leading zero.
 fn has_valid_groups(whole: &str, separator: char) -> bool {
     let mut groups = whole.trim_start_matches('-').split(separator);
     let first_group = groups.next().unwrap_or_default();
@@ -174,21 +179,21 @@ fn has_valid_groups(whole: &str, separator: char) -> bool {
         && groups.all(|group| group.len() == 3)
 }
 
-/// Returns an amount without the currency of the store, if it has this currency: its code, or one of its signs.
-fn without_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
+/// Removes the currency of the store from an amount: its code, or one of its signs.
+fn strip_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
-    let mut amount = without_word(text.trim(), code.unwrap_or_default());
+    let mut amount = strip_word(text.trim(), code.unwrap_or_default());
     for (sign, currencies) in CURRENCY_SIGNS {
-        // Without a currency, every sign fits.
+        // Without a currency of the store, every sign is removed.
         if code.is_none_or(|code| currencies.contains(&code)) {
-            amount = without_word(amount, sign);
+            amount = strip_word(amount, sign);
         }
     }
     if amount.is_empty() { text } else { amount }
 }
 
-/// Returns a text without a word at its beginning and at its end.
-fn without_word<'t>(text: &'t str, word: &str) -> &'t str {
+/// Removes a word at the beginning and at the end of a text.
+fn strip_word<'t>(text: &'t str, word: &str) -> &'t str {
     let text = text.strip_prefix(word).unwrap_or(text);
     text.strip_suffix(word).unwrap_or(text).trim()
 }

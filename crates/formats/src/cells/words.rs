@@ -1,4 +1,4 @@
-//! The words that tables have in the languages of people.
+//! The words in tables, in the languages of people.
 
 use petstore_domain::{
     PetStatus,
@@ -17,59 +17,64 @@ pub enum AgeUnit {
     Week,
 }
 
-/// A word for a choice of a field of a new store.
+/// A word for a default choice: a choice of a field of a new store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChoiceWord {
-    /// The name of the field.
+    /// The name of the field with the choice.
     pub field: &'static str,
-    /// The word, as [`whole_key`](petstore_domain::store_area::whole_key) has it.
+    /// The key of the word, by [`whole_key`](petstore_domain::store_area::whole_key).
     pub key: String,
-    /// The value that the word means.
+    /// The value of the choice that the word means.
     pub value: &'static str,
 }
 
-/// The words of all languages in tables, and how one language writes days. The keys are as
-/// [`whole_key`](petstore_domain::store_area::whole_key) has them, if nothing else is said.
+/// The words in tables in all languages, and how one of the languages writes dates. Unless a field
+/// says otherwise, words are keys by [`whole_key`](petstore_domain::store_area::whole_key).
 #[derive(Debug, Clone)]
 pub struct TableWords {
     /// Whether `03/04` is a day in April in this language.
     pub day_first: bool,
     /// The names of months, with their numbers.
     pub months: Vec<(String, i8)>,
-    /// The names of the days of the week.
+    /// The names of the weekdays.
     pub weekdays: Vec<String>,
     /// The words for yes.
     pub yes: Vec<String>,
     /// The words for no.
     pub no: Vec<String>,
-    /// The words for a missing value, by [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    /// The words for a missing value, as keys by
+    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
     pub no_values: Vec<String>,
-    /// The words for none, such as `keiner`, which can also mean no, with the same keys as `no_values`.
+    /// The words such as `keiner`, which mean a missing value or no, with the same keys as
+    /// `no_values`.
     pub none_values: Vec<String>,
-    /// The words and signs for an estimate, such as `ca`.
+    /// The words and signs that mark an estimate, such as `ca`.
     pub estimates: Vec<String>,
     /// The units of ages.
     pub age_units: Vec<(String, AgeUnit)>,
-    /// The words that can be in an age without a meaning of their own, such as `old`.
+    /// The words in an age without a meaning of their own, such as `old`.
     pub age_fillers: Vec<String>,
-    /// The headings of a column with ages, by [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    /// The headings of columns with ages, as keys by
+    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
     pub age_headings: Vec<String>,
-    /// The words for statuses, by [`comparison_key`](petstore_domain::text::comparison_key).
-    pub statuses: Vec<(String, PetStatus)>,
-    /// The words for whether the window may show an animal, besides those for yes and no, by
+    /// The words for statuses, as keys by
     /// [`comparison_key`](petstore_domain::text::comparison_key).
+    pub statuses: Vec<(String, PetStatus)>,
+    /// The words for whether the window may show an animal, in addition to those for yes and no, as
+    /// keys by [`comparison_key`](petstore_domain::text::comparison_key).
     pub listings: Vec<(String, bool)>,
-    /// The words for choices of the fields of a new store, and for `true` and `false` in fields with words of their own.
+    /// The words for default choices, and the words that mean `true` or `false` only in one field.
     pub choices: Vec<ChoiceWord>,
-    /// Returns the species that a text names: `Dog` for `Hunde`.
+    /// The function that returns the species which a text names: `Dog` for `Hunde`.
     pub find_species: fn(&str) -> Option<&'static str>,
-    /// The usual headings, by [`heading_key`](petstore_domain::text::heading_key), each with the name of the member or the
-    /// field of a new store that the column has.
+    /// The usual headings of columns, as keys by
+    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits). Each has the name
+    /// of a member, or of a field of a new store.
     pub headings: Vec<(String, &'static str)>,
 }
 
 impl TableWords {
-    /// Returns the status that a word means, in any language and in any case.
+    /// Returns the status that a word means in any language, in any case.
     pub fn find_status(&self, text: &str) -> Option<PetStatus> {
         let key = comparison_key(text);
         if let Ok(status) = key.parse() {
@@ -79,15 +84,16 @@ impl TableWords {
         Some(*status)
     }
 
-    /// Whether a column with this heading has ages.
+    /// Whether a heading announces a column with ages.
     pub fn is_age_heading(&self, heading: &str) -> bool {
         self.age_headings.contains(&letters_and_digits(heading))
     }
 
-    /// Returns what a word for yes or no means, in any language and in any case.
+    /// Returns whether a word means yes or no in any language, in any case. Returns `None` for
+    /// other words.
     pub(super) fn find_yes_or_no(&self, text: &str) -> Option<bool> {
         let word = search_key(text.trim());
-        // A column of numbers with an empty cell becomes one of decimals in pandas.
+        // In pandas, a column of integers with an empty cell becomes one of decimals: `1.0`.
         let word = word.strip_suffix(".0").unwrap_or(&word);
         if self.yes.iter().any(|yes| yes == word) {
             Some(true)
@@ -98,7 +104,7 @@ impl TableWords {
         }
     }
 
-    /// Returns whether the window may show an animal, as a word in any language says.
+    /// Returns whether the window may show an animal, according to a word in any language.
     pub fn find_listing(&self, text: &str) -> Option<bool> {
         let key = comparison_key(text);
         let listing = self.listings.iter().find(|(word, _)| *word == key);

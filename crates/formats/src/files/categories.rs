@@ -1,4 +1,4 @@
-//! The categories of a store, as a file names them.
+//! The categories of a store, by the names that a file has for them.
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
@@ -7,33 +7,35 @@ use petstore_domain::text::comparison_key;
 use super::row::quote_beginning;
 use crate::cells::parse_integer_cell;
 
-/// The maximum number of labels in memory.
+/// The maximum number of labels that are kept in memory.
 const MAX_LABELS: usize = 10_000;
 
-/// The number of labels in a message.
+/// The maximum number of labels that a message lists.
 const MAX_LABELS_IN_MESSAGE: usize = 10;
 
+/// What to do if labels cannot identify the categories of a file.
 const ADVICE: &str = "use a column categoryId with numbers";
 
-/// The categories of a store. Without labels if there are too many for memory.
+/// The categories of a store. Has no labels if there are too many for memory.
 #[derive(Debug, Clone, Default)]
 pub struct Categories {
-    /// The categories by their labels, as [`comparison_key`] has them.
+    /// The categories, by the [`comparison_key`] of their labels.
     by_label: BTreeMap<String, LabelledCategories>,
     /// The categories of animals for which a file has only a species, by the value of the species.
     by_species: BTreeMap<String, i64>,
 }
 
-/// The categories with one label.
+/// The categories that share one label.
 #[derive(Debug, Clone, Default)]
 struct LabelledCategories {
-    /// The label of the last one.
+    /// The label as the last of these categories spells it.
     label: String,
     ids: Vec<i64>,
 }
 
 impl Categories {
-    /// Adds a category. Clears the labels and breaks if there are too many.
+    /// Adds a category. If there are too many labels, forgets all of them, and returns
+    /// [`ControlFlow::Break`].
     pub fn add(&mut self, id: i64, label: &str) -> ControlFlow<()> {
         let labelled = self.by_label.entry(comparison_key(label)).or_default();
         label.clone_into(&mut labelled.label);
@@ -45,7 +47,7 @@ impl Categories {
         ControlFlow::Break(())
     }
 
-    /// Returns the numbers of the categories with this label, in any case.
+    /// Returns the ids of the categories with this label, in any case.
     pub fn with_label(&self, label: &str) -> &[i64] {
         match self.by_label.get(&comparison_key(label)) {
             Some(labelled) => &labelled.ids,
@@ -54,16 +56,17 @@ impl Categories {
     }
 
     /// Sets the category of animals for which a file has only this species.
-    pub fn set_of_species(&mut self, species: &str, id: i64) {
+    pub fn set_species_category(&mut self, species: &str, id: i64) {
         self.by_species.insert(species.to_owned(), id);
     }
 
     /// Returns the category of animals for which a file has only this species.
-    pub(super) fn of_species(&self, species: &str) -> Option<i64> {
+    pub(super) fn species_category(&self, species: &str) -> Option<i64> {
         self.by_species.get(species).copied()
     }
 
-    /// Returns the category with this label, or with this number, or the problem of the text.
+    /// Returns the category with this label or with this id. The error says what is wrong with the
+    /// text.
     pub(super) fn find(&self, text: &str) -> Result<i64, String> {
         let quoted_text = quote_beginning(text);
         match self.with_label(text) {
@@ -77,7 +80,7 @@ impl Categories {
         }
     }
 
-    /// Returns the number in a text, if a category has the number.
+    /// Parses the id of a category. Returns `None` if there is no such category.
     fn find_number(&self, text: &str) -> Option<i64> {
         let number = parse_integer_cell(text)?;
         let is_known = self

@@ -1,4 +1,4 @@
-//! The values of fields in the cells of a file.
+//! Parses the values of fields in the cells of a file.
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{FieldDefinition, FieldValue};
@@ -6,14 +6,15 @@ use petstore_domain::store_area::{FieldDefinition, FieldValue};
 use super::row::quote_beginning;
 use crate::cells::{AmbiguousNumber, CellProblem, CellReader};
 
-/// Parses a value of a field; `None` for an empty cell. The import checks later which days are in the future.
+/// Parses the value of a field in a cell. Returns `None` for an empty cell. Does not reject dates
+/// in the future, which the import checks later.
 pub(super) fn parse_value(
     field: &FieldDefinition,
     cell: &str,
     reader: CellReader<'_>,
 ) -> Result<Option<FieldValue>, String> {
     let text = reader
-        .read(field, cell)
+        .read_cell(field, cell)
         .map_err(|problem| describe(&problem, field, cell))?;
     if text.is_empty() {
         return Ok(None);
@@ -29,7 +30,7 @@ fn describe_invalid(field: &FieldDefinition, cell: &str) -> String {
     format!("{}, but was {}", field.rule(), quote_beginning(cell))
 }
 
-/// Returns the reason why a cell has no certain value.
+/// Describes the reason why a cell has no clear value.
 fn describe(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> String {
     let quoted_cell = quote_beginning(cell);
     match problem {
@@ -53,7 +54,7 @@ fn describe(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> Strin
     }
 }
 
-/// Returns the problem of a cell with an error of a spreadsheet.
+/// Describes the problem of a cell with an error value of a spreadsheet.
 pub(super) fn describe_spreadsheet_error(cell: &str) -> String {
     format!(
         "has an error of the spreadsheet in place of a value: {}; correct its formula, widen the column if it shows #### \

@@ -1,4 +1,4 @@
-//! The assignment of the columns of a file to members and fields.
+//! Assigns the columns of a file to the members and fields of an animal.
 
 use petstore_domain::{store_area::FieldDefinition, text::heading_key};
 
@@ -9,35 +9,36 @@ use super::{
 };
 use crate::cells::trim_cell;
 
-/// The maximum number of headings in an error.
+/// The maximum number of headings that an error lists.
 const MAX_HEADINGS_IN_MESSAGE: usize = 50;
 
-/// The column of a field.
+/// A column with the values of a field.
 #[derive(Debug, Clone)]
 pub(super) struct FieldColumn {
     pub(super) position: usize,
     pub(super) field: FieldDefinition,
 }
 
-/// The columns with a name, and the others.
+/// The columns that were assigned to names, and the other columns.
 pub(super) struct Assignment<'t> {
+    /// The names of members and fields: see [`KnownHeadings`].
     names: &'t [String],
-    /// The column of each name of [`KnownHeadings`].
+    /// The column of each name, in the order of `names`.
     positions: Vec<Option<usize>>,
-    /// The headings of the columns that stand for nothing.
+    /// The headings of the columns that belong to no name.
     pub(super) unknown: Vec<&'t str>,
     /// The columns without a heading.
     pub(super) blank: Vec<usize>,
 }
 
 impl Assignment<'_> {
-    /// Returns the column of a name.
+    /// Returns the column that is assigned to a name.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let index = self.names.iter().position(|known| known == name)?;
         self.positions[index]
     }
 
-    /// Returns the columns of fields.
+    /// Returns the columns that are assigned to fields.
     pub(super) fn field_columns(&self, fields: &[FieldDefinition]) -> Vec<FieldColumn> {
         let mut columns = Vec::new();
         for field in fields {
@@ -57,11 +58,12 @@ impl Assignment<'_> {
     }
 }
 
-/// Assigns the columns of a header to names: first the mapped columns, then the columns with known headings.
+/// Assigns the columns of a header to names: first the columns that a mapping names, then the
+/// others by their headings.
 ///
-/// Rejects two columns with one name, unless a mapping tells their headings apart.
+/// Rejects two columns for one name, unless a mapping chose one of two columns with equal headings.
 pub(super) fn assign<'t>(
-    texts: &[&'t str],
+    headings: &[&'t str],
     mappings: &[Mapping],
     known: &'t KnownHeadings,
 ) -> Result<Assignment<'t>, String> {
@@ -71,22 +73,22 @@ pub(super) fn assign<'t>(
         unknown: Vec::new(),
         blank: Vec::new(),
     };
-    let mapped_columns = assignment.assign_mapped(texts, mappings, known)?;
-    assignment.assign_known(texts, &mapped_columns, known)?;
+    let mapped_columns = assignment.assign_mapped(headings, mappings, known)?;
+    assignment.assign_known(headings, &mapped_columns, known)?;
     Ok(assignment)
 }
 
 impl<'t> Assignment<'t> {
-    /// Assigns the columns that are mapped, and returns them.
+    /// Assigns the columns that mappings name, and returns them.
     fn assign_mapped(
         &mut self,
-        texts: &[&str],
+        headings: &[&str],
         mappings: &[Mapping],
         known: &KnownHeadings,
     ) -> Result<Vec<usize>, String> {
         let mut mapped_columns = Vec::new();
         for mapping in mappings {
-            let column = find_mapped_column(texts, &mapping.heading)?;
+            let column = find_mapped_column(headings, &mapping.heading)?;
             let name = find_mapped_name(known, &mapping.name)?;
             self.positions[name] = Some(column);
             mapped_columns.push(column);
@@ -94,62 +96,63 @@ impl<'t> Assignment<'t> {
         Ok(mapped_columns)
     }
 
-    /// Assigns the columns that are not mapped, by their headings.
+    /// Assigns the columns that no mapping names, by their headings.
     fn assign_known(
         &mut self,
-        texts: &[&'t str],
+        headings: &[&'t str],
         mapped_columns: &[usize],
         known: &KnownHeadings,
     ) -> Result<(), String> {
-        for (column, &text) in texts.iter().enumerate() {
+        for (column, &heading) in headings.iter().enumerate() {
             if mapped_columns.contains(&column) {
                 continue;
             }
-            if trim_cell(text).is_empty() {
+            if trim_cell(heading).is_empty() {
                 self.blank.push(column);
                 continue;
             }
             let name = known
-                .position(text)
-                .map_err(|ambiguous| ambiguous_heading_error(text, &ambiguous))?;
+                .position(heading)
+                .map_err(|ambiguous| ambiguous_heading_error(heading, &ambiguous))?;
             let Some(name) = name else {
-                self.unknown.push(text);
+                self.unknown.push(heading);
                 continue;
             };
             let Some(first_column) = self.positions[name] else {
                 self.positions[name] = Some(column);
                 continue;
             };
-            let first_text = texts[first_column];
-            let is_told_apart = mapped_columns.contains(&first_column)
-                && heading_key(first_text) == heading_key(text);
-            if !is_told_apart {
+            // If a mapping has chosen one of several columns with equal headings, the others are
+            // not read.
+            let is_chosen_by_mapping = mapped_columns.contains(&first_column)
+                && heading_key(headings[first_column]) == heading_key(heading);
+            if !is_chosen_by_mapping {
                 let columns = [first_column.min(column), first_column.max(column)];
-                let repeated = columns.map(|column| texts[column]);
+                let repeated = columns.map(|column| headings[column]);
                 return Err(repeated_column_error(repeated, &known.names()[name]));
             }
-            self.unknown.push(text);
+            self.unknown.push(heading);
         }
         Ok(())
     }
 }
 
-/// Returns the column that a mapping names: by its heading, in any case, or by its heading and its number among the columns
-/// with this heading, such as `Name#2`.
-fn find_mapped_column(texts: &[&str], heading: &str) -> Result<usize, String> {
-    let exact_columns = columns_where(texts, |text| trim_cell(text) == trim_cell(heading));
+/// Returns the column that a mapping names by its heading, in any case. If several columns have the
+/// heading, the mapping also has a number: `Name#2` is the second column with the heading `Name`.
+fn find_mapped_column(headings: &[&str], heading: &str) -> Result<usize, String> {
+    let exact_columns = columns_where(headings, |text| trim_cell(text) == trim_cell(heading));
     let columns = if exact_columns.is_empty() {
         let key = heading_key(heading);
-        columns_where(texts, |text| heading_key(text) == key)
+        columns_where(headings, |text| heading_key(text) == key)
     } else {
         exact_columns
     };
     match *columns {
         [column] => Ok(column),
-        [] => find_numbered_column(texts, heading).ok_or_else(|| {
+        [] => find_numbered_column(headings, heading).ok_or_else(|| {
             format!(
                 "the header has no column {heading:?}, which --map names; it has {}",
-                list_headings(texts, quote_beginning)
+                list_headings(headings, quote_beginning)
             )
         }),
         _ => Err(format!(
@@ -160,9 +163,9 @@ fn find_mapped_column(texts: &[&str], heading: &str) -> Result<usize, String> {
     }
 }
 
-fn columns_where(texts: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
+fn columns_where(headings: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
     let mut columns = Vec::new();
-    for (column, text) in texts.iter().enumerate() {
+    for (column, text) in headings.iter().enumerate() {
         if is_wanted(text) {
             columns.push(column);
         }
@@ -171,11 +174,11 @@ fn columns_where(texts: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usize>
 }
 
 /// Returns the second column with the heading `Name` for `Name#2`.
-fn find_numbered_column(texts: &[&str], heading: &str) -> Option<usize> {
+fn find_numbered_column(headings: &[&str], heading: &str) -> Option<usize> {
     let (heading, number) = heading.rsplit_once('#')?;
     let number: usize = number.trim().parse().ok()?;
     let key = heading_key(heading);
-    let columns = columns_where(texts, |text| heading_key(text) == key);
+    let columns = columns_where(headings, |text| heading_key(text) == key);
     columns.get(number.checked_sub(1)?).copied()
 }
 
@@ -209,7 +212,7 @@ fn repeated_column_error([first_text, text]: [&str; 2], name: &str) -> String {
     format!("both {first_text:?} and {text:?} are the column {name}; remove one of them")
 }
 
-/// Returns the first headings, each as `show` returns it, and the number of the others.
+/// Lists the first headings, each as `show` displays it, and says how many more there are.
 pub(super) fn list_headings(headings: &[&str], show: impl Fn(&str) -> String) -> String {
     let first_headings: Vec<String> = headings
         .iter()

@@ -1,4 +1,5 @@
-//! The reader of CSV (RFC 4180) with a header, in UTF-8. Its fields can also be separated by semicolons or tabs.
+//! The reader of CSV files (RFC 4180) with a header, in UTF-8. Cells can also be separated by
+//! semicolons or tabs.
 
 use std::{cell::Cell, io, rc::Rc, str};
 
@@ -27,11 +28,11 @@ pub(super) struct CsvRows<'s> {
     options: CsvOptions,
 }
 
-/// A reader of the records of a CSV file: of its header, and of its rows.
+/// A reader of the records of a CSV file: the header, and then the rows.
 struct Records<'s> {
     source: &'s Source,
     reader: Reader<BoundedReader<'s>>,
-    /// The number of bytes that may still be read for the current record.
+    /// How many bytes may still be read for the current record.
     allowance: Rc<Cell<u64>>,
     /// The record that was read last.
     record: ByteRecord,
@@ -46,7 +47,7 @@ impl<'s> CsvRows<'s> {
         options: &CsvOptions,
     ) -> Result<Self, ReadError> {
         let headings = KnownHeadings::new(&options.fields, options.words);
-        let is_heading = |text: &str| headings.is_known(text) || options.maps(text);
+        let is_heading = |text: &str| headings.is_known(text) || options.has_mapping_for(text);
         let start = find_start(&source.first_lines()?, options.separator, &is_heading);
 
         let mut records = Records::new(source, start);
@@ -58,7 +59,7 @@ impl<'s> CsvRows<'s> {
         })
     }
 
-    /// Returns the record that was read last, as an animal.
+    /// Returns a parser of the animal in the record that was read last.
     fn pet_record(&self) -> PetRecord<'_> {
         PetRecord {
             record: &self.records.record,
@@ -68,7 +69,7 @@ impl<'s> CsvRows<'s> {
     }
 }
 
-/// Reads the header, and returns its columns.
+/// Reads the header, and assigns its columns.
 fn read_columns(
     records: &mut Records<'_>,
     with_ids: bool,
@@ -89,19 +90,19 @@ fn read_columns(
         return Err(records.error(INVALID_QUOTES.to_owned()));
     }
 
-    let mut texts = Vec::new();
+    let mut header = Vec::new();
     for cell in &records.record {
         match str::from_utf8(cell) {
-            Ok(text) => texts.push(text),
+            Ok(heading) => header.push(heading),
             Err(_) => return Err(records.error(format!("the header {NOT_UTF8}"))),
         }
     }
-    Columns::from_header(&texts, with_ids, options, headings)
+    Columns::from_header(&header, with_ids, options, headings)
         .map_err(|reason| records.error(reason))
 }
 
 impl<'s> Records<'s> {
-    /// Returns a reader that has read nothing yet.
+    /// Creates a reader at the first row of the table, which is the header.
     fn new(source: &'s Source, start: TableStart) -> Self {
         let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
         let reader = ReaderBuilder::new()
@@ -120,7 +121,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Returns the error of the record that was read last.
+    /// Returns an error with the line of the record that was read last.
     fn error(&self, reason: String) -> ReadError {
         match self.raw_row() {
             Ok(row) => ReadError::Format {
@@ -131,7 +132,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Reads the next record, if there is one.
+    /// Reads the next record. Returns `false` at the end of the file.
     fn read_record(&mut self) -> Result<bool, ReadError> {
         self.allowance.set(MAX_ROW_BYTES);
         let line = self.reader.position().line() + self.lines_before();
@@ -152,33 +153,34 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Returns the positions in the file at which the record begins and ends, with the line ends around it.
-    fn extent(&self) -> (u64, u64) {
+    /// Returns the positions in the file at which the record begins and ends, including line ends
+    /// around it.
+    fn byte_range(&self) -> (u64, u64) {
         let offset = self.start.position as u64;
         let start = self.record.position().map_or(0, csv::Position::byte);
         (offset + start, offset + self.reader.position().byte())
     }
 
-    /// Returns the number of lines before the text that the reader reads, such as `sep=;`.
+    /// Returns the number of lines before the table, such as `sep=;` and titles.
     fn lines_before(&self) -> u64 {
         self.start.line as u64 - 1
     }
 
-    /// Whether the record has no content. A spreadsheet also writes rows that look empty.
+    /// Whether all cells of the record are empty. Spreadsheets also save rows that look empty.
     fn is_blank(&self) -> bool {
         self.record
             .iter()
             .all(|cell| str::from_utf8(cell).is_ok_and(|cell| trim_cell(cell).is_empty()))
     }
 
-    /// Whether the record follows RFC 4180. The reader also accepts quotes in other places, and
-    /// closes an open quote at the end of the file.
+    /// Whether the quotes of the record follow RFC 4180. The CSV library also accepts quotes in
+    /// other places, and closes an open quote at the end of the file.
     fn is_well_formed(&self) -> io::Result<bool> {
-        let (start, end) = self.extent();
+        let (start, end) = self.byte_range();
         let separators_length = self.record.len().saturating_sub(1);
         let unquoted_length = self.record.as_slice().len() + separators_length;
-        // A line end has up to two characters. An open quote adds one character and extends to the
-        // end of the file.
+        // A record without quotes has only its cells, its separators and a line end of up to two
+        // characters. An open quote adds one character, and extends to the end of the file.
         let is_unquoted = end - start <= unquoted_length as u64 + 2 && end < self.source.length();
         if is_unquoted && !self.record.as_slice().contains(&b'"') {
             return Ok(true);
@@ -189,9 +191,9 @@ impl<'s> Records<'s> {
         ))
     }
 
-    /// Returns the record that was read last as the file has it, with its line.
+    /// Returns the record that was read last as it is in the file, with its line.
     fn raw_row(&self) -> io::Result<RawRow> {
-        let (start, end) = self.extent();
+        let (start, end) = self.byte_range();
         let text = self.source.bytes(start, end)?;
 
         let row_start = text
@@ -203,7 +205,7 @@ impl<'s> Records<'s> {
             .rposition(|&byte| !is_line_end(byte))
             .map_or(row_start, |last| last + 1);
 
-        // The reader's line number does not count line ends that it skipped before the row.
+        // The line number of the library excludes the line ends that it skipped before the row.
         let skipped_text = text[..row_start].split(|&byte| byte == b'\n');
         let skipped_lines = skipped_text.count() as u64 - 1;
         let line = self.record.position().map_or(1, csv::Position::line)
@@ -226,7 +228,7 @@ impl Rows for CsvRows<'_> {
                 return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
             }
             if !self.records.is_blank() {
-                return Ok(Some(self.pet_record().read()));
+                return Ok(Some(self.pet_record().parse()));
             }
         }
         Ok(None)

@@ -1,4 +1,4 @@
-//! The options of a reader of CSV files.
+//! The options for reading a CSV file.
 
 use jiff::civil::Date;
 use petstore_domain::{
@@ -9,29 +9,30 @@ use petstore_domain::{
 use super::{categories::Categories, mapping::Mapping, separator::Separator};
 use crate::cells::{CellReader, TableWords};
 
-/// The facts about a store and a file that a reader of CSV files needs.
+/// The facts about a store and the choices of a person that a reader of CSV files needs.
 #[derive(Debug, Clone)]
 pub struct CsvOptions {
-    /// The fields of the store: a heading can be the name or the label of one.
+    /// The fields of the store. A heading can be the name or the label of a field.
     pub fields: Vec<FieldDefinition>,
     /// The categories of the store.
     pub categories: Categories,
-    /// The words of cells and headings.
+    /// The words for values and headings in all languages.
     pub words: &'static TableWords,
     /// The currency of the store.
     pub currency: Option<Currency>,
-    /// The day on which animals have the ages in the file.
+    /// The day to which ages in the file refer.
     pub today: Date,
-    /// Headings of the file that stand for a member.
+    /// The names of members and fields that somebody has given to headings of the file.
     pub mappings: Vec<Mapping>,
-    /// Whether columns with other headings are ignored.
-    pub ignores_unknown: bool,
-    /// The separator that was chosen; `None` to find it.
+    /// Whether columns with unknown headings are ignored.
+    pub ignores_unknown_columns: bool,
+    /// The separator that somebody chose. `None` to detect it.
     pub separator: Option<Separator>,
 }
 
 impl CsvOptions {
-    /// Returns the options for a store without categories, for a file that needs no further ones.
+    /// Creates the options for a store without categories and without a currency, with defaults for
+    /// the file.
     pub fn new(fields: Vec<FieldDefinition>, words: &'static TableWords, today: Date) -> Self {
         Self {
             fields,
@@ -40,20 +41,20 @@ impl CsvOptions {
             currency: None,
             today,
             mappings: Vec::new(),
-            ignores_unknown: false,
+            ignores_unknown_columns: false,
             separator: None,
         }
     }
 
-    /// Whether a mapping has this heading.
-    pub(super) fn maps(&self, heading: &str) -> bool {
+    /// Whether a mapping names this heading, in any case.
+    pub(super) fn has_mapping_for(&self, heading: &str) -> bool {
         let key = heading_key(heading);
         self.mappings
             .iter()
             .any(|mapping| heading_key(&mapping.heading) == key)
     }
 
-    /// Returns the reader of cells.
+    /// Returns the parser of cells.
     pub(super) fn cell_reader(&self) -> CellReader<'_> {
         CellReader {
             words: self.words,

@@ -1,4 +1,4 @@
-//! The animal in a record of a CSV file.
+//! Parses an animal from a record of a CSV file.
 
 use std::str;
 
@@ -23,7 +23,7 @@ use crate::{
     json::member_values::importable,
 };
 
-/// A record of a file, with the columns of the file.
+/// A record of a CSV file, with the columns of the file.
 #[derive(Clone, Copy)]
 pub(super) struct PetRecord<'r> {
     pub(super) record: &'r ByteRecord,
@@ -32,13 +32,13 @@ pub(super) struct PetRecord<'r> {
 }
 
 impl PetRecord<'_> {
-    /// Returns the animal in the record, or the problems of its cells.
-    pub(super) fn read(self) -> Result<Row, InvalidRow> {
+    /// Parses the animal, or returns the problems of all cells.
+    pub(super) fn parse(self) -> Result<Row, InvalidRow> {
         self.check_shape()?;
         let columns = &self.columns;
         let mut problems = InvalidRow::default();
         let name = self.read_cell(columns.name, &mut problems, |text| {
-            // A file with ids is a copy of a catalogue, whose names stay as they are.
+            // A file with ids is a copy of a catalogue, so its names are not trimmed.
             let name = if columns.id.is_some() {
                 text
             } else {
@@ -70,7 +70,7 @@ impl PetRecord<'_> {
         problems.into_result(Row::Pet { id, pet, fields })
     }
 
-    /// Returns the values of fields that the record has.
+    /// Parses the values of the fields for which the file has columns.
     fn read_fields(self, problems: &mut InvalidRow) -> FieldPatch {
         let mut fields = FieldPatch::new();
         for FieldColumn { position, field } in &self.columns.fields {
@@ -86,7 +86,8 @@ impl PetRecord<'_> {
         fields
     }
 
-    /// Marks a day of birth that was read from an age, if the store has a field for the mark and the file has no column for it.
+    /// Marks the day of birth as an estimate if its cell has one, such as an age. Only if the store
+    /// has a field for this mark, and the record has no value for it.
     fn mark_estimated_birth(self, fields: &mut FieldPatch) {
         let is_estimate = |column: &FieldColumn| {
             let cell = self.record.get(column.position).unwrap_or_default();
@@ -105,8 +106,8 @@ impl PetRecord<'_> {
         }
     }
 
-    /// Checks that the record has as many cells as the header, apart from empty cells at its end, and that cells without a
-    /// heading are empty.
+    /// Checks that the record has as many cells as the header, except for additional empty cells,
+    /// and that cells without a heading are empty.
     fn check_shape(self) -> Result<(), InvalidRow> {
         let field_count = self.record.len();
         let column_count = self.columns.headings.len();
@@ -133,28 +134,20 @@ impl PetRecord<'_> {
         str::from_utf8(cell).map_or(true, |cell| !trim_cell(cell).is_empty())
     }
 
-    /// Returns the category of the animal: as its cell says, or else the category of its species.
+    /// Returns the category of the animal: from its cell, or else the category of its species.
     fn read_category(self, problems: &mut InvalidRow) -> i64 {
         let categories = &self.options.categories;
-        let species_text = self.species();
-        let species_category = species_text
+        let species = self.species();
+        let species_category = species
             .as_deref()
-            .and_then(|species_text| categories.of_species(species_text));
+            .and_then(|species| categories.species_category(species));
         let Some(column) = self.columns.category else {
-            let category = species_category.ok_or_else(|| {
-                let reason = match species_text {
-                    Some(species_text) => format!(
-                        "is {}, whose category is not certain; add a column category",
-                        quote_beginning(&species_text)
-                    ),
-                    None => "is missing or invalid, and decides the category".to_owned(),
-                };
-                InvalidRow::in_column(self.columns.field_heading(SPECIES), reason)
-            });
-            return problems.take(category);
+            let category =
+                species_category.ok_or_else(|| self.unknown_category_problem(species.as_deref()));
+            return problems.record(category);
         };
 
-        let is_species = self.columns.species() == Some(column);
+        let is_species_column = self.columns.species() == Some(column);
         self.read_cell(column, problems, |text| {
             let text = trim_cell(text);
             let category = if self.columns.has_labels {
@@ -163,13 +156,25 @@ impl PetRecord<'_> {
                 parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
             };
             match species_category {
-                Some(id) if text.is_empty() || is_species => category.or(Ok(id)),
+                Some(id) if text.is_empty() || is_species_column => category.or(Ok(id)),
                 _ => category,
             }
         })
     }
 
-    /// Returns the species of the animal, if its cell has a valid one.
+    /// Returns the problem of an animal whose category should follow from its species, but does not.
+    fn unknown_category_problem(self, species: Option<&str>) -> InvalidRow {
+        let reason = match species {
+            Some(species) => format!(
+                "is {}, whose category is not certain; add a column category",
+                quote_beginning(species)
+            ),
+            None => "is missing or invalid, and decides the category".to_owned(),
+        };
+        InvalidRow::in_column(self.columns.field_heading(SPECIES), reason)
+    }
+
+    /// Returns the species of the animal, if its cell is valid.
     fn species(self) -> Option<String> {
         let column = self.columns.field_column(SPECIES)?;
         let cell = str::from_utf8(self.record.get(column.position)?).ok()?;
@@ -179,7 +184,7 @@ impl PetRecord<'_> {
         }
     }
 
-    /// Parses a status by its name or a word for it, in any case. An empty cell is the default.
+    /// Parses a status by its name or a word for it, in any case. An empty cell means the default.
     fn parse_status(self, text: &str) -> Result<PetStatus, String> {
         if trim_cell(text).is_empty() {
             return Ok(PetStatus::default());
@@ -190,7 +195,7 @@ impl PetRecord<'_> {
             .ok_or_else(|| invalid_status(text))
     }
 
-    /// Parses whether the window may show the animal. It may if the cell is empty.
+    /// Parses whether the window may show the animal. An empty cell means that it may.
     fn parse_listed(self, text: &str) -> Result<bool, String> {
         if trim_cell(text).is_empty() {
             return Ok(true);
@@ -201,8 +206,9 @@ impl PetRecord<'_> {
             .ok_or_else(|| invalid_listed(text))
     }
 
-    /// Whether a cell of a member has an error of a spreadsheet. The reader of cells checks the cells of fields, because a
-    /// choice can have such a name. A file with ids is a copy of a catalogue, whose names stay as they are.
+    /// Whether the cell of a member has an error value of a spreadsheet. For the cells of fields,
+    /// the parser of cells decides this, because a choice may look like an error. In a file with
+    /// ids, which is a copy of a catalogue, names stay as they are.
     fn has_spreadsheet_error(&self, column: usize, text: &str) -> bool {
         let is_field = self
             .columns
@@ -212,7 +218,8 @@ impl PetRecord<'_> {
         !is_field && self.columns.id.is_none() && is_spreadsheet_error(trim_cell(text))
     }
 
-    /// Returns the value in a cell of the record, which `parse` returns. See [`InvalidRow::take`] for its problem.
+    /// Parses a cell of the record with `parse`. If that fails, adds the problem to `problems`: see
+    /// [`InvalidRow::record`].
     fn read_cell<T: Default>(
         &self,
         column: usize,
@@ -227,13 +234,14 @@ impl PetRecord<'_> {
             Ok(text) => parse(text),
             Err(_) => Err(NOT_UTF8.to_owned()),
         };
-        problems.take(
+        problems.record(
             value.map_err(|reason| InvalidRow::in_column(&*self.columns.headings[column], reason)),
         )
     }
 }
 
-/// The problem of a text in another encoding. Excel saves `CSV` in the encoding of Windows.
+/// The problem of a text in another encoding. As `CSV`, Excel saves in the legacy encoding of
+/// Windows.
 pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 fn parse_id(text: &str) -> Result<PetId, String> {

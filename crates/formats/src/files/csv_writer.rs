@@ -1,4 +1,4 @@
-//! The writers of CSV (RFC 4180) with a header, in UTF-8.
+//! The writers of CSV files (RFC 4180) with a header, in UTF-8.
 
 use std::{
     borrow::Cow,
@@ -14,8 +14,8 @@ use super::{
     separator::{BYTE_ORDER_MARK, Separator},
 };
 
-/// Returns a writer of a file that a spreadsheet opens as a table: it begins with a byte order mark, without which Excel takes
-/// UTF-8 for another encoding.
+/// Creates a writer of a file that opens as a table in spreadsheets. The file begins with a byte
+/// order mark, because without it, Excel assumes an encoding other than UTF-8.
 pub fn spreadsheet_writer<W: Write>(
     mut out: W,
     separator: Separator,
@@ -27,15 +27,15 @@ pub fn spreadsheet_writer<W: Write>(
         .from_writer(out))
 }
 
-/// A writer of a CSV file.
+/// A writer of animals to a CSV file.
 pub struct CsvWriter<W: Write> {
     writer: csv::Writer<W>,
-    /// Converts a name for the readers of the file.
+    /// The function that converts each name before it is written.
     convert_name: fn(&str) -> Cow<'_, str>,
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Returns a writer, and writes the header.
+    /// Creates a writer, and writes the header.
     pub fn new(out: W) -> io::Result<Self> {
         let writer = csv::WriterBuilder::new()
             .buffer_capacity(BUFFER_BYTES)
@@ -43,8 +43,8 @@ impl<W: Write> CsvWriter<W> {
         Self::with_header(writer, |name| name.into())
     }
 
-    /// Returns a writer for a spreadsheet: see [`spreadsheet_writer`]. Changes names so that no spreadsheet reads
-    /// them as formulas. Such a file is not for an import.
+    /// Creates a writer for a spreadsheet: see [`spreadsheet_writer`]. Escapes names that a
+    /// spreadsheet would evaluate as formulas, so the file is not suitable for an import.
     pub fn for_spreadsheet(out: W, separator: Separator) -> io::Result<Self> {
         Self::with_header(spreadsheet_writer(out, separator)?, without_formulas)
     }

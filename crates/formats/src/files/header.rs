@@ -1,4 +1,4 @@
-//! The header of a CSV file, which says which column is which member of an animal.
+//! The header of a CSV file, which says which member or field of an animal each column has.
 
 use petstore_domain::store_area::FieldDefinition;
 
@@ -10,18 +10,18 @@ use super::{
 };
 use crate::cells::trim_cell;
 
-/// The similarity that a heading and a name must have for an error to suggest the name: 1 for equal texts.
+/// How similar a heading and a name must be for an error to suggest the name. 1 means equal.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// The columns of a CSV file. A column is named by its position in a record, from 0.
+/// The columns of a CSV file. Each is identified by its position in a record, from 0.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     /// The headings of all columns, for messages.
     pub(super) headings: Vec<String>,
     pub(super) name: usize,
-    /// The column of the category; `None` if the species decides.
+    /// The column with the category. `None` if the species decides.
     pub(super) category: Option<usize>,
-    /// Whether the column of the category has labels and not numbers.
+    /// Whether the column with the category has labels rather than ids.
     pub(super) has_labels: bool,
     pub(super) status: Option<usize>,
     /// The column that says whether the window may show an animal.
@@ -30,44 +30,44 @@ pub(super) struct Columns {
     pub(super) fields: Vec<FieldColumn>,
     /// The columns without a heading, which must be empty.
     pub(super) blank: Vec<usize>,
-    /// The headings of the columns that are not read, for a message.
+    /// A list of the headings of the columns that are not read, for a message.
     pub(super) ignored: String,
 }
 
 impl Columns {
-    /// Returns the columns of a header, or what is wrong with the header.
+    /// Assigns the columns of a header. The error says what is wrong with the header.
     ///
-    /// In the header `Name,Category ID,Breed`, the name is column 0, the number of the category is column 1, and a field
-    /// with the name or the label `breed` is column 2.
+    /// In the header `Name,Category ID,Breed`, the name is column 0, the id of the category is
+    /// column 1, and a field with the name or the label `breed` is column 2.
     pub(super) fn from_header(
-        texts: &[&str],
+        header: &[&str],
         with_ids: bool,
         options: &CsvOptions,
         known: &KnownHeadings,
     ) -> Result<Self, String> {
-        let mut assignment = assign(texts, &options.mappings, known)?;
-        let number = assignment.column(CATEGORY_ID);
-        let label = label_column(&assignment, options);
-        // Of two columns with the category, only the number is read.
-        if number.is_some()
-            && let Some(position) = label
+        let mut assignment = assign(header, &options.mappings, known)?;
+        let category_id_column = assignment.column(CATEGORY_ID);
+        let label_column = find_label_column(&assignment, options);
+        // If both columns are present, only the id is read.
+        if category_id_column.is_some()
+            && let Some(position) = label_column
         {
-            assignment.unknown.push(texts[position]);
+            assignment.unknown.push(header[position]);
         }
-        assignment.check(with_ids, options.ignores_unknown, known)?;
+        assignment.check(with_ids, options.ignores_unknown_columns, known)?;
 
-        let category = number.or(label);
+        let category = category_id_column.or(label_column);
         if category.is_none() && assignment.column(SPECIES).is_none() {
             return Err(missing_category_error());
         }
         let mut columns = Self {
-            headings: texts
+            headings: header
                 .iter()
                 .map(|text| trim_cell(text).to_owned())
                 .collect(),
             name: assignment.column(NAME).unwrap_or_default(),
             category,
-            has_labels: number.is_none(),
+            has_labels: category_id_column.is_none(),
             status: assignment.column(STATUS),
             listed: assignment.column(LISTED),
             id: None,
@@ -78,26 +78,26 @@ impl Columns {
         if with_ids {
             columns.id = assignment.column(ID);
         }
-        if options.ignores_unknown {
+        if options.ignores_unknown_columns {
             columns.blank.clear();
         }
         Ok(columns)
     }
 
-    /// Returns the column of the species.
+    /// Returns the column with the species.
     pub(super) fn species(&self) -> Option<usize> {
         let column = self.field_column(SPECIES)?;
         Some(column.position)
     }
 
-    /// Returns the column of the field with this name.
+    /// Returns the column with the values of a field.
     pub(super) fn field_column(&self, field: &str) -> Option<&FieldColumn> {
         self.fields
             .iter()
             .find(|column| column.field.name.as_str() == field)
     }
 
-    /// Returns the heading of the column of a field, or else the name of the field.
+    /// Returns the heading of the column of a field, or the name of the field if it has no column.
     pub(super) fn field_heading(&self, field: &str) -> String {
         match self.field_column(field) {
             Some(column) => self.headings[column.position].clone(),
@@ -106,8 +106,9 @@ impl Columns {
     }
 }
 
-/// Returns the column with the labels of categories, unless the store has a field with this name.
-fn label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Option<usize> {
+/// Returns the column with the labels of categories. Returns `None` if the store has a field with
+/// the name of this column, which then has the column.
+fn find_label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Option<usize> {
     let is_field = options.fields.iter().any(is_category_field);
     if is_field {
         None
@@ -117,14 +118,15 @@ fn label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Option<usi
 }
 
 impl Assignment<'_> {
-    /// Checks that a file has its necessary columns, and no unknown ones unless they are ignored.
+    /// Checks that all required columns are present, and that there are no unknown ones, unless
+    /// these are ignored.
     fn check(
         &self,
         with_ids: bool,
-        ignores_unknown: bool,
+        ignores_unknown_columns: bool,
         known: &KnownHeadings,
     ) -> Result<(), String> {
-        if !ignores_unknown && !self.unknown.is_empty() {
+        if !ignores_unknown_columns && !self.unknown.is_empty() {
             return Err(unknown_columns_error(self, known.names()));
         }
         if with_ids && self.column(ID).is_none() {
@@ -151,7 +153,8 @@ fn missing_category_error() -> String {
            or add species, or name the column that has one of them, such as --map 'HEADING=category'"
 }
 
-/// Returns the error for columns that stand for nothing.
+/// Returns the error for columns with unknown headings. Suggests a mapping for those that are
+/// similar to a name.
 fn unknown_columns_error(assignment: &Assignment<'_>, names: &[String]) -> String {
     let missing_names: Vec<&str> = names
         .iter()
@@ -172,7 +175,8 @@ fn unknown_columns_error(assignment: &Assignment<'_>, names: &[String]) -> Strin
     )
 }
 
-/// Returns the name that a heading such as `categorie` probably stands for, if one is similar enough.
+/// Returns the name that is most similar to a heading such as `categorie`, if one is similar
+/// enough.
 fn most_similar_name<'n>(heading: &str, names: &[&'n str]) -> Option<&'n str> {
     let heading = heading.to_lowercase();
     let mut best_name = None;

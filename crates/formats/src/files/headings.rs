@@ -1,4 +1,4 @@
-//! The headings of tables, each with the member or the field that a column below it has.
+//! The headings of tables, and which member or field of an animal each one means.
 
 use std::collections::HashMap;
 
@@ -10,29 +10,31 @@ use petstore_domain::{
 use super::row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, STATUS};
 use crate::cells::TableWords;
 
-/// The members of an animal that a table can have.
+/// The names of the members that a table can have.
 pub(super) const MEMBERS: [&str; 5] = [NAME, CATEGORY_ID, STATUS, ID, LISTED];
 
-/// The headings that a store knows.
+/// The headings that a store recognizes.
 #[derive(Debug, Clone)]
 pub struct KnownHeadings {
-    /// The names of members and fields, and the name of the label of a category, unless a field has it.
+    /// The names of members and fields, and the name of the column with labels of categories,
+    /// unless a field has that name.
     names: Vec<String>,
-    /// The positions in `names` of the names themselves, and of the labels of fields.
+    /// The names, and the labels of fields, by [`heading_key`]. Each has its positions in `names`.
     own_keys: HashMap<String, Vec<usize>>,
-    /// The positions in `names` of the usual headings in all languages.
+    /// The usual headings in all languages, by [`letters_and_digits`]. Each has its position in
+    /// `names`.
     usual_keys: HashMap<String, usize>,
 }
 
-/// The names of two columns that one heading can mean.
+/// The error for a heading that can mean two columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousHeading {
-    /// The names of members or fields.
+    /// The names of the two members or fields.
     pub names: [String; 2],
 }
 
 impl KnownHeadings {
-    /// Collects the headings of a store with these fields.
+    /// Collects the headings that a store with these fields recognizes.
     pub fn new(fields: &[FieldDefinition], words: &TableWords) -> Self {
         let mut names: Vec<String> = MEMBERS.map(str::to_owned).to_vec();
         names.extend(fields.iter().map(|field| field.name.as_str().to_owned()));
@@ -59,8 +61,9 @@ impl KnownHeadings {
         headings
     }
 
+    /// Adds a heading for the name at this position.
     fn add_own(&mut self, heading: &str, position: usize) {
-        // A field can have the name of a member, which comes first.
+        // If a field has the name of a member, the member takes precedence.
         let name = &self.names[position];
         let positions = self.own_keys.entry(heading_key(heading)).or_default();
         let is_known = positions.iter().any(|other| self.names[*other] == *name);
@@ -69,20 +72,21 @@ impl KnownHeadings {
         }
     }
 
-    /// Returns the name of the member or field that a heading means: `breed` for `Rasse`. `None` for an unknown heading.
+    /// Returns the name of the member or field that a heading means: `breed` for `Rasse`. Returns
+    /// `None` for an unknown heading.
     ///
-    /// A name comes first, then what the store calls its columns, in any case, and then the usual headings of all
-    /// languages.
+    /// An exact name takes precedence, then the names and labels of this store in any case, and
+    /// then the usual headings in all languages.
     ///
     /// # Errors
     ///
-    /// The store calls two columns so.
+    /// Two columns of the store have this name or label.
     pub fn find(&self, heading: &str) -> Result<Option<&str>, AmbiguousHeading> {
         let heading_position = self.position(heading)?;
         Ok(heading_position.map(|position| &*self.names[position]))
     }
 
-    /// Whether a heading means something, certain or not.
+    /// Whether a heading is recognized, even if it is ambiguous.
     pub fn is_known(&self, heading: &str) -> bool {
         !matches!(self.position(heading), Ok(None))
     }
@@ -92,7 +96,7 @@ impl KnownHeadings {
         &self.names
     }
 
-    /// Like [`Self::find`], but returns the position of the name.
+    /// Returns the position of the name that a heading means, like [`Self::find`].
     pub(super) fn position(&self, heading: &str) -> Result<Option<usize>, AmbiguousHeading> {
         if let Some(position) = self.names.iter().position(|name| name == heading) {
             return Ok(Some(position));

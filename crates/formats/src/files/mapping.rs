@@ -1,4 +1,4 @@
-//! The headings of a file that somebody has named.
+//! Mappings, with which a person says what the headings of a file mean.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use super::{
     row::{CATEGORY, SPECIES},
 };
 
-/// A heading, and the member that it stands for, such as `Animal Name=name`.
+/// A heading, and the name of the member or field that it means, such as `Animal Name=name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     pub(super) heading: String,
@@ -17,7 +17,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns the problem of mappings that cannot be used together, if they have one.
+    /// Returns the problem of mappings that contradict each other, if they do.
     pub fn conflict(mappings: &[Self]) -> Option<String> {
         for (index, mapping) in mappings.iter().enumerate() {
             for earlier in &mappings[..index] {
@@ -38,7 +38,7 @@ impl Mapping {
     }
 }
 
-/// Whether two mappings make one column the category and the species.
+/// Whether two mappings assign one column to both the category and the species.
 fn is_species_pair(first: &Mapping, second: &Mapping) -> bool {
     let mut names = [&*first.name, &*second.name];
     names.sort_unstable();

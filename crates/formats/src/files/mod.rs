@@ -1,7 +1,7 @@
-//! Animals in files, one per row, as CSV or newline-delimited JSON, which can also have orders and
-//! categories.
+//! Files with animals, one per row: CSV, or newline-delimited JSON, which can also contain orders,
+//! categories and other resources of a store.
 //!
-//! Reading takes constant memory, and is strict: input that is ambiguous, or that would lose data,
+//! Reading takes constant memory, and is strict: ambiguous input, and input that would lose data,
 //! is rejected with the reason.
 
 mod categories;
@@ -27,7 +27,7 @@ mod table_start;
 
 use std::{ffi::OsStr, path::Path};
 
-use petstore_domain::words::words;
+use petstore_domain::named_enum::named_enum;
 
 pub use self::{
     categories::Categories,
@@ -44,7 +44,7 @@ pub use self::{
     table_rows::{TableLimits, TableProblem, TableRow},
 };
 
-words! {
+named_enum! {
     /// The format of a file.
     pub enum Format {
         /// RFC 4180, in UTF-8, with a header.
@@ -55,8 +55,8 @@ words! {
 }
 
 impl Format {
-    /// Returns the format that the file name extension indicates: CSV for `pets.csv`, NDJSON for `pets.ndjson` and
-    /// `pets.jsonl`.
+    /// Returns the format that a file name extension indicates: CSV for `pets.csv`, and NDJSON for
+    /// `pets.ndjson` and `pets.jsonl`.
     pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension().and_then(OsStr::to_str)?;
         match extension.to_ascii_lowercase().as_str() {
@@ -67,9 +67,9 @@ impl Format {
     }
 }
 
-/// Returns a reader of the rows of a file from its beginning, with identifiers if `with_ids` is set. The options are for
-/// CSV.
-pub fn read<'s>(
+/// Opens the rows of a file for reading from the beginning. If `with_ids`, reads the identifiers,
+/// too. The options apply only to CSV.
+pub fn open_rows<'s>(
     source: &'s Source,
     format: Format,
     with_ids: bool,

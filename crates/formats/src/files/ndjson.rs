@@ -1,4 +1,4 @@
-//! Newline-delimited JSON: one object per line.
+//! The reader and the writer of newline-delimited JSON: files with one object on each line.
 
 use std::{
     cell::Cell,
@@ -30,7 +30,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A reader of the rows of a file with one JSON object on each line.
 pub(super) struct NdjsonRows<'s> {
     reader: BufReader<BoundedReader<'s>>,
-    /// The number of bytes that may still be read for the current line.
+    /// How many bytes may still be read for the current line.
     allowance: Rc<Cell<u64>>,
     /// The number of the line that was read last, from 1.
     line_number: u64,
@@ -40,8 +40,8 @@ pub(super) struct NdjsonRows<'s> {
     with_ids: bool,
 }
 
-/// The members of an animal, not yet parsed. Other members are rejected, because a misspelt member would
-/// be lost.
+/// The members of an animal, which are not parsed yet. Other members are rejected, because the
+/// value of a misspelt member would be lost.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PetMembers<'a> {
@@ -59,7 +59,8 @@ struct PetMembers<'a> {
     fields: Option<&'a RawValue>,
 }
 
-/// Returns a member that is present, even a `null`, which serde would read as an absent member.
+/// Deserializes a member that is present as `Some`, even if it is `null`, which serde would treat
+/// as absent.
 fn keep_null<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'a RawValue>, D::Error> {
@@ -91,18 +92,18 @@ fn optional<'a, T>(
 }
 
 fn read_name(value: &RawValue) -> Result<PetName, String> {
-    match json::string(value) {
+    match json::as_string(value) {
         Some(text) => parse_name(text),
         None => Err("must be a string".to_owned()),
     }
 }
 
 fn read_category_id(value: &RawValue) -> Result<i64, String> {
-    json::integer(value).ok_or_else(|| invalid_category_id(value.get()))
+    json::as_integer(value).ok_or_else(|| invalid_category_id(value.get()))
 }
 
 fn read_status(value: &RawValue) -> Result<PetStatus, String> {
-    json::string(value)
+    json::as_string(value)
         .and_then(|text| text.parse().ok())
         .ok_or_else(|| invalid_status(value.get()))
 }
@@ -112,7 +113,7 @@ fn read_listed(value: &RawValue) -> Result<bool, String> {
 }
 
 fn read_id(value: &RawValue) -> Result<PetId, String> {
-    json::integer(value)
+    json::as_integer(value)
         .and_then(importable)
         .and_then(PetId::new)
         .ok_or_else(|| invalid_id(value.get()))
@@ -141,7 +142,7 @@ impl<'s> NdjsonRows<'s> {
         })
     }
 
-    /// Reads the next line that is not blank, if there is one.
+    /// Reads the next line that is not blank. Returns `false` at the end of the file.
     fn read_line(&mut self) -> Result<bool, ReadError> {
         loop {
             self.allowance.set(MAX_ROW_BYTES);
@@ -166,49 +167,49 @@ impl<'s> NdjsonRows<'s> {
         }
     }
 
-    /// Returns the content of the line, or its problems.
-    fn row(&self) -> Result<Row, InvalidRow> {
+    /// Parses the line that was read last, or returns its problems.
+    fn parse_row(&self) -> Result<Row, InvalidRow> {
         let line =
             str::from_utf8(&self.line).map_err(|_| InvalidRow::new("the line is not UTF-8"))?;
-        // serde would accept an array with the values of the members.
+        // Checked here, because serde also accepts an array with the values of the members.
         if !line.trim_start().starts_with('{') {
             return Err(InvalidRow::new("the line is not a JSON object"));
         }
         if resources::is_tagged(line) {
-            return resources::parse(line);
+            return resources::parse_line(line);
         }
 
         let members: PetMembers<'_> =
             serde_json::from_str(line).map_err(|error| syntax_problem(&error))?;
         let mut problems = InvalidRow::default();
         let pet = NewPet {
-            name: problems.take(required(NAME, members.name, read_name)),
-            category_id: problems.take(required(
+            name: problems.record(required(NAME, members.name, read_name)),
+            category_id: problems.record(required(
                 CATEGORY_ID,
                 members.category_id,
                 read_category_id,
             )),
             status: problems
-                .take(optional(STATUS, members.status, read_status))
+                .record(optional(STATUS, members.status, read_status))
                 .unwrap_or_default(),
             is_listed: problems
-                .take(optional(LISTED, members.listed, read_listed))
+                .record(optional(LISTED, members.listed, read_listed))
                 .unwrap_or(true),
         };
         let id = if self.with_ids {
-            problems.take(required(ID, members.id, |value| read_id(value).map(Some)))
+            problems.record(required(ID, members.id, |value| read_id(value).map(Some)))
         } else {
             None
         };
         let fields = problems
-            .take(optional(FIELDS, members.fields, read_fields))
+            .record(optional(FIELDS, members.fields, read_fields))
             .unwrap_or_default();
         problems.into_result(Row::Pet { id, pet, fields })
     }
 }
 
-/// Returns the problem of a line with an invalid animal, with the position of the error in place of the line of the parser,
-/// which is always 1.
+/// Returns the problem of a line that is no valid animal. The message has only the column of the
+/// error, because the parser numbers each line as line 1.
 fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
     let text = error.to_string();
     let reason = match text.rsplit_once(" at line ") {
@@ -234,7 +235,7 @@ impl Rows for NdjsonRows<'_> {
                 reason: reason.to_owned(),
             });
         }
-        Ok(Some(self.row()))
+        Ok(Some(self.parse_row()))
     }
 
     fn raw_row(&self) -> io::Result<RawRow> {
@@ -256,7 +257,7 @@ pub struct NdjsonWriter<W: Write> {
 }
 
 impl<W: Write> NdjsonWriter<W> {
-    /// Returns a writer, which has written nothing yet.
+    /// Creates a writer.
     pub fn new(out: W) -> Self {
         Self {
             out: BufWriter::with_capacity(BUFFER_BYTES, out),
@@ -271,17 +272,17 @@ impl<W: Write> NdjsonWriter<W> {
         self.out.write_all(&self.line)
     }
 
-    /// Writes a field.
+    /// Writes the definition of a field.
     pub fn write_field(&mut self, field: &FieldDefinition) -> io::Result<()> {
         self.line.clear();
         resources::write_field(&mut self.line, field);
         self.out.write_all(&self.line)
     }
 
-    /// Writes one animal, order or category of the store area.
+    /// Writes an animal, an order, a category or a note of the store area.
     pub fn write_resource(&mut self, resource: &Resource) -> io::Result<()> {
         self.line.clear();
-        resources::write(&mut self.line, resource);
+        resources::write_resource(&mut self.line, resource);
         self.out.write_all(&self.line)
     }
 }

@@ -1,7 +1,7 @@
-//! The quotes of CSV (RFC 4180).
+//! Validates the quotes of CSV (RFC 4180).
 
 /// Whether every quote of a record encloses a field, or is doubled within a quoted field (RFC 4180,
-/// section 2, rules 5 to 7). This is so in `"a ""b""",c`, and not in `a "b",c`.
+/// section 2, rules 5 to 7): valid in `"a ""b""",c`, and invalid in `a "b",c`.
 pub(super) fn is_well_quoted(record: &[u8], separator: u8) -> bool {
     let mut unread = record;
     loop {
@@ -17,7 +17,7 @@ pub(super) fn is_well_quoted(record: &[u8], separator: u8) -> bool {
     }
 }
 
-/// Returns the bytes after a field without quotes; `None` if it has a quote.
+/// Returns the bytes after a field without quotes. Returns `None` if the field contains a quote.
 fn after_unquoted_field(text: &[u8], separator: u8) -> Option<&[u8]> {
     let end = text
         .iter()
@@ -30,7 +30,8 @@ fn after_unquoted_field(text: &[u8], separator: u8) -> Option<&[u8]> {
     Some(after_field)
 }
 
-/// Returns the bytes after the quote that closes a field, which begins with `content`; `None` if no quote closes it.
+/// Returns the bytes after the quote that closes a field. `content` begins after the opening quote.
+/// Returns `None` if no quote closes the field.
 fn after_closing_quote(content: &[u8]) -> Option<&[u8]> {
     let mut unread = content;
     loop {

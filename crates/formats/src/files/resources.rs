@@ -1,6 +1,8 @@
-//! Lines with the profile, a field, an animal, an order, a category or a note of the store area:
-//! `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`, `{"order":{…}}`, `{"category":{…}}` or `{"note":{…}}`, each as in a response of the service. An
-//! order also says whether it holds its animal.
+//! Lines of an export with everything: `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`,
+//! `{"order":{…}}`, `{"category":{…}}` or `{"note":{…}}`.
+//!
+//! The name of the only member is the tag, which says what the line has. The value is as in a
+//! response of the service, except that an order also says whether it holds its animal.
 
 use petstore_domain::store_area::{FieldDefinition, Profile, Resource};
 
@@ -14,10 +16,11 @@ const NOTE_TAG: &str = "note";
 const FIELD_TAG: &str = "field";
 const PROFILE_TAG: &str = "profile";
 
-/// Writes a line such as `{"profile":{"name":"Petshop"}}`. `logo` is the content of the file of the logo.
+/// Writes a line such as `{"profile":{"name":"Petshop"}}`. `logo` is the content of the file of the
+/// logo.
 pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
     begin_line(out, PROFILE_TAG);
-    json::write_whole_profile(out, profile, logo);
+    json::write_exported_profile(out, profile, logo);
     end_line(out);
 }
 
@@ -29,7 +32,7 @@ pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
 }
 
 /// Writes a line such as `{"category":{"id":7,"label":"Dogs","version":1}}`.
-pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
+pub(super) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     match resource {
         Resource::Pet(_) => begin_line(out, PET_TAG),
         Resource::Order(_) => begin_line(out, ORDER_TAG),
@@ -37,7 +40,7 @@ pub(super) fn write(out: &mut Vec<u8>, resource: &Resource) {
         Resource::Note(_) => begin_line(out, NOTE_TAG),
     }
     match resource {
-        Resource::Order(order) => json::write_whole_order(out, order),
+        Resource::Order(order) => json::write_exported_order(out, order),
         Resource::Note(note) => json::write_note(out, note),
         Resource::Pet(_) | Resource::Category(_) => json::write_resource(out, resource),
     }
@@ -52,7 +55,7 @@ fn end_line(out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Whether a line is an object whose first member has the name of a resource, such as `{"pet":{"id":7}}`.
+/// Whether a line is an object whose first member is a tag, such as `{"pet":{"id":7}}`.
 pub(super) fn is_tagged(line: &str) -> bool {
     let Some((name, _)) = line
         .trim_start()
@@ -73,18 +76,18 @@ pub(super) fn is_tagged(line: &str) -> bool {
     tags.contains(&name)
 }
 
-/// Parses a line that [`is_tagged`].
-pub(super) fn parse(line: &str) -> Result<Row, InvalidRow> {
+/// Parses a line for which [`is_tagged`] is true.
+pub(super) fn parse_line(line: &str) -> Result<Row, InvalidRow> {
     parse_tagged(line).map_err(|invalid| {
-        // The line in the message of the parser is always 1.
+        // The parser numbers each line as line 1, so only the column is useful.
         let reason = invalid.to_string().replace("at line 1, column", "at byte");
         InvalidRow::new(reason.trim_end_matches('.'))
     })
 }
 
-/// Parses the only member of a line, whose name says which resource it has.
+/// Parses the value of the only member of a line, whose name is the tag.
 fn parse_tagged(line: &str) -> Result<Row, Invalid> {
-    let members = json::members(line.trim_end().as_bytes(), "The line")?;
+    let members = json::parse_members(line.trim_end().as_bytes(), "The line")?;
     let [(tag, object)] = &members[..] else {
         let reason = "the line must have one member: profile, field, pet, order, category or note";
         return Err(Invalid::Value(reason.to_owned()));
@@ -92,7 +95,7 @@ fn parse_tagged(line: &str) -> Result<Row, Invalid> {
     let object = object.get().as_bytes();
     match tag.as_str() {
         FIELD_TAG => {
-            let field = json::read_whole_field(object)?;
+            let field = json::read_exported_field(object)?;
             Ok(Row::Field(field))
         }
         PROFILE_TAG => {

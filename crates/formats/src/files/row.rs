@@ -1,6 +1,6 @@
-//! The rows of a file, in every format.
+//! The rows of a file, whatever its format.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{fmt, io};
 
@@ -9,7 +9,7 @@ use petstore_domain::{
     store_area::{FieldDefinition, FieldPatch, Profile, Resource},
 };
 
-use crate::json::member_values::UP_TO_HIGHEST_IMPORTED;
+use crate::json::member_values::IMPORTED_NUMBER_RULE;
 
 /// The content of a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,19 +18,19 @@ pub enum Row {
         /// The identifier, if identifiers are read.
         id: Option<PetId>,
         pet: NewPet,
-        /// The values of its fields, which were not compared with the fields of the store.
+        /// The values of its fields, which are not validated against the fields of the store yet.
         fields: FieldPatch,
     },
-    /// An animal, an order, a category or a note of the store area, and the number of its photos: only their URLs
-    /// are in the file, so they are ignored.
+    /// An animal, an order, a category or a note of the store area, and the number of photos of the
+    /// animal. Photos are ignored, because the file has only their URLs.
     Resource(Resource, u64),
-    /// A field of the store.
+    /// The definition of a field of the store.
     Field(FieldDefinition),
     /// The profile of the store, and the content of the file of its logo.
     Profile(Box<Profile>, Option<Vec<u8>>),
 }
 
-/// The problems of a row that is not valid.
+/// The problems of an invalid row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InvalidRow {
     problems: Vec<RowProblem>,
@@ -39,18 +39,18 @@ pub struct InvalidRow {
 /// A problem of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RowProblem {
-    /// The column or member, by its name in the file; empty for a problem of the whole row.
+    /// The name of the column or member in the file. Empty for a problem of the whole row.
     column: String,
     reason: String,
 }
 
 impl InvalidRow {
-    /// Returns a problem of the whole row.
+    /// Creates a problem of the whole row.
     pub fn new(reason: impl Into<String>) -> Self {
         Self::in_column("", reason)
     }
 
-    /// Returns a problem of a column.
+    /// Creates a problem of one column.
     pub fn in_column(column: impl Into<String>, reason: impl Into<String>) -> Self {
         let problem = RowProblem {
             column: column.into(),
@@ -61,9 +61,10 @@ impl InvalidRow {
         }
     }
 
-    /// Returns a value. If it has problems, adds them, and returns a default value, which no caller may use.
-    pub fn take<T: Default>(&mut self, value: Result<T, Self>) -> T {
-        match value {
+    /// Returns the value of a result. If it failed, records its problems, and returns a default
+    /// value, which the caller must not use: [`Self::into_result`] replaces it with the problems.
+    pub fn record<T: Default>(&mut self, result: Result<T, Self>) -> T {
+        match result {
             Ok(value) => value,
             Err(invalid) => {
                 self.problems.extend(invalid.problems);
@@ -72,7 +73,7 @@ impl InvalidRow {
         }
     }
 
-    /// Returns the value if there are no problems, or else the problems.
+    /// Returns `value` if no problem was recorded, or else all problems.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.problems.is_empty() {
             Ok(value)
@@ -81,7 +82,7 @@ impl InvalidRow {
         }
     }
 
-    /// Returns the columns with problems, such as `name, status`.
+    /// Returns the names of the columns with problems, such as `name, status`.
     pub fn columns(&self) -> String {
         let columns: Vec<&str> = self
             .problems
@@ -104,12 +105,12 @@ impl fmt::Display for InvalidRow {
     }
 }
 
-/// Returns the beginning of a text from a file, in quotes and with escapes, for a message.
+/// Quotes the first characters of a text from a file, with escapes, for a message.
 pub fn quote_beginning(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
 
-/// A row as it is in the file.
+/// A row exactly as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawRow {
     /// The number of the first line of the row, from 1.
@@ -118,7 +119,7 @@ pub struct RawRow {
     pub text: Vec<u8>,
 }
 
-/// The reason why the remaining file cannot be read.
+/// The reason why the rest of a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Reading failed.
@@ -131,32 +132,37 @@ pub enum ReadError {
 
 /// A reader of the rows of a file, from the first to the last.
 pub trait Rows {
-    /// Reads the next row, or returns the problems of a row that is invalid; `None` after the last row.
+    /// Reads the next row, or returns the problems of an invalid row. Returns `None` after the last
+    /// row.
     fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
 
-    /// Returns the row that was read last, as it is in the file.
+    /// Returns the row that was read last, exactly as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
 
-    /// Returns the name of the column or member with the values of a field, such as `fields.age`.
+    /// Returns the name of the column or member that has the values of a field, such as
+    /// `fields.age`.
     fn field_column(&self, field: &str) -> String {
         format!("fields.{field}")
     }
 
-    /// Returns the headings of the columns that are left out, for a message; `None` if there are none.
+    /// Returns a list of the headings of ignored columns, for a message. Returns `None` if no
+    /// column is ignored.
     fn ignored_columns(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the rows above the header that are titles, such as the name of a list.
+    /// Returns the rows above the header, which are titles, such as the name of a list.
     fn titles(&self) -> &[String] {
         &[]
     }
 
-    /// Whether the species of animals can decide their categories.
+    /// Whether the species of an animal may decide its category, so that the reader needs the
+    /// category of each species.
     fn needs_species_categories(&self) -> bool {
         false
     }
 
+    /// Returns how many bytes of the file were read so far, for a progress bar.
     fn bytes_read(&self) -> u64;
 }
 
@@ -164,6 +170,7 @@ pub trait Rows {
 pub trait Writer {
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()>;
 
+    /// Flushes the output. Must be called after the last animal.
     fn finish(&mut self) -> io::Result<()>;
 }
 
@@ -177,7 +184,7 @@ pub(super) const SPECIES: &str = "species";
 pub(super) const LISTED: &str = "listed";
 pub(super) const FIELDS: &str = "fields";
 
-/// Returns the name of an animal, or the problem of the text.
+/// Parses the name of an animal. The error says what is wrong with it.
 pub(super) fn parse_name(text: String) -> Result<PetName, String> {
     if text.len() > PetName::MAX_LENGTH {
         return Err(format!("is longer than {} bytes", PetName::MAX_LENGTH));
@@ -185,7 +192,7 @@ pub(super) fn parse_name(text: String) -> Result<PetName, String> {
     PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
 }
 
-/// Returns the problem of a text that is no category.
+/// Returns the problem of a text that is no id of a category.
 pub(super) fn invalid_category_id(text: &str) -> String {
     format!(
         "must be an integer from {} to {} without leading zeros, but was {}",
@@ -204,15 +211,15 @@ pub(super) fn invalid_status(text: &str) -> String {
     )
 }
 
-/// Returns the problem of a text that is neither yes nor no.
+/// Returns the problem of a text that does not say whether the window may show an animal.
 pub(super) fn invalid_listed(text: &str) -> String {
     format!("must be true or false, but was {}", quote_beginning(text))
 }
 
-/// Returns the problem of a text that is no identifier.
+/// Returns the problem of a text that is no id of an animal.
 pub(super) fn invalid_id(text: &str) -> String {
     format!(
-        "must be {UP_TO_HIGHEST_IMPORTED}, but was {}",
+        "must be {IMPORTED_NUMBER_RULE}, but was {}",
         quote_beginning(text)
     )
 }

@@ -1,4 +1,4 @@
-//! The identifiers that an import has read so far, in constant memory.
+//! The identifiers and unique values that an import has read so far, in constant memory.
 
 use std::{env, io, path::Path};
 
@@ -9,21 +9,23 @@ use petstore_domain::{
 use rusqlite::{Connection, OptionalExtension, params};
 use tempfile::{Builder, NamedTempFile};
 
-/// The identifiers that were read so far, with their rows. They are in a private SQLite database, in a
-/// temporary file without a name.
+/// The identifiers and unique values that were read so far, each with its row. They are in a
+/// private SQLite database in an unnamed temporary file, so that even a huge import takes constant
+/// memory.
 pub struct SeenIds {
     connection: Connection,
 }
 
 impl SeenIds {
-    /// Returns an empty set. Its file is in `folder`, or if that is not possible, in the folder of the machine for
-    /// temporary files.
+    /// Creates an empty set. Its file is in `folder`, or if that fails, in the folder of the system
+    /// for temporary files.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let file = temporary_file(folder)?;
         Self::create_database(file.path()).map_err(io::Error::other)
     }
 
-    /// Makes the database in this file. SQLite does not look for the name of the file later, because it writes no journal.
+    /// Creates the database in this file. The file may lose its name afterwards, because SQLite
+    /// writes no journal, and never opens it again.
     fn create_database(path: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open(path)?;
         connection.execute_batch(
@@ -43,12 +45,14 @@ impl SeenIds {
         Ok(Self { connection })
     }
 
-    /// Records that `row` has an animal with this `id`, or returns the row that already has one.
+    /// Records that `row` has an animal with this `id`. Returns the earlier row if one already has
+    /// the `id`.
     pub fn record(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
         self.record_in_table("pets", id.get(), row)
     }
 
-    /// Records that `row` has this animal, order, category or note, or returns the row that already has one with the same `id`.
+    /// Records that `row` has this animal, order, category or note. Returns the earlier row if one
+    /// already has the same id.
     pub fn record_resource(&self, resource: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
         match resource {
             Resource::Pet(pet) => self.record(pet.id, row),
@@ -58,19 +62,21 @@ impl SeenIds {
         }
     }
 
-    /// Records that the animal in `row`, at `place`, has a unique value, or returns the animal that already has it.
+    /// Records that the animal in `row` has a unique value. Returns the earlier animal if one
+    /// already has the value. `line_or_id` identifies the animal in messages: see
+    /// [`KeyHolder::line_or_id`].
     pub fn record_key(
         &self,
         key: &UniqueKey,
         row: u64,
-        place: i64,
+        line_or_id: i64,
     ) -> rusqlite::Result<Option<KeyHolder>> {
         let insert = "INSERT OR IGNORE INTO keys (field, key, row, place) VALUES (?1, ?2, ?3, ?4)";
         let inserted = self.connection.prepare_cached(insert)?.execute(params![
             key.field,
             key.text,
             row.cast_signed(),
-            place
+            line_or_id
         ])?;
         if inserted == 1 {
             return Ok(None);
@@ -83,14 +89,14 @@ impl SeenIds {
                 let row: i64 = columns.get(0)?;
                 Ok(KeyHolder {
                     row: row.cast_unsigned(),
-                    place: columns.get(1)?,
+                    line_or_id: columns.get(1)?,
                 })
             },
         )?;
         Ok(Some(holder))
     }
 
-    /// Records an identifier in a table, or returns the row that has the identifier already.
+    /// Records an identifier in a table. Returns the earlier row if one already has the identifier.
     fn record_in_table(&self, table: &str, id: i64, row: u64) -> rusqlite::Result<Option<u64>> {
         let insert = format!("INSERT OR IGNORE INTO {table} (id, row) VALUES (?1, ?2)");
         let inserted = self
@@ -104,7 +110,7 @@ impl SeenIds {
         }
     }
 
-    /// Returns the first row with an animal with this `id`.
+    /// Returns the first row that has an animal with this `id`.
     pub fn first_row(&self, id: PetId) -> rusqlite::Result<Option<u64>> {
         self.find_row("pets", id.get())
     }
@@ -119,8 +125,9 @@ impl SeenIds {
         Ok(row.map(i64::cast_unsigned))
     }
 
-    /// Records the resource of a line, or returns the reason why it does not agree with the lines before it.
-    pub fn find_disagreement(
+    /// Records the resource of a line. Returns the reason if the resource contradicts the lines
+    /// before it.
+    pub fn find_inconsistency(
         &self,
         resource: &Resource,
         line: u64,
@@ -138,14 +145,14 @@ impl SeenIds {
                 ])?;
                 Ok(None)
             }
-            Resource::Order(order) => self.find_order_disagreement(order),
+            Resource::Order(order) => self.find_order_inconsistency(order),
             Resource::Category(_) => Ok(None),
-            Resource::Note(note) => self.find_note_disagreement(note),
+            Resource::Note(note) => self.find_note_inconsistency(note),
         }
     }
 
-    /// Returns the reason why a note does not agree with the lines before it: its animal is not there.
-    fn find_note_disagreement(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
+    /// Returns the reason if a note contradicts the lines before it: its animal is missing.
+    fn find_note_inconsistency(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
         let pet_id = note.pet_id.get();
         if self.find_pet(pet_id)?.is_some() {
             return Ok(None);
@@ -155,8 +162,9 @@ impl SeenIds {
         )))
     }
 
-    /// Returns the reason why an order does not agree with its animal, or records that it holds the animal.
-    fn find_order_disagreement(&self, order: &Order) -> rusqlite::Result<Option<String>> {
+    /// Records that an order holds its animal, if it does. Returns the reason if the order
+    /// contradicts its animal, or if another order holds the animal.
+    fn find_order_inconsistency(&self, order: &Order) -> rusqlite::Result<Option<String>> {
         let order_id = order.id.get();
         let pet_id = order.pet_id.get();
         let Some(pet) = self.find_pet(pet_id)? else {
@@ -207,7 +215,8 @@ impl SeenIds {
             .optional()
     }
 
-    /// Calls `visit` with the line and the `orderId` of each animal whose `orderId` is not the id of a reserved order.
+    /// Calls `visit` with the line and the `orderId` of each animal whose `orderId` belongs to no
+    /// reserved order in the file.
     pub fn visit_animals_without_order(
         &self,
         mut visit: impl FnMut(u64, i64),
@@ -223,24 +232,25 @@ impl SeenIds {
     }
 }
 
-/// The animal that has a unique value already.
+/// The animal that already has a unique value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyHolder {
-    /// The row of the animal.
+    /// The row with which the animal was recorded.
     pub row: u64,
-    /// The line or the id of the animal.
-    pub place: i64,
+    /// The number that identifies the animal in messages: its line in the file, or its id if it is
+    /// in the catalogue.
+    pub line_or_id: i64,
 }
 
-/// An animal on an earlier line.
+/// An animal of the store area on an earlier line.
 struct SeenPet {
     status: String,
     order_id: Option<i64>,
-    /// The order that holds it.
+    /// The id of the order that holds the animal.
     holder: Option<i64>,
 }
 
-/// Makes a file, which loses its name when the result is dropped.
+/// Creates a temporary file, which loses its name when the result is dropped.
 fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".petstore-import-");

@@ -1,21 +1,22 @@
-//! The character between the cells of a table, which a spreadsheet chooses by the language of its user.
+//! The character between the cells of a table. Spreadsheets choose it by the language of their
+//! user.
 
-use petstore_domain::words::words;
+use petstore_domain::named_enum::named_enum;
 
-words! {
+named_enum! {
     /// The character between the cells of a table.
     pub enum Separator {
-        /// Between the cells of a file by RFC 4180.
+        /// The separator of RFC 4180.
         Comma = "comma",
-        /// Between the cells of a file that Excel saves in a language with a decimal comma.
+        /// The separator of files that Excel saves in a language with a decimal comma.
         Semicolon = "semicolon",
-        /// Between the cells that a spreadsheet copies.
+        /// The separator of cells that are copied from a spreadsheet.
         Tab = "tab",
     }
 }
 
 impl Separator {
-    /// Returns the character.
+    /// Returns the character as a byte of UTF-8.
     pub const fn byte(self) -> u8 {
         match self {
             Self::Comma => b',',
@@ -25,5 +26,5 @@ impl Separator {
     }
 }
 
-/// The byte order mark, which some programs write at the beginning of a text.
+/// The byte order mark, which some programs write at the beginning of a file.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{FEFF}";

@@ -1,4 +1,4 @@
-//! A file that can be read more than once.
+//! The input of an import, which can be read more than once.
 
 use std::{
     cell::Cell,
@@ -11,14 +11,14 @@ use std::{
     rc::Rc,
 };
 
-/// The length of a row that is always accepted, in bytes. Much longer rows are rejected, because an unclosed
-/// quote turns the remaining file into one row.
+/// The maximum length of a row, in bytes. An unclosed quote turns the rest of a file into one row,
+/// which must not be read into memory. Rows that are slightly longer may be accepted.
 pub(crate) const MAX_ROW_BYTES: u64 = 1 << 20;
 
-/// The length of the beginning by which a reader knows the format, in bytes.
+/// The length of the beginning of a file from which a reader detects its format, in bytes.
 const BEGINNING_BYTES: u64 = 64 << 10;
 
-/// A file, or a copy of input that can be read only once.
+/// A file, or a copy of input that can be read only once, such as a pipe.
 pub struct Source {
     file: File,
     /// The length of the file, in bytes.
@@ -26,7 +26,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the file at `path`. The content of a pipe is copied to an unnamed temporary file.
+    /// Opens the file at `path`. If it is a pipe, copies its content to an unnamed temporary file.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::from_file(File::open(path)?)
     }
@@ -41,7 +41,7 @@ impl Source {
         }
     }
 
-    /// Takes over a file, or copies the content of a pipe.
+    /// Takes an open file. If it is a pipe, copies its content.
     fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
@@ -59,8 +59,8 @@ impl Source {
         Self::from_reader(file)
     }
 
-    /// Whether the text is in UTF-16, with or without a byte order mark: its first character is
-    /// ASCII.
+    /// Whether the text is in UTF-16, with or without a byte order mark. Without one, this
+    /// recognizes texts whose first character is ASCII.
     pub fn is_utf16(&self) -> io::Result<bool> {
         let start = self.bytes(0, self.length.min(2))?;
         Ok(matches!(
@@ -74,7 +74,7 @@ impl Source {
         self.length
     }
 
-    /// Returns the bytes from `start` up to `end`, without the byte at `end`.
+    /// Reads the bytes from `start` up to but excluding `end`.
     pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
         let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
@@ -82,7 +82,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Returns the first lines, as many as a reader needs to know the format.
+    /// Returns the first lines, from which a reader can detect the format.
     pub(super) fn first_lines(&self) -> io::Result<String> {
         let mut beginning = self.bytes(0, self.length.min(BEGINNING_BYTES))?;
         let last_line_end = beginning
@@ -96,8 +96,8 @@ impl Source {
         Ok(String::from_utf8_lossy(&beginning).into_owned())
     }
 
-    /// Returns a reader from this position on. It fails with `RowTooLong` when `allowance` is used up;
-    /// the caller refills it before each row.
+    /// Creates a reader that begins at this position. It fails with [`RowTooLong`] when `allowance`
+    /// is used up, so the caller refills `allowance` before each row.
     pub(super) fn reader(&self, start: u64, allowance: &Rc<Cell<u64>>) -> BoundedReader<'_> {
         BoundedReader {
             file: &self.file,
@@ -114,7 +114,7 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Returns the error of a temporary copy, which names its folder.
+/// Returns the error of a temporary copy, with the name of its folder.
 fn copy_error(error: &io::Error) -> io::Error {
     let folder = env::temp_dir();
     let message = format!(
@@ -124,7 +124,7 @@ fn copy_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// A reader of a [`Source`], which reads no more bytes than its allowance.
+/// A reader of a [`Source`] that fails once its allowance is used up.
 pub(super) struct BoundedReader<'s> {
     file: &'s File,
     offset: u64,

@@ -1,4 +1,4 @@
-//! Tables that a person pastes: the copied cells of a spreadsheet, or the text of a file.
+//! Tables that a person pastes: cells that were copied from a spreadsheet, or the text of a file.
 
 use super::{
     separator::Separator,
@@ -9,27 +9,32 @@ use super::{
 /// A table, without its empty rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The first rows, as [`TableLimits`] allows.
+    /// The first rows, up to the number that [`TableLimits`] allows.
     pub rows: Vec<TableRow>,
     /// The number of all rows.
     pub row_count: usize,
-    /// The character between the cells.
+    /// The character that separates the cells.
     pub separator: Separator,
-    /// The content of each row above the headings that is a title, such as the name of a list.
+    /// The content of each title above the header, such as the name of a list.
     pub titles: Vec<String>,
 }
 
-/// Reads the rows of a pasted text. All of the text is read, but only the rows and cells that `limits` allow are kept.
+/// Reads a pasted table. Reads the whole text, but keeps only the rows and cells that `limits`
+/// allow.
 ///
-/// `name,age` and `"Luke, Lucky",3` on the next line are two rows with two cells each. One cell is `Luke, Lucky`.
-/// `chosen` is the separator that somebody chose; `is_heading` helps to find it otherwise: see `find_start`.
+/// `name,age` and `"Luke, Lucky",3` on the next line are two rows with two cells each. One cell is
+/// `Luke, Lucky`.
+///
+/// `chosen_separator` is the separator that a person chose. If it is `None`, the separator is
+/// detected with the help of `is_heading`, which says whether a cell is a known heading: see
+/// `find_start`.
 pub fn read_table(
     text: &str,
     limits: TableLimits,
-    chosen: Option<Separator>,
+    chosen_separator: Option<Separator>,
     is_heading: &dyn Fn(&str) -> bool,
 ) -> Result<Table, TableProblem> {
-    let start = find_start(text, chosen, is_heading);
+    let start = find_start(text, chosen_separator, is_heading);
     let mut reader = TableReader::new(text, &start);
     let mut table = Table {
         rows: Vec::new(),

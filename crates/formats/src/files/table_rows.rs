@@ -1,21 +1,22 @@
-//! The rows of a text with a table.
+//! Reads the rows of a text that is a table.
 //!
-//! A spreadsheet puts tabs between the cells that it copies. It quotes a copied cell only if the cell has a tab, a line end
-//! or a quote that it doubles, and many programs do not even double quotes. So a quote at the beginning of a cell is mostly
-//! text: `"Lucky" Luke⇥Dogs` has the cells `"Lucky" Luke` and `Dogs`. In a text with another separator, quotes follow RFC
-//! 4180, as in an import.
+//! A spreadsheet puts tabs between the cells that it copies. It quotes a copied cell only if the
+//! cell contains a tab, a line end, or a quote, which it doubles; many programs do not even double
+//! quotes. A quote at the beginning of a cell is therefore mostly text: `"Lucky" Luke⇥Dogs` has the
+//! cells `"Lucky" Luke` and `Dogs`. With any other separator, quotes follow RFC 4180, as in an
+//! import.
 
 use super::separator::Separator;
 use crate::cells::trim_cell;
 
 const TAB: u8 = Separator::Tab.byte();
 
-/// The limits of the part of a table that is kept.
+/// The limits for the part of a table that is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct TableLimits {
-    /// The number of rows that are kept, from the first one on.
+    /// The maximum number of rows that are kept.
     pub rows: usize,
-    /// The number of cells of a row that are kept.
+    /// The maximum number of cells that are kept of each row.
     pub columns: usize,
 }
 
@@ -26,39 +27,44 @@ pub struct TableRow {
     pub start: usize,
     /// The number of its first line, from 1.
     pub line: usize,
-    /// Its first cells, without space around them, as [`TableLimits`] allows.
+    /// Its first cells, without whitespace around them, up to the number that [`TableLimits`]
+    /// allows.
     pub cells: Vec<String>,
-    /// Whether a cell that is not kept has content.
+    /// Whether a cell that was not kept has content.
     pub has_more_cells: bool,
-    /// Whether the text of the row can also be several rows that begin and end with quotes. For example, the lines
-    /// `A⇥"Shy` and `B⇥Loud"` are one row with a quoted cell of two lines, or two rows.
+    /// Whether the row could also be several rows whose cells begin and end with quotes. For
+    /// example, the lines `A⇥"Shy` and `B⇥Loud"` are one row with a quoted cell of two lines, or
+    /// two rows.
     pub is_ambiguous: bool,
 }
 
-/// The reason why a text is no table.
+/// The reason why a text is not a valid table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableProblem {
-    /// A quote that is not closed, or that is inside a cell that is not quoted, in the row that begins with this line.
+    /// A quote that is not closed, or that is inside an unquoted cell, in the row that begins on
+    /// this line.
     Quote {
         /// The number of the line, from 1.
         line: usize,
     },
 }
 
-/// The beginning of a table: its separator, and the place of its first row.
+/// The beginning of a table: its separator, and where its first row is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableStart {
     /// The separator of the cells.
     pub(super) separator: Separator,
-    /// The position of the first row, in bytes: after a byte order mark, after a line such as `sep=;`, and after titles.
+    /// The position of the first row, in bytes: after a byte order mark, a line such as `sep=;`,
+    /// and titles.
     pub(super) position: usize,
     /// The number of the line of the first row, from 1.
     pub(super) line: usize,
-    /// The content of each row above the headings that is a title.
+    /// The content of each title above the header.
     pub(super) titles: Vec<String>,
 }
 
-/// Returns the first rows of a text with this separator, up to one that has wrong quotes.
+/// Returns the first rows of a text with this separator, and stops before a row with invalid
+/// quotes.
 pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -> Vec<TableRow> {
     let start = TableStart {
         separator,
@@ -79,17 +85,17 @@ pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -
 }
 
 impl TableRow {
-    /// Whether no cell has content.
+    /// Whether all cells of the row are empty.
     pub(super) fn is_empty(&self) -> bool {
         self.filled_count() == 0 && !self.has_more_cells
     }
 
-    /// Returns the number of kept cells with content.
+    /// Returns the number of kept cells that have content.
     pub(super) fn filled_count(&self) -> usize {
         self.cells.iter().filter(|cell| !cell.is_empty()).count()
     }
 
-    /// Returns the cells with content as one text.
+    /// Joins the cells that have content with spaces.
     pub(super) fn content(&self) -> String {
         let mut content = String::new();
         for cell in self.cells.iter().filter(|cell| !cell.is_empty()) {
@@ -102,16 +108,16 @@ impl TableRow {
     }
 }
 
-/// A cell as it is in the text.
+/// A cell exactly as it is in the text.
 struct RawCell<'t> {
-    /// The text between its quotes, or the whole text of a cell without quotes.
+    /// The text between the quotes of the cell, or all of its text if it is unquoted.
     content: &'t str,
     is_quoted: bool,
-    /// Its length in the text, in bytes.
+    /// Its length in the text, including quotes, in bytes.
     length: usize,
 }
 
-/// A reader, which reads a text from its beginning to its end.
+/// A reader of rows, from the beginning of a text to its end.
 pub(super) struct TableReader<'t> {
     text: &'t str,
     separator: u8,
@@ -135,7 +141,7 @@ impl<'t> TableReader<'t> {
         &self.text[self.position..]
     }
 
-    /// Reads the next row, also an empty one, and keeps its first cells.
+    /// Reads the next row, even if it is empty, and keeps its first cells.
     pub(super) fn read_row(&mut self, max_cells: usize) -> Result<Option<TableRow>, TableProblem> {
         if self.unread_text().is_empty() {
             return Ok(None);
@@ -151,7 +157,7 @@ impl<'t> TableReader<'t> {
 
         loop {
             let cell = self
-                .raw_cell()
+                .next_cell()
                 .ok_or(TableProblem::Quote { line: row.line })?;
             self.position += cell.length;
             if cell.is_quoted {
@@ -171,13 +177,13 @@ impl<'t> TableReader<'t> {
 
         let row_text = &self.text[row.start..self.position];
         row.is_ambiguous = self.separator == TAB && has_wide_cell && has_equal_lines(row_text);
-        self.pass_line_end();
+        self.skip_line_end();
         Ok(Some(row))
     }
 
-    /// Returns the next cell; `None` if its quotes are wrong.
-    fn raw_cell(&self) -> Option<RawCell<'t>> {
-        if let Some(cell) = self.quoted_cell() {
+    /// Returns the next cell. Returns `None` if its quotes are invalid.
+    fn next_cell(&self) -> Option<RawCell<'t>> {
+        if let Some(cell) = self.next_quoted_cell() {
             return Some(cell);
         }
         let unread_text = self.unread_text();
@@ -195,16 +201,16 @@ impl<'t> TableReader<'t> {
     }
 
     /// Returns the next cell if it is quoted.
-    fn quoted_cell(&self) -> Option<RawCell<'t>> {
+    fn next_quoted_cell(&self) -> Option<RawCell<'t>> {
         let inner = self.unread_text().strip_prefix('"')?;
         let content = &inner[..closing_quote(inner)?];
         let length = content.len() + 2;
-        let ends = match self.unread_text().as_bytes().get(length) {
+        let is_closed = match self.unread_text().as_bytes().get(length) {
             Some(&byte) => self.ends_cell(byte),
             None => true,
         };
         let needs_quotes = content.contains(['\t', '\r', '\n', '"']);
-        let is_quoted = ends && (needs_quotes || self.separator != TAB);
+        let is_quoted = is_closed && (needs_quotes || self.separator != TAB);
         is_quoted.then_some(RawCell {
             content,
             is_quoted,
@@ -216,8 +222,8 @@ impl<'t> TableReader<'t> {
         byte == self.separator || is_line_end(byte)
     }
 
-    /// Passes a line end, if it is next: LF, CR LF or CR.
-    fn pass_line_end(&mut self) {
+    /// Skips a line end, if it is next: LF, CR LF or CR.
+    fn skip_line_end(&mut self) {
         let length = match self.unread_text().as_bytes() {
             [b'\r', b'\n', ..] => 2,
             [b'\r' | b'\n', ..] => 1,
@@ -229,7 +235,7 @@ impl<'t> TableReader<'t> {
 }
 
 impl RawCell<'_> {
-    /// Returns the value of the cell.
+    /// Returns the value of the cell: without quotes, and trimmed.
     fn text(&self) -> String {
         if self.is_quoted {
             trim_cell(&self.content.replace("\"\"", "\"")).to_owned()
@@ -258,13 +264,14 @@ fn closing_quote(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the number of line ends of a text: LF, CR LF or CR.
+/// Counts the line ends in a text: LF, CR LF or CR.
 fn count_line_ends(text: &str) -> usize {
     let pairs = text.matches("\r\n").count();
     text.bytes().filter(|byte| is_line_end(*byte)).count() - pairs
 }
 
-/// Whether a row has several lines, each with the same number of tabs, which is not 0: each can be a row.
+/// Whether a row has several lines that all have the same number of tabs, at least one. Each line
+/// could then be a row of its own.
 fn has_equal_lines(row: &str) -> bool {
     let tab_counts: Vec<usize> = row
         .split(['\r', '\n'])

@@ -1,20 +1,20 @@
-//! The beginning of a table: the character between its cells, and the place of its first row.
+//! Detects the beginning of a table: the character between its cells, and its first row.
 
 use super::{
     separator::{BYTE_ORDER_MARK, Separator},
     table_rows::{TableLimits, TableRow, TableStart, read_rows},
 };
 
-/// The number of rows whose cells are counted to find the separator.
+/// The maximum number of rows whose cells are counted to detect the separator.
 const MAX_COUNTED_ROWS: usize = 20;
 
-/// The number of cells of a row that can be known headings.
+/// The maximum number of cells of a row that are considered as headings.
 const MAX_HEADINGS: usize = 200;
 
-/// The number of known headings that a row below a title must have.
+/// How many known headings a row below titles must have.
 const MIN_KNOWN_HEADINGS: usize = 2;
 
-/// The number of rows with titles that can be above the headings.
+/// The maximum number of title rows above the header.
 const MAX_TITLE_ROWS: usize = 10;
 
 const LIMITS: TableLimits = TableLimits {
@@ -22,15 +22,16 @@ const LIMITS: TableLimits = TableLimits {
     columns: MAX_HEADINGS,
 };
 
-/// Finds the separator of a table by the line with its headings, in which it is outside of quotes. A separator that was chosen
-/// stays. Rows with titles above the headings are passed: see [`title_rows`].
+/// Finds the first row of a table, and detects its separator, unless a person chose one. Skips
+/// titles above the header: see [`title_rows`].
 ///
-/// If several separators are possible, the best one gives known headings, then rows with equally many cells, then the
-/// most cells. `name,price (EUR; net)` is separated by a comma. The first line can name the separator: `sep=;`. Excel
-/// reads and writes such a line.
+/// The first line can name the separator, as in `sep=;`, which Excel reads and writes. Otherwise,
+/// the separator is detected by how it would split the header, where it is outside of quotes. Of
+/// several possible separators, the best one gives known headings, then rows with equally many
+/// cells, then the most cells. For example, `name,price (EUR; net)` is separated by a comma.
 pub(super) fn find_start(
     text: &str,
-    chosen: Option<Separator>,
+    chosen_separator: Option<Separator>,
     is_heading: &dyn Fn(&str) -> bool,
 ) -> TableStart {
     let content = text.trim_start_matches(BYTE_ORDER_MARK);
@@ -40,23 +41,23 @@ pub(super) fn find_start(
         line: 1,
         titles: Vec::new(),
     };
-    let mut named = None;
+    let mut named_separator = None;
     if let Some((separator, length)) = separator_line(content) {
-        named = Some(separator);
+        named_separator = Some(separator);
         start.position += length;
         start.line += 1;
     }
     let table = &text[start.position..];
-    start.separator = chosen
-        .or(named)
-        .unwrap_or_else(|| detect(table, is_heading));
-    start.pass_titles(table, is_heading);
+    start.separator = chosen_separator
+        .or(named_separator)
+        .unwrap_or_else(|| detect_separator(table, is_heading));
+    start.skip_titles(table, is_heading);
     start
 }
 
 impl TableStart {
-    /// Passes the titles at the beginning of a text.
-    fn pass_titles(&mut self, table: &str, is_heading: &dyn Fn(&str) -> bool) {
+    /// Skips the titles at the beginning of a table.
+    fn skip_titles(&mut self, table: &str, is_heading: &dyn Fn(&str) -> bool) {
         let mut rows = read_rows(table, self.separator, LIMITS);
         let title_count = title_rows(&rows, is_heading).len();
         if title_count == 0 {
@@ -71,11 +72,11 @@ impl TableStart {
     }
 }
 
-/// Returns the rows above the headings, such as the name of a list and its day. Each has fewer cells with content than there
-/// are headings.
+/// Returns the titles above the header, such as the name of a list and its date. Each has fewer
+/// cells with content than the header.
 ///
-/// In `Our animals;;`, `As of today;;` and `Name;Breed;Sex`, the first two rows are titles. There are no titles unless two of
-/// the headings are known.
+/// In `Our animals;;`, `As of today;;` and `Name;Breed;Sex`, the first two rows are titles. There
+/// are no titles unless the header has at least two known headings.
 fn title_rows<'r>(rows: &'r [TableRow], is_heading: &dyn Fn(&str) -> bool) -> &'r [TableRow] {
     let heading_row = rows
         .iter()
@@ -97,7 +98,8 @@ fn known_heading_count(row: &TableRow, is_heading: &dyn Fn(&str) -> bool) -> usi
     row.cells.iter().filter(|cell| is_heading(cell)).count()
 }
 
-/// Returns the separator that the first line of a text names, and the length of the line with its end: `;` for `sep=;`.
+/// Parses a first line that names the separator, such as `sep=;`. Returns the separator, and the
+/// length of the line including its end.
 fn separator_line(text: &str) -> Option<(Separator, usize)> {
     let line_length = text.find(['\r', '\n']).unwrap_or(text.len());
     let (line, after_line) = text.split_at(line_length);
@@ -106,24 +108,25 @@ fn separator_line(text: &str) -> Option<(Separator, usize)> {
         [] => 0,
         _ => 1,
     };
-    // A spreadsheet can put the line in quotes, or add separators for empty cells.
+    // A spreadsheet may quote the line, or append separators for empty cells.
     let unquoted_line = line.trim_start_matches('"');
     let name = unquoted_line.get(..4)?;
     if !name.eq_ignore_ascii_case("sep=") {
         return None;
     }
-    let named_byte = unquoted_line.as_bytes().get(4)?;
+    let separator_byte = unquoted_line.as_bytes().get(4)?;
     let separator = Separator::ALL
         .into_iter()
-        .find(|separator| separator.byte() == *named_byte)?;
-    let rest = unquoted_line[5..].trim_end();
-    let has_only_empty_cells = rest
+        .find(|separator| separator.byte() == *separator_byte)?;
+    let after_name = unquoted_line[5..].trim_end();
+    let has_only_empty_cells = after_name
         .bytes()
         .all(|byte| byte == b'"' || byte == separator.byte());
     has_only_empty_cells.then_some((separator, line_length + line_end_length))
 }
 
-/// The signs that a text is separated by a character. The greatest value is the best.
+/// The evidence that a separator is the right one. The greatest value, compared field by field, is
+/// the best.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Evidence {
     known_headings: usize,
@@ -131,11 +134,12 @@ struct Evidence {
     cells: usize,
 }
 
-/// Returns the separator of a text. A text without any separator is one column of a spreadsheet.
-fn detect(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator {
+/// Detects the separator of a table. A text without any separator is a single column of a
+/// spreadsheet.
+fn detect_separator(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator {
     let mut best_separator = None;
     let mut best_evidence = None;
-    // Of equally good separators, the one that is rarer in texts is right.
+    // In order of rarity in ordinary text: of equally good separators, the first one wins.
     for separator in [Separator::Tab, Separator::Semicolon, Separator::Comma] {
         let evidence = find_evidence(text, separator, is_heading);
         if evidence > best_evidence {
@@ -146,7 +150,8 @@ fn detect(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator {
     best_separator.unwrap_or_else(|| detect_in_all_lines(text))
 }
 
-/// Returns the signs that a text is separated by a character; `None` if the first row below the titles has only one cell.
+/// Returns the evidence for a separator. Returns `None` if it gives the first row below the titles
+/// only one cell.
 fn find_evidence(
     text: &str,
     separator: Separator,
@@ -166,7 +171,8 @@ fn find_evidence(
     })
 }
 
-/// Returns the separator of a text whose first line has none.
+/// Detects the separator of a text whose first row has none, by the first separator that occurs
+/// anywhere.
 fn detect_in_all_lines(text: &str) -> Separator {
     [Separator::Tab, Separator::Semicolon, Separator::Comma]
         .into_iter()

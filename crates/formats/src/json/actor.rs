@@ -6,12 +6,11 @@ use petstore_domain::{Actor, NamedActor};
 use serde_json::value::RawValue;
 
 use super::{
-    Object,
+    Object, as_string,
     members::{Members, values},
-    string,
 };
 
-/// Writes an actor, with the name that it had.
+/// Writes an actor, with the name that it had when it acted.
 pub(super) fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
     let actor = named_actor.actor;
     let mut object = Object::begin(out);
@@ -21,11 +20,11 @@ pub(super) fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
     object.end();
 }
 
-/// Reads an actor that [`write_actor`] has written. `None` for another object.
+/// Reads an actor in the form of [`write_actor`]. Returns `None` for any other value.
 pub(super) fn read_actor(value: &RawValue) -> Option<NamedActor> {
     let names = ["kind", "id", "name"];
     let members = Members::parse(value.get().as_bytes(), "The actor", &names).ok()?;
-    let kind: KindOfActor = members.required("kind").ok()?;
+    let kind: ActorKind = members.required("kind").ok()?;
     let id: Option<i64> = members.nullable("id").ok()?;
     let name: Option<ActorName> = members.nullable("name").ok()?;
     Some(NamedActor {
@@ -34,13 +33,13 @@ pub(super) fn read_actor(value: &RawValue) -> Option<NamedActor> {
     })
 }
 
-/// The kind of an actor, such as "staff".
-struct KindOfActor(String);
+/// The kind of an actor, such as `staff`.
+struct ActorKind(String);
 
 /// The name of an actor.
 struct ActorName(String);
 
 values! {
-    KindOfActor: "a string", |value| string(value).map(Self);
-    ActorName: "a string without U+0000", |value| string(value).filter(|name| !name.contains('\0')).map(Self);
+    ActorKind: "a string", |value| as_string(value).map(Self);
+    ActorName: "a string without U+0000", |value| as_string(value).filter(|name| !name.contains('\0')).map(Self);
 }

@@ -1,4 +1,5 @@
-//! The contacts of orders in remembered responses, which are stored without contacts.
+//! Inserts the contacts of orders into remembered responses, which are stored without this personal
+//! data.
 
 use memchr::memmem;
 use petstore_domain::store_area::{Contact, OrderId};
@@ -6,20 +7,21 @@ use serde::Deserialize;
 
 use super::write_string;
 
-/// The member of an order without a contact. In a text, its quotes are escaped, so no other part of a response has it.
+/// A missing contact. Within a JSON string, the quotes would be escaped, so these bytes are always
+/// the member of an order.
 const NO_CONTACT: &[u8] = b"\"contact\":null";
 
 /// An animal or an order in a response.
 #[derive(Deserialize)]
 struct ResponseItem {
     id: i64,
-    /// The animal of an order. An animal has no such member.
+    /// The animal of an order. An animal does not have this member.
     #[serde(rename = "petId")]
     pet_id: Option<i64>,
 }
 
-/// Returns the identifiers of the orders in a response, as often and in the order in which they occur. Empty for a response
-/// in which no contact is missing.
+/// Returns the identifiers of the orders in a response, in the order in which they occur, including
+/// repetitions. Empty if no contact is missing in the response.
 pub fn order_ids_without_contact(body: &[u8]) -> Vec<OrderId> {
     if memmem::find(body, NO_CONTACT).is_none() {
         return Vec::new();
@@ -36,9 +38,10 @@ pub fn order_ids_without_contact(body: &[u8]) -> Vec<OrderId> {
         .collect()
 }
 
-/// Returns a response with the contacts of its orders. `contacts` has one for each of [`order_ids_without_contact`]: the
-/// first `"contact":null` of the response becomes the first contact, and so on. `None` stays null.
-pub fn with_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
+/// Inserts contacts into a response. `contacts` has one entry for each of the
+/// [`order_ids_without_contact`]: the first `"contact":null` of the response becomes the first
+/// contact, and so on. A `None` stays null.
+pub fn insert_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
     let contacts_length: usize = contacts
         .iter()
         .flatten()

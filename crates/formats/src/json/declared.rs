@@ -1,20 +1,21 @@
-//! Declared members in a form for people, which the tests write into the document of the store area.
+//! Descriptions of declared JSON members, from which the tests write parts of the OpenAPI document
+//! of the store area.
 
 use serde_json::{Value, json};
 
-/// Keywords of JSON Schema, as an object.
+/// Keywords of JSON Schema, as an object such as `{"type":"string"}`.
 pub type Keywords = Value;
 
-/// An object with the members that its declaration names.
+/// A description of an object whose members are declared in the code.
 #[derive(Debug, Clone)]
 pub struct DeclaredObject {
     /// The name of the type in the code.
     pub name: &'static str,
-    /// The members, in the order of the document.
+    /// The members, in the order of the OpenAPI document.
     pub members: Vec<DeclaredMember>,
 }
 
-/// A member of an object.
+/// A description of a member of an object.
 #[derive(Debug, Clone)]
 pub struct DeclaredMember {
     /// The name in JSON.
@@ -23,17 +24,17 @@ pub struct DeclaredMember {
     pub is_required: bool,
     /// Whether the value can be null.
     pub is_nullable: bool,
-    /// The keywords of a value that is not null, which follow from its type.
+    /// The keywords that follow from the type of the value, for a value that is not null.
     pub keywords: Keywords,
 }
 
-/// Returns the keywords for a text that must be one of `words`.
-pub(super) fn keywords_of_words(words: &[&str]) -> Keywords {
-    json!({ "type": "string", "enum": words })
+/// Returns the keywords of a string that must be one of `names`.
+pub(super) fn enum_keywords(names: &[&str]) -> Keywords {
+    json!({ "type": "string", "enum": names })
 }
 
-/// Returns the keywords of a text with this many characters and without U+0000.
-pub(super) fn keywords_of_text(min_length: usize, max_length: usize) -> Keywords {
+/// Returns the keywords of a string of `min_length` to `max_length` characters without U+0000.
+pub(super) fn string_keywords(min_length: usize, max_length: usize) -> Keywords {
     let mut keywords = json!({ "type": "string" });
     if min_length > 0 {
         keywords["minLength"] = min_length.into();
@@ -43,11 +44,11 @@ pub(super) fn keywords_of_text(min_length: usize, max_length: usize) -> Keywords
     keywords
 }
 
-/// Returns the keywords of an identifier that the service assigns. Files accept only identifiers up to
-/// [`HIGHEST_IMPORTED`](petstore_domain::pet::HIGHEST_IMPORTED).
-pub(super) fn keywords_of_identifier(highest: i64) -> Keywords {
+/// Returns the keywords of an identifier that the service assigns, up to `highest`. Files accept
+/// only identifiers up to [`HIGHEST_IMPORTED`](petstore_domain::pet::HIGHEST_IMPORTED).
+pub(super) fn identifier_keywords(highest: i64) -> Keywords {
     json!({ "type": "integer", "format": "int64", "minimum": 1, "maximum": highest })
 }
 
-/// The pattern of a text without U+0000.
+/// The pattern of a string without U+0000.
 pub(super) const NO_NULL_CHARACTER: &str = r"^[^\x00]*$";

@@ -1,4 +1,4 @@
-//! A field as JSON.
+//! The definition of a field as JSON.
 
 use std::collections::BTreeMap;
 
@@ -27,14 +27,14 @@ pub struct FieldInput {
     position: Option<Position>,
 }
 
-/// The labels of choices, by their values.
+/// The labels of choices, by the values of the choices.
 struct ChoiceLabels(BTreeMap<String, String>);
 
-/// The position of a field among the fields.
+/// The position of a field among all fields.
 struct Position(i64);
 
 values! {
-    FieldName: Self::RULE, |value| Self::new(&super::string(value)?);
+    FieldName: Self::RULE, |value| Self::new(&super::as_string(value)?);
     Choices: "an array of 1 to 100 strings, each of 1 to 64 characters without U+0000, which differ in \
               more than their case",
         |value| read_choices(value),
@@ -47,31 +47,33 @@ values! {
         json!({ "type": "integer", "minimum": 0, "maximum": FieldDefinition::HIGHEST_POSITION });
 }
 
+/// The rule for [`ChoiceLabels`], which completes the sentence "The member must be …".
 const CHOICE_LABELS_RULE: &str = "an object from values to labels, at most 200, each a string of 1 to 100 characters without \
     U+0000, which differ from each other and from all values in more than their case";
 
 fn read_choices(value: &RawValue) -> Option<Choices> {
-    let elements = super::elements(value.get().as_bytes()).ok()?;
-    let values: Option<Vec<String>> = elements.into_iter().map(super::string).collect();
+    let elements = super::parse_elements(value.get().as_bytes()).ok()?;
+    let values: Option<Vec<String>> = elements.into_iter().map(super::as_string).collect();
     Choices::new(values?)
 }
 
 fn read_choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
     let mut labels = BTreeMap::new();
-    for (value, label) in super::members(value.get().as_bytes(), "").ok()? {
-        labels.insert(value, super::string(label)?);
+    for (value, label) in super::parse_members(value.get().as_bytes(), "").ok()? {
+        labels.insert(value, super::as_string(label)?);
     }
     Some(labels)
 }
 
 fn read_position(value: &RawValue) -> Option<i64> {
-    let position = super::integer(value)?;
+    let position = super::as_integer(value)?;
     (0..=FieldDefinition::HIGHEST_POSITION)
         .contains(&position)
         .then_some(position)
 }
 
-/// Reads a field with this name from the members of a request. `None` without a name, if the members are valid.
+/// Reads the definition of a field from the members of a request, whose path has the name. Returns
+/// `None` if the path has no valid name. Even then, invalid members are reported first.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
@@ -98,7 +100,7 @@ pub fn read_field(
     }
 }
 
-/// Returns choices with these labels. Labels without choices are invalid.
+/// Adds labels to choices. Labels without choices are invalid.
 fn labelled_choices(
     choices: Option<Choices>,
     labels: Option<ChoiceLabels>,
@@ -119,8 +121,8 @@ fn labelled_choices(
     }
 }
 
-/// Reads a field in an export, with its name and its version.
-pub(crate) fn read_whole_field(object: &[u8]) -> Result<FieldDefinition, Invalid> {
+/// Reads the definition of a field from an export, including its name and its version.
+pub(crate) fn read_exported_field(object: &[u8]) -> Result<FieldDefinition, Invalid> {
     let names = [&["name", "version"], FieldInput::NAMES].concat();
     let members = Members::parse(object, "The field", &names)?;
     let name = members.required("name")?;

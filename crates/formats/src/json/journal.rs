@@ -5,8 +5,8 @@ use petstore_domain::store_area::{AuditEntry, Change, JournalEntry, JournalSubje
 
 use super::{Object, actor::write_actor, read_resource};
 
-/// Reads the change in an entry of the log. `None` if this release does not know the change, because a later release has
-/// written it.
+/// Reads the change in an entry of the log. Returns `None` if a later release wrote the entry, and
+/// this release does not know its kind or its members.
 pub fn read_change(entry: &JournalEntry) -> Option<Change> {
     let mut change = Change {
         kind: entry.kind.value()?,
@@ -22,13 +22,13 @@ pub fn read_change(entry: &JournalEntry) -> Option<Change> {
     Some(change)
 }
 
-/// Reads a representation in an entry.
+/// Reads the representation of a resource before or after the change of an entry.
 fn read_representation(entry: &JournalEntry, text: &str) -> Option<Resource> {
     let subject = entry.subject.kind.value()?;
     read_resource(subject, text)
 }
 
-/// Writes the object `Change` of the document, on one line.
+/// Writes a change as the object `Change` of the OpenAPI document, on one line.
 pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     let mut object = Object::begin(out);
     object.integer("seq", change.seq);
@@ -43,7 +43,7 @@ pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
     object.end();
 }
 
-/// Writes the object `AuditEntry` of the document, on one line.
+/// Writes an entry as the object `AuditEntry` of the OpenAPI document, on one line.
 pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     let mut object = Object::begin(out);
     let (actor, request_id) = match entry {
@@ -83,7 +83,7 @@ pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
     object.end();
 }
 
-/// Writes the members that changes and acts have in common.
+/// Writes the members that changes and acts of administration have in common.
 fn write_event(object: &mut Object<'_>, time: Timestamp, kind: &str, subject: &JournalSubject) {
     object.time("at", time);
     object.text("type", kind);
@@ -93,6 +93,7 @@ fn write_event(object: &mut Object<'_>, time: Timestamp, kind: &str, subject: &J
     subject_object.end();
 }
 
+/// Writes the version of the resource, and its representations before and after the change.
 fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
     object.or_null("version", change.version, |object, version| {
         object.integer("version", version);

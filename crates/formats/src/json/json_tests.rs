@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn integer_of(text: &str) -> Option<i64> {
-    integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
+    as_integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
 }
 
 #[test]
@@ -58,14 +58,18 @@ proptest! {
 #[test]
 fn all_members_come_in_their_order_and_none_twice() {
     let names = |text: &str| -> Vec<String> {
-        members(text.as_bytes(), "It")
+        parse_members(text.as_bytes(), "It")
             .unwrap()
             .into_iter()
             .map(|(name, _)| name)
             .collect()
     };
     assert_eq!(names(r#"{"b": 1, "\u0061": [{}]}"#), ["b", "a"]);
-    let rejected = |text: &str| members(text.as_bytes(), "It").unwrap_err().to_string();
+    let rejected = |text: &str| {
+        parse_members(text.as_bytes(), "It")
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(
         rejected(r#"{"a": 1, "a": 1}"#),
         r#"It has the member "a" twice."#
@@ -81,7 +85,7 @@ fn all_members_come_in_their_order_and_none_twice() {
 #[test]
 fn the_elements_of_an_array_come_unparsed() {
     let texts = |text: &str| -> Vec<String> {
-        elements(text.as_bytes())
+        parse_elements(text.as_bytes())
             .unwrap()
             .iter()
             .map(|value| value.get().to_owned())
@@ -92,6 +96,6 @@ fn the_elements_of_an_array_come_unparsed() {
         ["1", r#"{"a": [ ]}"#, "\"x\""]
     );
     for other in ["{}", "1", "null", "[1", "[1,]", "[1]]", ""] {
-        assert!(elements(other.as_bytes()).is_err(), "{other}");
+        assert!(parse_elements(other.as_bytes()).is_err(), "{other}");
     }
 }

@@ -1,4 +1,5 @@
-//! The members of a JSON object: each has a known name and a valid value. The types of values are in `member_values.rs`.
+//! The members of a JSON object: their names are checked, and their values are parsed by type. The
+//! value types are in `member_values.rs`.
 
 use petstore_domain::store_area::Patch;
 use serde_json::{json, value::RawValue};
@@ -8,31 +9,31 @@ use super::{
     declared::{DeclaredMember, DeclaredObject, Keywords},
 };
 
-/// The members of an object, with their values not parsed yet.
+/// The members of an object. Their values are not parsed yet.
 pub struct Members<'a> {
-    /// The name of the object in a message, such as "The body".
+    /// The name of the object in messages, such as "The body".
     subject: &'static str,
     members: Vec<(String, &'a RawValue)>,
 }
 
 impl<'a> Members<'a> {
-    /// Parses an object, which may only have members with these names. `subject` is the name of the
-    /// object in a message, such as "The body".
+    /// Parses an object that may only have members with these names. `subject` is the name of the
+    /// object in messages, such as "The body".
     pub fn parse(object: &'a [u8], subject: &'static str, names: &[&str]) -> Result<Self, Invalid> {
         let members = Self::parse_any(object, subject)?;
         members.check_names(names)?;
         Ok(members)
     }
 
-    /// Parses an object, which may have any members. See [`Self::check_names`].
+    /// Parses an object without checking the names of its members. See [`Self::check_names`].
     pub fn parse_any(object: &'a [u8], subject: &'static str) -> Result<Self, Invalid> {
         Ok(Self {
             subject,
-            members: super::members(object, subject)?,
+            members: super::parse_members(object, subject)?,
         })
     }
 
-    /// Rejects a member with another name than these.
+    /// Checks that all members have one of these names.
     pub fn check_names(&self, names: &[&str]) -> Result<(), Invalid> {
         let unknown_member = self
             .members
@@ -41,7 +42,7 @@ impl<'a> Members<'a> {
         let Some((unknown_name, _)) = unknown_member else {
             return Ok(());
         };
-        // Long enough to recognize it.
+        // Shortened, but long enough to recognize it.
         let short_name: String = unknown_name.chars().take(40).collect();
         let allowed = match names {
             [] => "none".to_owned(),
@@ -54,12 +55,12 @@ impl<'a> Members<'a> {
         Err(Invalid::UnknownMember(message))
     }
 
-    /// Reads the members of a body.
+    /// Reads the members as a body of this type.
     pub fn read<T: Body>(&self) -> Result<T, Invalid> {
         T::read(self)
     }
 
-    /// Reads a member that can be absent, but not null.
+    /// Reads a member that may be absent, but not null.
     pub fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         let Some(value) = self.find(name) else {
             return Ok(None);
@@ -70,13 +71,13 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reads a member that cannot be absent.
+    /// Reads a member that must be present, and not null.
     pub fn required<T: Value>(&self, name: &str) -> Result<T, Invalid> {
         self.optional(name)?
             .ok_or_else(|| Invalid::Value(format!("{name} is missing; it must be {}.", T::rule())))
     }
 
-    /// Reads a member that cannot be absent, but null.
+    /// Reads a member that must be present, but may be null.
     pub(crate) fn nullable<T: Value>(&self, name: &str) -> Result<Option<T>, Invalid> {
         if self.is_null(name) {
             Ok(None)
@@ -85,7 +86,8 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reads the change of a member in a merge patch: a member that is absent keeps the value, and null clears it.
+    /// Reads a member of a merge patch (RFC 7396): an absent member keeps the value, and null
+    /// clears it.
     pub fn patch<T: Value>(&self, name: &str) -> Result<Patch<T>, Invalid> {
         if self.is_null(name) {
             return Ok(Patch::Clear);
@@ -105,22 +107,23 @@ impl<'a> Members<'a> {
     }
 }
 
-/// A type of the values of members.
+/// A type of value that a member can have.
 pub trait Value: Sized {
-    /// Returns the rule for the value, which completes the sentence "The member must be …".
+    /// Returns the rule for a value, which completes the sentence "The member must be …".
     fn rule() -> String;
 
-    /// Parses a value; `None` if it does not follow the rule.
+    /// Parses a value. Returns `None` if the value does not follow the rule.
     fn read(value: &RawValue) -> Option<Self>;
 
-    /// Returns the keywords of the value in the document. The document has further keywords, which are written by hand.
+    /// Returns the JSON Schema keywords that follow from the type. The OpenAPI document also has
+    /// keywords that are written by hand.
     fn keywords() -> Keywords {
         json!({})
     }
 }
 
-/// A type of members, that is of a [`Value`] under a name: a value must be there; an `Option` can be absent; a `Patch` can be
-/// absent or null.
+/// A type of member, which decides whether the member may be absent or null: a [`Value`] must be
+/// present, an `Option` may be absent, and a `Patch` may be absent or null.
 pub trait Member: Sized {
     /// Whether the object is invalid without the member.
     const IS_REQUIRED: bool;
@@ -128,13 +131,14 @@ pub trait Member: Sized {
     /// Whether the value can be null.
     const IS_NULLABLE: bool;
 
-    /// See [`Value::keywords`].
+    /// Returns the keywords of the value: see [`Value::keywords`].
     fn keywords() -> Keywords;
 
-    /// Reads the member with this name in the body of a request.
+    /// Reads the member with this name from the body of a request.
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid>;
 
-    /// Reads the member with this name in a file: there, an `Option` can be null, but not absent.
+    /// Reads the member with this name from a file. In a file, an `Option` must be present, but may
+    /// be null.
     fn from_file(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Self::from_body(members, name)
     }
@@ -183,19 +187,20 @@ impl<T: Value> Member for Patch<T> {
     }
 }
 
-/// An object whose members are declared.
+/// An object with declared members: see [`bodies!`].
 pub trait Body: Sized {
-    /// The names of the members that it can have.
+    /// The names of the members that the object may have.
     const NAMES: &'static [&'static str];
 
-    /// Reads the members in the order of [`Self::NAMES`], up to the first problem.
+    /// Reads the members in the order of [`Self::NAMES`], and stops at the first problem.
     fn read(members: &Members<'_>) -> Result<Self, Invalid>;
 
-    /// Returns the members for the document.
+    /// Describes the members for the OpenAPI document.
     fn declared() -> DeclaredObject;
 }
 
-/// Returns a member for the document. `_field` is not called: its type says the type of the member.
+/// Describes a member. `_field` is never called: the compiler infers the type of the member from
+/// it.
 pub fn declared_member<B, M: Member>(name: &'static str, _field: fn(&B) -> &M) -> DeclaredMember {
     DeclaredMember {
         name,
@@ -205,7 +210,7 @@ pub fn declared_member<B, M: Member>(name: &'static str, _field: fn(&B) -> &M) -
     }
 }
 
-/// Returns the name of a member in JSON: the name in Rust, if no other name is declared.
+/// Expands to the JSON name of a member: its name in Rust, unless another name is declared.
 ///
 /// `name!(status)` becomes `"status"`, and `name!(category_id categoryId)` becomes `"categoryId"`.
 #[macro_export]
@@ -219,10 +224,11 @@ macro_rules! name {
 }
 pub use name;
 
-/// Declares the members of bodies. The types of the fields say what each member can be.
+/// Declares the members of bodies. The type of each struct field says what the member may be: see
+/// [`Member`].
 ///
-/// `PetPatch: name, category_id as categoryId;` implements [`Body`] for `PetPatch`, whose fields `name` and `category_id`
-/// are the members `name` and `categoryId` of an object.
+/// `PetPatch: name, category_id as categoryId;` implements [`Body`] for `PetPatch`, whose fields
+/// `name` and `category_id` are the members `name` and `categoryId` of an object.
 #[macro_export]
 macro_rules! bodies {
     ($($body:ident: $($member:ident $(as $name:ident)?),+;)+) => {
@@ -255,10 +261,12 @@ macro_rules! bodies {
 }
 pub use bodies;
 
-/// Declares types of values: the rule for a value, how a value is parsed, and its keywords in the document.
+/// Declares value types: the rule for a value, how it is parsed, and its keywords in the OpenAPI
+/// document.
 ///
-/// `bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });` implements [`Value`] for `bool`,
-/// with the rule, the function that parses a value, and the keywords, which can be left out.
+/// `bool: "true or false", |value| value.get().parse().ok(), json!({ "type": "boolean" });`
+/// implements [`Value`] for `bool`, with the rule, the function that parses a value, and the
+/// keywords, which are optional.
 #[macro_export]
 macro_rules! values {
     ($($type:ty: $rule:expr, |$value:ident| $read:expr $(, $keywords:expr)?;)+) => {

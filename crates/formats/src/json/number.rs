@@ -1,20 +1,21 @@
-//! Numbers of JSON, which are read exactly, without floating point.
+//! Numbers in JSON, which are parsed exactly, without floating point.
 
 use serde_json::value::RawValue;
 
-/// Returns the integer value of a JSON number, as JSON Schema defines it: `1.0` and `1e2` are
-/// integers, `1.5` is not. `None` if the value is not an int64.
-pub fn integer(value: &RawValue) -> Option<i64> {
+/// Parses a JSON number as an integer, as JSON Schema defines it: `1.0` and `1e2` are integers, and
+/// `1.5` is not. Returns `None` if the value is not an int64.
+pub fn as_integer(value: &RawValue) -> Option<i64> {
     parse_integer(value.get())
 }
 
-/// Parses the text of any JSON value as [`integer`] does.
+/// Parses the text of any JSON value, like [`as_integer`].
 pub fn parse_integer(text: &str) -> Option<i64> {
     parse_scaled(text, 0)
 }
 
-/// Parses a number with at most `decimals` digits after the point, and returns it without the point: with four decimals,
-/// `0.5` is 5000. `None` if the text is no number, has more decimals, or the result is not an int64.
+/// Parses a number with at most `decimals` digits after the point, and returns it in units of the
+/// last of them: with four decimals, `0.5` is 5000. Returns `None` if the text is not a number, has
+/// more decimals, or if the result is not an int64.
 pub(super) fn parse_scaled(text: &str, decimals: i64) -> Option<i64> {
     let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     if !is_number {
@@ -30,14 +31,14 @@ pub(super) fn parse_scaled(text: &str, decimals: i64) -> Option<i64> {
         return Some(0);
     }
 
-    // The result is the significant digits with this number of zeros after them.
-    let trailing_zeros = digits.len() - significant_digits.len();
-    let zeros = exponent
+    // The result is the significant digits with this many zeros after them.
+    let trailing_zero_count = digits.len() - significant_digits.len();
+    let zero_count = exponent
         .parse::<i64>()
         .ok()?
         .checked_sub(i64::try_from(fraction.len()).ok()?)?
-        .checked_add(i64::try_from(trailing_zeros).ok()? + decimals)?;
-    let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
+        .checked_add(i64::try_from(trailing_zero_count).ok()? + decimals)?;
+    let power = 10_i128.checked_pow(u32::try_from(zero_count).ok()?)?;
     let amount = significant_digits
         .parse::<i128>()
         .ok()?

@@ -1,6 +1,6 @@
-//! A JSON object that is being written.
+//! Writes JSON objects, member by member.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use itoa::Integer;
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
@@ -14,10 +14,10 @@ use petstore_domain::{
     },
 };
 
-/// The printer of times: RFC 3339 in UTC with milliseconds.
+/// The format of times: RFC 3339 in UTC with milliseconds.
 static TIME_PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
-/// A type of values that can be written as JSON.
+/// A type whose values can be written as JSON.
 pub(super) trait WriteJson {
     fn write_json(&self, out: &mut Vec<u8>);
 }
@@ -52,7 +52,8 @@ impl<const MAX: usize, const MIN: usize> WriteJson for Text<MAX, MIN> {
     }
 }
 
-/// Declares types whose values are written as an integer. `PetId: |id| id.get();` implements [`WriteJson`] for `PetId`.
+/// Implements [`WriteJson`] for types whose values are written as an integer, such as `PetId: |id|
+/// id.get();`.
 macro_rules! write_as_integer {
     ($($type:ty: |$value:ident| $number:expr;)+) => {
         $(impl WriteJson for $type {
@@ -64,7 +65,7 @@ macro_rules! write_as_integer {
     };
 }
 
-/// Declares types whose values are written as a text, which `as_str` returns. `PetName` implements [`WriteJson`] then.
+/// Implements [`WriteJson`] for types whose values are written as the string that `as_str` returns.
 macro_rules! write_as_text {
     ($($type:ty),+ $(,)?) => {
         $(impl WriteJson for $type {
@@ -110,27 +111,30 @@ write_as_text!(
     LinkUrl,
 );
 
-/// A JSON object that is being written. Each method writes a member; [`Object::end`] completes the object.
+/// A writer of a JSON object. Each method writes a member, and [`Object::end`] completes the
+/// object.
 ///
-/// `Object::begin(&mut out)`, `object.integer("id", 7)`, `object.text("name", "Luke")` and `object.end()` write
-/// `{"id":7,"name":"Luke"}`.
-pub struct Object<'o>(pub(super) &'o mut Vec<u8>);
+/// `Object::begin(&mut out)`, `object.integer("id", 7)`, `object.text("name", "Luke")` and
+/// `object.end()` write `{"id":7,"name":"Luke"}`.
+pub struct Object<'o> {
+    pub(super) out: &'o mut Vec<u8>,
+}
 
 impl<'o> Object<'o> {
     pub fn begin(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
-        Self(out)
+        Self { out }
     }
 
-    /// Writes the name of a member, and returns the output for its value.
+    /// Writes the name of a member, and returns the buffer to which its value must be written.
     pub fn name(&mut self, name: &str) -> &mut Vec<u8> {
-        if self.0.last() != Some(&b'{') {
-            self.0.push(b',');
+        if self.out.last() != Some(&b'{') {
+            self.out.push(b',');
         }
-        self.0.push(b'"');
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
-        self.0
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
     }
 
     pub fn integer(&mut self, name: &str, value: impl Integer) {
@@ -142,6 +146,7 @@ impl<'o> Object<'o> {
         super::write_string(self.name(name), value);
     }
 
+    /// Writes a member of any type that implements [`WriteJson`].
     pub(super) fn put(&mut self, name: &str, value: &impl WriteJson) {
         value.write_json(self.name(name));
     }
@@ -150,7 +155,7 @@ impl<'o> Object<'o> {
         self.name(name).extend_from_slice(b"null");
     }
 
-    /// Writes an array of texts, which has at least one element.
+    /// Writes an array of strings, which must have at least one element.
     pub(super) fn texts<'t>(&mut self, name: &str, values: impl Iterator<Item = &'t str>) {
         let out = self.name(name);
         for (index, value) in values.enumerate() {
@@ -164,7 +169,7 @@ impl<'o> Object<'o> {
         value.write_json(self.name(name));
     }
 
-    /// Writes the value with `write`, or null.
+    /// Writes a value with `write`, or null if there is none.
     pub fn or_null<T>(&mut self, name: &str, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         match value {
             Some(value) => write(self, value),
@@ -176,13 +181,13 @@ impl<'o> Object<'o> {
         self.or_null(name, value, |object, value| object.text(name, value));
     }
 
-    /// Copies a value that is JSON already.
+    /// Writes a value that is JSON already, or null if there is none.
     pub(super) fn raw_or_null(&mut self, name: &str, value: Option<&str>) {
         self.name(name)
             .extend_from_slice(value.unwrap_or("null").as_bytes());
     }
 
     pub fn end(self) {
-        self.0.push(b'}');
+        self.out.push(b'}');
     }
 }

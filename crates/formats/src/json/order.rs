@@ -1,6 +1,7 @@
-//! Orders as JSON: the bodies of requests, and the representations for clients, for the log of changes and for files.
+//! Orders as JSON: the bodies of requests, and the representations for clients, the log of changes,
+//! and files.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -13,16 +14,16 @@ use petstore_domain::{
 
 use super::{
     Invalid,
-    declared::{Keywords, keywords_of_words},
+    declared::{Keywords, enum_keywords},
     members::{Member, Members, Value, bodies, values},
-    resource::{Readers, Resource, resource},
+    resource::{Audience, Resource, resource},
 };
 
 resource!(Order: id, pet_id as petId, status, reference, note, reason, expires_at as expiresAt,
     created_at as createdAt, closed_at as closedAt; version, since price, private contact, file holds);
 
 bodies! {
-    PlaceOrder: pet_id as petId, status, reference, note, end as expiresAt, price, contact;
+    PlaceOrder: pet_id as petId, status, reference, note, expires_at as expiresAt, price, contact;
     OrderPatch: reference, note, expires_at as expiresAt, price, contact;
 }
 
@@ -32,29 +33,29 @@ pub struct PlaceOrder {
     status: Option<IsCompleted>,
     reference: Option<Reference>,
     note: Option<Note>,
-    end: End,
+    expires_at: ReservationEnd,
     price: Patch<Decimal>,
     contact: Patch<Contact>,
 }
 
-/// The status of a new order: whether it is completed at once.
+/// The status of a new order: whether it is completed at once, or only reserved.
 #[derive(Default)]
 struct IsCompleted(bool);
 
-/// The end of a reservation, which an order that is completed at once has not.
-struct End(Option<Timestamp>);
+/// The end of a reservation. An order that is completed at once has none.
+struct ReservationEnd(Option<Timestamp>);
 
 values! {
     IsCompleted: "reserved or completed",
-        |value| match &*super::string(value)? {
+        |value| match &*super::as_string(value)? {
             "reserved" => Some(Self(false)),
             "completed" => Some(Self(true)),
             _ => None,
         },
-        keywords_of_words(&["reserved", "completed"]);
+        enum_keywords(&["reserved", "completed"]);
 }
 
-impl Member for End {
+impl Member for ReservationEnd {
     const IS_REQUIRED: bool = false;
     const IS_NULLABLE: bool = false;
 
@@ -63,6 +64,7 @@ impl Member for End {
     }
 
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
+        // Whether the member is allowed depends on the status.
         let IsCompleted(is_completed) = members.optional("status")?.unwrap_or_default();
         let end = members.optional(name)?;
         if is_completed && end.is_some() {
@@ -75,13 +77,14 @@ impl Member for End {
 }
 
 impl PlaceOrder {
-    /// Returns the new order for this animal, a reservation until `default_end` if the body names no end.
+    /// Returns the new order for this animal. If it is a reservation and the body names no end, it
+    /// ends at `default_end`.
     pub fn into_order(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
         let IsCompleted(is_completed) = self.status.unwrap_or_default();
         let terms = if is_completed {
             OrderTerms::Completed
         } else {
-            OrderTerms::ReservedUntil(self.end.0.unwrap_or(default_end))
+            OrderTerms::ReservedUntil(self.expires_at.0.unwrap_or(default_end))
         };
         NewOrder {
             pet_id,
@@ -94,27 +97,28 @@ impl PlaceOrder {
     }
 }
 
-/// Writes an order without its contact, for the log of changes, for remembered responses, and for callers without
-/// permission to see the contact.
+/// Writes an order without its contact: for the log of changes, for remembered responses, and for
+/// callers without permission to see the contact.
 pub fn write_order(out: &mut Vec<u8>, order: &Order) {
-    order.write(out, Readers::All);
+    order.write(out, Audience::All);
 }
 
 pub fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
-    order.write(out, Readers::Staff);
+    order.write(out, Audience::Staff);
 }
 
-/// Writes an order for an export, which has also whether the order holds its animal.
-pub(crate) fn write_whole_order(out: &mut Vec<u8>, order: &Order) {
-    order.write(out, Readers::File);
+/// Writes an order for an export, which also has whether the order holds its animal.
+pub(crate) fn write_exported_order(out: &mut Vec<u8>, order: &Order) {
+    order.write(out, Audience::File);
 }
 
-/// The members that an older representation of an order may not have, as `"name":` and `,"name":null`.
+/// The members that older representations of an order may lack, each as the text to search for,
+/// `"name":`, and the text to append, `,"name":null`.
 pub const MEMBERS_ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED_MEMBERS;
 
-/// Reads an order in an export, and checks that its members agree.
+/// Reads an order from an export, and checks that its members are consistent.
 pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
-    let order = Order::read_representation(object, "The order", Readers::File)?;
+    let order = Order::read_representation(object, "The order", Audience::File)?;
     let is_open = order.status == OrderStatus::Reserved;
     if is_open != order.closed_at.is_none() {
         return Err(Invalid::from_reason(
@@ -135,10 +139,11 @@ pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
     Ok(order)
 }
 
-/// Reads an order in the log of changes, which has no contact. It holds its animal by its status: when a change
-/// was logged that made an order reserved or completed, the animal had its status because of the order.
+/// Reads an order from the log of changes, which has no contacts. The log does not say whether the
+/// order holds its animal, but its status does: when a change made the order reserved or completed,
+/// the animal had its status because of the order.
 pub(super) fn read_logged_order(object: &[u8]) -> Result<Order, Invalid> {
-    let order = Order::read_representation(object, "The order", Readers::All)?;
+    let order = Order::read_representation(object, "The order", Audience::All)?;
     let holds = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);
     Ok(Order { holds, ..order })
 }

@@ -1,5 +1,5 @@
-//! Notes on animals as JSON: the bodies of requests, and the representations for clients, for the log of changes and for
-//! files.
+//! Notes on animals as JSON: the bodies of requests, and the representations for clients, the log
+//! of changes, and files.
 
 use petstore_domain::{
     NamedActor,
@@ -10,9 +10,9 @@ use serde_json::json;
 use super::{
     Invalid, Object,
     actor::{read_actor, write_actor},
-    declared::keywords_of_identifier,
-    integer,
-    member_values::{UP_TO_HIGHEST_IMPORTED, Version, importable},
+    as_integer,
+    declared::identifier_keywords,
+    member_values::{IMPORTED_NUMBER_RULE, Version, importable},
     members::{Members, values},
 };
 
@@ -20,25 +20,27 @@ use super::{
 struct Author(NamedActor);
 
 values! {
-    NoteId: UP_TO_HIGHEST_IMPORTED,
-        |value| Self::new(importable(integer(value)?)?),
-        keywords_of_identifier(Self::MAX);
+    NoteId: IMPORTED_NUMBER_RULE,
+        |value| Self::new(importable(as_integer(value)?)?),
+        identifier_keywords(Self::MAX);
     Author: "an object with the members kind, id and name, such as {\"kind\":\"staff\",\"id\":2,\"name\":\"Nora\"}",
         |value| read_actor(value).map(Self),
         json!({ "type": "object" });
 }
 
-/// Writes a note for clients and for files, with its text and its author.
+/// Writes a note with its text and its author, for clients and for files.
 pub fn write_note(out: &mut Vec<u8>, note: &PetNote) {
     write(out, note, Some(note));
 }
 
-/// Writes a note for the log of changes and for remembered responses: that it exists, without its text and its author.
+/// Writes a note without its text and its author, for the log of changes and for remembered
+/// responses, which only say that the note exists.
 pub(super) fn write_note_without_text(out: &mut Vec<u8>, note: &PetNote) {
     write(out, note, None);
 }
 
-/// Writes a note. `content` is the note again, if its text and its author are to be seen.
+/// Writes a note. `content` is the same note again if its text and its author are included, or else
+/// `None`.
 fn write(out: &mut Vec<u8>, note: &PetNote, content: Option<&PetNote>) {
     let mut object = Object::begin(out);
     object.put("id", &note.id);
@@ -55,7 +57,7 @@ fn write(out: &mut Vec<u8>, note: &PetNote, content: Option<&PetNote>) {
     object.end();
 }
 
-/// Reads a note in an export.
+/// Reads a note from an export.
 pub(crate) fn read_note(object: &[u8]) -> Result<PetNote, Invalid> {
     let names = [
         "id",
@@ -80,8 +82,9 @@ pub(crate) fn read_note(object: &[u8]) -> Result<PetNote, Invalid> {
     })
 }
 
-/// Returns the identifier of the note in a remembered response, which has no text.
-pub fn note_without_text(body: &[u8]) -> Option<NoteId> {
+/// Returns the identifier of the note in a remembered response, which has neither text nor author.
+/// Returns `None` if the response is no object with an identifier.
+pub fn redacted_note_id(body: &[u8]) -> Option<NoteId> {
     let members = Members::parse_any(body, "The note").ok()?;
     members.required("id").ok()
 }

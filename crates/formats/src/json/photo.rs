@@ -1,4 +1,4 @@
-//! A photo of an animal as JSON.
+//! Photos of animals as JSON.
 
 use memchr::{memchr, memmem};
 use petstore_domain::{
@@ -10,33 +10,34 @@ use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{
-    Object, elements, integer,
+    Object, as_integer,
     members::{bodies, values},
     number::parse_scaled,
+    parse_elements,
 };
 
 values! {
     // The only member of this type is the position of a photo.
     usize: "an integer from 0 on; 0 is the portrait",
-        |value| integer(value)?.try_into().ok(),
+        |value| as_integer(value)?.try_into().ok(),
         json!({ "type": "integer", "format": "int64", "minimum": 0 });
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
             and from the top; or null for this default",
-        |value| match elements(value.get().as_bytes()).ok()?[..] {
+        |value| match parse_elements(value.get().as_bytes()).ok()?[..] {
             [left, top] => read_focus([left.get(), top.get()]),
             _ => None,
         },
         json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 } });
 }
 
-/// Returns the focus for its distances from the left and from the top, two JSON numbers from 0 to 1 with at most four
-/// decimals: `0.5` and `0.35` are 5000 and 3500 ten-thousandths.
+/// Parses the focus of a photo from its distances from the left and from the top, two JSON numbers
+/// from 0 to 1 with at most four decimals. `0.5` and `0.35` become 5000 and 3500 ten-thousandths.
 pub fn read_focus(point: [&str; 2]) -> Option<Focus> {
     let [left, top] = point;
-    Focus::new([ten_thousandths(left)?, ten_thousandths(top)?])
+    Focus::new([parse_ten_thousandths(left)?, parse_ten_thousandths(top)?])
 }
 
-fn ten_thousandths(number: &str) -> Option<u16> {
+fn parse_ten_thousandths(number: &str) -> Option<u16> {
     u16::try_from(parse_scaled(number, 4)?).ok()
 }
 
@@ -44,10 +45,10 @@ bodies! {
     PhotoPatch: alt, focus, position;
 }
 
-/// The error for a description that no photo can have.
+/// The error for an invalid alternative text.
 struct InvalidAlt;
 
-/// Returns the description of a photo, which can be absent.
+/// Parses the alternative text of a photo, which may be absent.
 fn read_alt(text: Option<String>) -> Result<Option<AltText>, InvalidAlt> {
     match text {
         Some(text) => AltText::new(text).map(Some).ok_or(InvalidAlt),
@@ -55,7 +56,7 @@ fn read_alt(text: Option<String>) -> Result<Option<AltText>, InvalidAlt> {
     }
 }
 
-/// A photo in the form in which a store keeps it.
+/// A photo in the form in which the database has it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct StoredPhoto<'s> {
@@ -68,7 +69,7 @@ struct StoredPhoto<'s> {
 }
 
 impl StoredPhoto<'_> {
-    /// Returns the photo; `None` if a member is not valid.
+    /// Returns the photo. Returns `None` if a member is invalid.
     fn into_photo(self) -> Option<Photo> {
         let alt = read_alt(self.alt).ok()?;
         let focus = match self.focus {
@@ -86,7 +87,8 @@ impl StoredPhoto<'_> {
     }
 }
 
-/// Reads the photos of an animal in the form in which a store keeps them. `None` if the service has never written this.
+/// Reads the photos of an animal in the form in which the database has them. Returns `None` if the
+/// service cannot have written this text.
 pub fn read_photos(stored: &str) -> Option<Photos> {
     let stored_photos: Vec<StoredPhoto<'_>> = serde_json::from_str(stored).ok()?;
     let photos: Option<Vec<Photo>> = stored_photos
@@ -96,7 +98,8 @@ pub fn read_photos(stored: &str) -> Option<Photos> {
     Some(Photos::from_stored(photos?, stored.to_owned()))
 }
 
-/// A photo in the form in which [`write_photo`] writes it. Its URLs, position and animal follow from its place.
+/// A photo in the form of [`write_photo`]. Its URLs, its position and its animal are not read,
+/// because they follow from the context.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LoggedPhoto<'l> {
@@ -110,7 +113,7 @@ struct LoggedPhoto<'l> {
 }
 
 impl LoggedPhoto<'_> {
-    /// Returns the photo; `None` if a member is not valid.
+    /// Returns the photo. Returns `None` if a member is invalid.
     fn into_photo(self) -> Option<Photo> {
         let alt = read_alt(self.alt).ok()?;
         let focus = match self.focus {
@@ -128,7 +131,7 @@ impl LoggedPhoto<'_> {
     }
 }
 
-/// Reads the photos of an animal in the log of changes. `None` for another text.
+/// Reads the photos of an animal from the log of changes. Returns `None` for any other text.
 pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
     let logged_photos: Vec<LoggedPhoto<'_>> = serde_json::from_str(array).ok()?;
     let photos: Option<Vec<Photo>> = logged_photos
@@ -138,8 +141,9 @@ pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
     Some(Photos::new(photos?))
 }
 
-/// Returns JSON with `prefix` before the paths of photos; `None` if it has no photos. No value of a client is an object
-/// after `"urls":`.
+/// Inserts `prefix` before the paths of all photos in JSON. Returns `None` if there are no photos.
+/// A search in the text is sufficient, because no value of a client can be an object after
+/// `"urls":`.
 ///
 /// With the prefix `https://shop.example`, `"urls":{"small":"/photos/1-small.jpg"}` becomes
 /// `"urls":{"small":"https://shop.example/photos/1-small.jpg"}`.
@@ -162,7 +166,7 @@ pub fn with_photo_prefix(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Writes the photo of an animal at this position.
+/// Writes a photo of an animal, which has this position among its photos.
 pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo) {
     let mut object = Object::begin(out);
     object.text("id", &photo.id.to_string());

@@ -21,21 +21,21 @@ bodies! {
 }
 
 values! {
-    StoreName: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    EmailAddress: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    TelephoneNumber: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    ContactPage: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    Address: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    About: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    ContractText: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    Colour: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    StoreTimeZone: Self::RULE, |value| Self::from_name(&super::string(value)?), text_keywords();
-    LinkLabel: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
-    LinkUrl: Self::RULE, |value| Self::new(super::string(value)?), text_keywords();
+    StoreName: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    EmailAddress: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    TelephoneNumber: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    ContactPage: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    Address: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    About: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    ContractText: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    Colour: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    StoreTimeZone: Self::RULE, |value| Self::from_name(&super::as_string(value)?), text_keywords();
+    LinkLabel: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
+    LinkUrl: Self::RULE, |value| Self::new(super::as_string(value)?), text_keywords();
     Currency: "a code of three capital letters (ISO 4217), such as EUR",
-        |value| Self::new(&super::string(value)?), text_keywords();
+        |value| Self::new(&super::as_string(value)?), text_keywords();
     LogoFile: "a PNG picture in base64",
-        |value| STANDARD.decode(super::string(value)?).ok().map(Self);
+        |value| STANDARD.decode(super::as_string(value)?).ok().map(Self);
     Links: "an array of at most 8 objects with a label (1 to 60 characters without control characters) and a url (an https URL of at most 500 characters)",
         |value| read_links(value),
         json!({ "type": "array", "maxItems": Links::MAX });
@@ -47,7 +47,7 @@ fn text_keywords() -> Keywords {
 
 fn read_links(value: &RawValue) -> Option<Links> {
     let mut links = Vec::new();
-    for element in super::elements(value.get().as_bytes()).ok()? {
+    for element in super::parse_elements(value.get().as_bytes()).ok()? {
         let object = element.get().as_bytes();
         let members = Members::parse(object, "The link", Link::NAMES).ok()?;
         links.push(members.read().ok()?);
@@ -55,7 +55,8 @@ fn read_links(value: &RawValue) -> Option<Links> {
     Links::new(links)
 }
 
-/// Parses the text of a profile in the database: see [`stored_profile_text`]. `None` if it is not valid.
+/// Parses a profile in the form in which the database has it: see [`stored_profile_text`]. Returns
+/// `None` if it is invalid.
 pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
     let members = Members::parse(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
     let patch: ProfilePatch = members.read().ok()?;
@@ -64,10 +65,10 @@ pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
     Some(profile)
 }
 
-/// The content of the file of a logo, which an export has in base64.
+/// The content of the file of a logo, which an export contains in base64.
 struct LogoFile(Vec<u8>);
 
-/// Reads a profile in an export, and the content of the file of its logo.
+/// Reads a profile from an export, and the content of the file of its logo.
 pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), Invalid> {
     let names = [&["version", "logo"], ProfilePatch::NAMES].concat();
     let members = Members::parse(object, "The profile", &names)?;
@@ -79,15 +80,16 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
     Ok((profile, logo.map(|LogoFile(png)| png)))
 }
 
-/// Writes the members of a profile that can be changed. The caller ends the object.
-fn begin_whole_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
+/// Writes all members of a profile that can be changed. The caller writes the others, and ends the
+/// object.
+fn begin_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = begin_stored_profile(out, profile);
     object.put("timeZone", &profile.time_zone);
     object.put("contract", &profile.contract);
     object
 }
 
-/// Writes the members of a profile that are in its text in the database. The caller ends the object.
+/// Writes the members of a profile that the database has as JSON. The caller ends the object.
 fn begin_stored_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = Object::begin(out);
     object.put("name", &profile.name);
@@ -120,8 +122,8 @@ fn write_links(out: &mut Vec<u8>, links: &[Link]) {
     out.push(b']');
 }
 
-/// Returns the text of a profile in the database: a JSON object without the logo, the time zone, the contract and the
-/// version, which have columns of their own.
+/// Returns a profile in the form in which the database has it: a JSON object without the logo, the
+/// time zone, the contract and the version, which have columns of their own.
 pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
     begin_stored_profile(&mut out, profile).end();
@@ -129,8 +131,8 @@ pub fn stored_profile_text(profile: &Profile) -> String {
 }
 
 /// Writes a profile for an export. `logo` is the content of the file of its logo.
-pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
-    let mut object = begin_whole_profile(out, profile);
+pub(crate) fn write_exported_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
+    let mut object = begin_profile(out, profile);
     if let Some(png) = logo {
         object.text("logo", &STANDARD.encode(png));
     }
@@ -140,7 +142,7 @@ pub(crate) fn write_whole_profile(out: &mut Vec<u8>, profile: &Profile, logo: Op
 
 /// Writes a profile for clients, with the path of its logo.
 pub fn write_profile(out: &mut Vec<u8>, profile: &Profile) {
-    let mut object = begin_whole_profile(out, profile);
+    let mut object = begin_profile(out, profile);
     let logo_path = profile.logo.map(Logo::path);
     object.text_or_null("logo", logo_path.as_deref());
     object.integer("version", profile.version);

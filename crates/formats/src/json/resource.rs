@@ -1,4 +1,5 @@
-//! Resources with declared members, and their representations for clients, for the log of changes and for files.
+//! Resources with declared members, and their representations for clients, the log of changes, and
+//! files.
 
 use super::{
     Invalid,
@@ -6,37 +7,40 @@ use super::{
     members::{Member, declared_member},
 };
 
-/// The readers of a representation.
+/// For whom a representation is written. Each audience gets at least the members that the audiences
+/// before it get.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Readers {
-    /// Every client, and the log of changes.
+pub(super) enum Audience {
+    /// All clients, and the log of changes.
     All,
     /// Clients with permission to see personal data.
     Staff,
-    /// A file with everything.
+    /// Export files, which contain everything.
     File,
 }
 
-/// A resource with declared members. See [`resource!`].
+/// A resource with declared members: see [`resource!`].
 pub(super) trait Resource: Sized {
-    /// The members that an older representation may not have, as `"name":` and `,"name":null`.
+    /// The members that older representations may lack, each as `"name":` and `,"name":null`.
     const ADDED_MEMBERS: &'static [[&'static str; 2]];
 
-    fn write(&self, out: &mut Vec<u8>, readers: Readers);
+    fn write(&self, out: &mut Vec<u8>, audience: Audience);
 
-    /// Reads a resource that was written for these readers, in a file or in the log of changes. A member that they do not
-    /// get has its default. `subject` is the name of the resource in a message, such as "The order".
+    /// Reads a representation that was written for this audience, from a file or from the log of
+    /// changes. A member that the audience does not get has its default. `subject` is the name of
+    /// the resource in messages, such as "The order".
     fn read_representation(
         object: &[u8],
         subject: &'static str,
-        readers: Readers,
+        audience: Audience,
     ) -> Result<Self, Invalid>;
 
-    /// Returns the members that clients get, for the document.
+    /// Describes the members that clients get, for the OpenAPI document.
     fn declared() -> DeclaredObject;
 }
 
-/// Returns a member of a resource for the document: clients always get the member, with null in place of no value.
+/// Describes a member of a resource. Clients always get the member, which is null if there is no
+/// value.
 pub(super) fn declared_in_resource<R, M: Member>(
     name: &'static str,
     field: fn(&R) -> &M,
@@ -49,13 +53,13 @@ pub(super) fn declared_in_resource<R, M: Member>(
     }
 }
 
-/// Declares the members of a resource, in the order of its JSON, and then its version.
+/// Declares the members of a resource in the order of its JSON, and after them its version.
 ///
-/// A member after `since` can be missing in an older file. A member after `private` is personal data, and null for most
-/// readers. A member after `file` is only in files.
+/// A member after `since` may be absent in older files. A member after `private` is personal data,
+/// and null for audiences that must not see it. A member after `file` is only in files.
 ///
-/// `resource!(Category: id, label; version);` implements [`Resource`] for `Category`, which is written as
-/// `{"id":7,"label":"Dogs","version":1}`.
+/// `resource!(Category: id, label; version);` implements [`Resource`] for `Category`, which is
+/// written as `{"id":7,"label":"Dogs","version":1}`.
 macro_rules! resource {
     (
         $resource:ident: $($member:ident $(as $name:ident)?),+
@@ -67,20 +71,20 @@ macro_rules! resource {
                 $($crate::json::resource::added!($private),)?
             )?];
 
-            fn write(&self, out: &mut Vec<u8>, readers: $crate::json::resource::Readers) {
-                // A resource without members for only some readers does not use this.
-                let _ = readers;
+            fn write(&self, out: &mut Vec<u8>, audience: $crate::json::resource::Audience) {
+                // Unused by a resource in which all audiences get all members.
+                let _ = audience;
                 let mut object = $crate::json::Object::begin(out);
                 $(object.put($crate::json::members::name!($member $($name)?), &self.$member);)+
                 $(
                     object.put(stringify!($version), &self.$version);
                     $(object.put(stringify!($added), &self.$added);)*
-                    $(if readers < $crate::json::resource::Readers::Staff {
+                    $(if audience < $crate::json::resource::Audience::Staff {
                         object.null(stringify!($private));
                     } else {
                         object.put(stringify!($private), &self.$private);
                     })?
-                    $(if readers == $crate::json::resource::Readers::File {
+                    $(if audience == $crate::json::resource::Audience::File {
                         object.put(stringify!($file), &self.$file);
                     })?
                 )?
@@ -90,12 +94,12 @@ macro_rules! resource {
             fn read_representation(
                 object: &[u8],
                 subject: &'static str,
-                readers: $crate::json::resource::Readers,
+                audience: $crate::json::resource::Audience,
             ) -> Result<Self, $crate::json::Invalid> {
                 use $crate::json::members::{Member, Members, name};
 
-                // A resource without members for only some readers does not use this.
-                let _ = readers;
+                // Unused by a resource in which all audiences get all members.
+                let _ = audience;
 
                 let members = Members::parse(object, subject, &[
                     $(name!($member $($name)?),)+
@@ -112,7 +116,7 @@ macro_rules! resource {
                         $version: members.required::<$crate::json::member_values::Version>(stringify!($version))?.0,
                         $($added: members.patch(stringify!($added))?.into_value(),)*
                         $($private: members.patch(stringify!($private))?.into_value(),)?
-                        $($file: if readers == $crate::json::resource::Readers::File {
+                        $($file: if audience == $crate::json::resource::Audience::File {
                             members.required(stringify!($file))?
                         } else {
                             Default::default()
@@ -144,8 +148,8 @@ macro_rules! resource {
 }
 pub(super) use resource;
 
-/// Returns the texts of a member that an older representation may not have: `added!(price)` becomes
-/// `["\"price\":", ",\"price\":null"]`.
+/// Expands to the two texts of a member that an older representation may lack: `added!(price)`
+/// becomes `["\"price\":", ",\"price\":null"]`.
 macro_rules! added {
     ($name:ident) => {
         [

@@ -1,10 +1,10 @@
-//! Categories, webhooks and attempts of the store area as JSON.
+//! Categories, webhooks and delivery attempts of the store area as JSON, and resources of any kind.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{
+    named_enum::MaybeKnown,
     store_area::{Attempt, Category, Order, Resource, SubjectKind, Webhook, Withdrawal},
-    words::Word,
 };
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     declared::DeclaredObject,
     order::read_logged_order,
     pet_note::write_note_without_text,
-    resource::{Readers, Resource as _, resource},
+    resource::{Audience, Resource as _, resource},
     store_pet::read_logged_pet,
     write_order, write_store_pet,
 };
@@ -20,10 +20,10 @@ use super::{
 resource!(Category: id, label; version);
 
 pub fn write_category(out: &mut Vec<u8>, category: &Category) {
-    category.write(out, Readers::All);
+    category.write(out, Audience::All);
 }
 
-/// Returns the declared members of resources. The tests write them into the document.
+/// Describes the declared members of all resources. The tests write them into the OpenAPI document.
 pub fn declared_resources() -> Vec<DeclaredObject> {
     vec![
         Order::declared(),
@@ -32,22 +32,23 @@ pub fn declared_resources() -> Vec<DeclaredObject> {
     ]
 }
 
-/// Reads a category in an export.
+/// Reads a category from an export.
 pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
-    Category::read_representation(object, "The category", Readers::File)
+    Category::read_representation(object, "The category", Audience::File)
 }
 
-/// Reads an animal, an order or a category that [`write_resource`] has written, in this release or an earlier one.
-/// `None` for other subjects, and for a text of a later release that this one does not know.
+/// Reads an animal, an order or a category in a form that [`write_resource`] has in this release or
+/// had in an earlier one. Returns `None` for other subjects, and for a form of a later release.
 ///
-/// An order has no contact, because the log of changes has none. A note is not read, because the log has no text of it.
+/// The log of changes contains no contacts of orders and no texts of notes. An order is therefore
+/// read without its contact, and a note is not read.
 pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     let object = text.as_bytes();
     match kind {
         SubjectKind::Pet => read_logged_pet(object).ok().map(Resource::Pet),
         SubjectKind::Order => read_logged_order(object).ok().map(Resource::Order),
         SubjectKind::Category => {
-            Category::read_representation(object, "The category", Readers::All)
+            Category::read_representation(object, "The category", Audience::All)
                 .ok()
                 .map(Resource::Category)
         }
@@ -65,13 +66,14 @@ pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     }
 }
 
-/// Writes a webhook, with its secret if the webhook has just been made.
+/// Writes a webhook. `secret` is its secret if the webhook was just created, because no later
+/// response contains it.
 pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
     let mut object = Object::begin(out);
     object.integer("id", webhook.id.0);
     object.text("url", &webhook.url);
     object.or_null("types", webhook.types.as_ref(), |object, types| {
-        object.texts("types", types.iter().map(Word::as_str));
+        object.texts("types", types.iter().map(MaybeKnown::as_str));
     });
     object.put("description", &webhook.description);
     object.put("enabled", &webhook.disabled.is_none());
@@ -85,7 +87,7 @@ pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>)
     object.end();
 }
 
-/// Writes an attempt to deliver a message.
+/// Writes an attempt to deliver a message to a webhook.
 pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
     let mut object = Object::begin(out);
     object.text("messageId", &attempt.message_id);

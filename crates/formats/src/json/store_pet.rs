@@ -1,4 +1,4 @@
-//! An animal of the store area as JSON.
+//! Animals of the store area as JSON.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{
     member_values::Version,
     members::{Member, Members, bodies, values},
     photo::{read_logged_photos, write_photos},
-    resource::{Readers, Resource, resource},
+    resource::{Audience, Resource, resource},
 };
 
 bodies! {
@@ -34,14 +34,14 @@ pub struct AddPet {
 }
 
 impl AddPet {
-    /// Returns a new animal, and the values of its fields, which cannot be null.
-    pub fn pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
+    /// Returns the new animal, and the values of its fields. No value may be null.
+    pub fn into_pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
         let null_field = self
             .fields
             .iter()
             .find(|(_, value)| **value == RequestedValue::Clear);
         if let Some((name, _)) = null_field {
-            // Long enough to recognize it.
+            // Shortened, but long enough to recognize it.
             let short_name: String = name.chars().take(40).collect();
             return Err(Invalid::Value(format!(
                 "fields.{short_name} must not be null; leave it out."
@@ -57,7 +57,7 @@ impl AddPet {
     }
 }
 
-/// The values of fields in a request, and in a file.
+/// The values of fields in a request or in a file.
 struct Fields<T>(T);
 
 /// The number of photos of an animal in a file.
@@ -69,10 +69,10 @@ values! {
     Fields<FieldValues>: "an object of strings, integers, true and false, of at most 32 KiB",
         |value| read_field_values(value).map(Self);
     Withdrawal: "null, or an object with a valid at, reason and note",
-        |value| Self::read_representation(value.get().as_bytes(), "withdrawn", Readers::File).ok();
+        |value| Self::read_representation(value.get().as_bytes(), "withdrawn", Audience::File).ok();
     PhotoCount: "an array of photos",
         |value| {
-            let photos = super::elements(value.get().as_bytes()).ok()?;
+            let photos = super::parse_elements(value.get().as_bytes()).ok()?;
             Some(Self(photos.len() as u64))
         };
 }
@@ -103,7 +103,7 @@ impl Member for FieldValues {
         json!({ "type": "object" })
     }
 
-    // A file of an earlier release has no fields.
+    // Files of earlier releases have no fields.
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members
             .optional(name)?
@@ -112,14 +112,15 @@ impl Member for FieldValues {
     }
 }
 
-/// Reads the values of fields in a request: `{"age":3,"sex":null}` sets the field `age`, and clears the field `sex`.
+/// Parses the values of fields in a request: `{"age":3,"sex":null}` sets the field `age`, and
+/// clears the field `sex`.
 fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
     let mut patch = FieldPatch::new();
-    for (name, value) in super::members(value.get().as_bytes(), "fields").ok()? {
+    for (name, value) in super::parse_members(value.get().as_bytes(), "fields").ok()? {
         let requested = if value.get() == "null" {
             RequestedValue::Clear
         } else {
-            match field_value(value) {
+            match parse_field_value(value) {
                 Some(value) => RequestedValue::Set(value),
                 None => RequestedValue::Invalid,
             }
@@ -130,51 +131,53 @@ fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
 }
 
 fn read_field_values(value: &RawValue) -> Option<FieldValues> {
-    let members = super::members(value.get().as_bytes(), "fields").ok()?;
-    FieldValues::new(field_values(members)?)
+    let members = super::parse_members(value.get().as_bytes(), "fields").ok()?;
+    FieldValues::new(parse_field_values(members)?)
 }
 
-/// Returns a value of a field; `None` if no kind has such a value.
-fn field_value(value: &RawValue) -> Option<FieldValue> {
+/// Parses a value of a field. Returns `None` if no kind of field has such values.
+fn parse_field_value(value: &RawValue) -> Option<FieldValue> {
     match value.get() {
         "true" => Some(FieldValue::Boolean(true)),
         "false" => Some(FieldValue::Boolean(false)),
-        _ => match super::string(value) {
+        _ => match super::as_string(value) {
             Some(text) => Some(FieldValue::Text(text)),
-            None => super::integer(value).map(FieldValue::Integer),
+            None => super::as_integer(value).map(FieldValue::Integer),
         },
     }
 }
 
-/// Reads the values of a new animal in a file. `None` if a value is null, or if this is no object.
+/// Parses the values of the fields of a new animal in a file. Returns `None` if a value is null, or
+/// if `object` is not an object.
 pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
     let patch = read_field_patch(object)?;
     let has_null = patch.values().any(|value| *value == RequestedValue::Clear);
     if has_null { None } else { Some(patch) }
 }
 
-/// Reads the values of an animal in the form in which a store keeps them. `None` if they are too long, or if a value is
-/// of no kind.
+/// Parses the values of the fields of an animal, in the form in which the database has them.
+/// Returns `None` if they are too long, or if no kind of field has such a value.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
-    FieldValues::from_stored(field_values(members)?, stored.to_owned())
+    FieldValues::from_stored(parse_field_values(members)?, stored.to_owned())
 }
 
-/// Returns the values in an object, in the order of its members; `None` if a value is of no kind.
-fn field_values<'a, T: FromIterator<(String, FieldValue)>>(
+/// Parses the values in an object, in the order of its members. Returns `None` if no kind of field
+/// has such a value.
+fn parse_field_values<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
 ) -> Option<T> {
     members
         .into_iter()
-        .map(|(name, value)| Some((name, field_value(value)?)))
+        .map(|(name, value)| Some((name, parse_field_value(value)?)))
         .collect()
 }
 
-/// Adds the member that an older representation of an animal does not have.
+/// Adds the member `listed` to an older representation of an animal that lacks it.
 ///
 /// `{"id":1,"photos":[]}` becomes `{"id":1,"photos":[],"listed":true}`.
 pub fn complete_store_pet(pet: &mut String) {
-    // The member is the last one, so no value of the animal can look like it.
+    // This member is always the last one, so no value of the animal can be mistaken for it.
     let is_complete = [true, false]
         .iter()
         .any(|is_listed| pet.ends_with(&format!("],\"listed\":{is_listed}}}")));
@@ -183,8 +186,8 @@ pub fn complete_store_pet(pet: &mut String) {
     }
 }
 
-/// Reads an animal in an export, without its photos, and the number of its photos, because a file has only their
-/// URLs.
+/// Reads an animal from an export, and the number of its photos. The photos are not read, because a
+/// file has only their URLs.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
     let names = [
         "id",
@@ -206,7 +209,7 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         name: members.required("name")?,
         category_id: members.required("categoryId")?,
         status: members.required("status")?,
-        // An older file does not have it.
+        // Older files do not have this member.
         is_listed: members.optional("listed")?.unwrap_or(true),
         version: members.required::<Version>("version")?.0,
         created_at: members.nullable("createdAt")?,
@@ -230,14 +233,14 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
     Ok((pet, photo_count))
 }
 
-/// Reads an animal in the log of changes, with its photos.
+/// Reads an animal from the log of changes, including its photos.
 pub(super) fn read_logged_pet(object: &[u8]) -> Result<StorePet, Invalid> {
     let (pet, _) = read_store_pet(object)?;
-    let [photos] = super::object_members(object, ["photos"])?;
+    let [photos] = super::parse_named_members(object, ["photos"])?;
     let photos = match photos {
         Some(photos) => read_logged_photos(photos.get())
             .ok_or_else(|| Invalid::from_reason("photos must be an array of photos"))?,
-        // The log of an earlier release has no photos.
+        // Entries of earlier releases have no photos.
         None => Photos::NONE,
     };
     Ok(StorePet { photos, ..pet })
@@ -251,11 +254,11 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.integer("categoryId", pet.category_id);
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
-    let start = object.0.len();
+    let start = object.out.len();
     object.put("createdAt", &pet.created_at);
     if pet.updated_at == pet.created_at {
-        // To print a time costs more than to copy it.
-        let created_at = start + ",\"createdAt\":".len()..object.0.len();
+        // Copying the text is cheaper than formatting the same time again.
+        let created_at = start + ",\"createdAt\":".len()..object.out.len();
         object.name("updatedAt").extend_from_within(created_at);
     } else {
         object.put("updatedAt", &pet.updated_at);
@@ -265,7 +268,7 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
         "withdrawn",
         pet.withdrawal.as_ref(),
         |object, withdrawal| {
-            withdrawal.write(object.name("withdrawn"), Readers::All);
+            withdrawal.write(object.name("withdrawn"), Audience::All);
         },
     );
     object.raw_or_null("fields", Some(pet.fields.as_json()));

@@ -1,4 +1,4 @@
-//! Strict parsing: only JSON that all parsers read in the same way is accepted.
+//! Strict parsing, which accepts only JSON that all parsers interpret in the same way.
 
 use std::{cell::Cell, collections::HashSet, fmt};
 
@@ -10,15 +10,15 @@ use serde_json::{de::SliceRead, value::RawValue};
 
 use super::Invalid;
 
-/// The maximum depth of nested objects and arrays in a body.
+/// The maximum nesting depth of objects and arrays in a body.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Returns the members of a JSON object with these names, unparsed.
+/// Returns the members with these names of a JSON object, unparsed. For `{"id": 7, "age": 3}` and
+/// the names `age` and `sex`, the result is `3` and `None`.
 ///
-/// The whole text is validated, including the other members: syntax, UTF-8, escapes, duplicate
-/// members (RFC 8259 leaves their meaning open), and depth. For `{"id": 7, "age": 3}` and the names `age` and `sex`, the
-/// result is `3` and `None`.
-pub fn object_members<'a, const N: usize>(
+/// The whole text is validated, including all other members: its syntax, UTF-8, escapes and depth.
+/// Duplicate members are rejected, because RFC 8259 leaves their meaning open.
+pub fn parse_named_members<'a, const N: usize>(
     text: &'a [u8],
     names: [&'static str; N],
 ) -> Result<[Option<&'a RawValue>; N], Invalid> {
@@ -32,13 +32,13 @@ pub fn object_members<'a, const N: usize>(
     })
 }
 
-/// The example of a body in a message: a new animal of the contract.
+/// The example of a body in messages: a new animal of the contract.
 const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
 
-/// Returns all members of a JSON object, unparsed. `subject` is the object's name in a message, such
-/// as "The body". The values are validated when they are parsed, by [`string`](super::string) and
-/// [`integer`](super::integer). Duplicate members are invalid.
-pub fn members<'a>(
+/// Returns all members of a JSON object, unparsed. Rejects duplicate members. `subject` is the name
+/// of the object in messages, such as "The body". The values are only validated when they are
+/// parsed, by [`as_string`](super::as_string) and [`as_integer`](super::as_integer).
+pub(crate) fn parse_members<'a>(
     text: &'a [u8],
     subject: &'static str,
 ) -> Result<Vec<(String, &'a RawValue)>, Invalid> {
@@ -52,8 +52,8 @@ pub fn members<'a>(
     })
 }
 
-/// Returns the elements of a JSON array, unparsed and not validated except for their syntax.
-pub fn elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
+/// Returns the elements of a JSON array, unparsed. Only their syntax is validated.
+pub fn parse_elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
     let expected = ExpectedText {
         subject: "The body",
         kind: "array",
@@ -73,7 +73,7 @@ struct ExpectedText {
 
 type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
 
-/// Reads a whole text with `read`, and turns an error into a message.
+/// Parses a whole text with `read`, and converts an error into a message for the client.
 fn parse<'a, T>(
     text: &'a [u8],
     expected: &ExpectedText,
@@ -103,7 +103,7 @@ fn parse<'a, T>(
 }
 
 fn duplicate_message(expected: &ExpectedText, name: &str) -> String {
-    // Long enough to recognize it.
+    // Shortened, but long enough to recognize it.
     let short_name: String = name.chars().take(40).collect();
     format!("{} has the member {short_name:?} twice.", expected.subject)
 }
@@ -129,8 +129,8 @@ fn error_message(expected: &ExpectedText, error: &serde_json::Error, text: &[u8]
     }
 }
 
-/// Returns what to do about the encoding of a text, with a space before it, if the text is in another form than UTF-8
-/// without a byte order mark. JSON begins with an ASCII character, which UTF-16 writes with a zero byte.
+/// Returns advice, after a space, for a text that is not in UTF-8 without a byte order mark. Empty
+/// for other texts. JSON begins with an ASCII character, which UTF-16 encodes with a zero byte.
 fn encoding_advice(text: &[u8]) -> &'static str {
     match text {
         [0xef, 0xbb, 0xbf, ..] => " It begins with a byte order mark: send UTF-8 without one.",
@@ -141,8 +141,8 @@ fn encoding_advice(text: &[u8]) -> &'static str {
     }
 }
 
-/// Whether brackets nest deeper than [`MAX_DEPTH`]. Checked before parsing, because the parser
-/// recurses once for each level.
+/// Whether objects and arrays nest deeper than [`MAX_DEPTH`]. This is checked before parsing,
+/// because the parser recurses once per level.
 fn nests_too_deep(text: &[u8]) -> bool {
     let mut depth = 0_usize;
     let mut is_in_string = false;
@@ -166,14 +166,15 @@ fn nests_too_deep(text: &[u8]) -> bool {
     false
 }
 
-/// Validates a value without keeping it, except the name of a duplicate member.
+/// A visitor that validates a value and discards it. Stores the name of the first duplicate member,
+/// for the message.
 #[derive(Clone, Copy)]
 struct Validator<'f> {
     duplicate_name: &'f Cell<Option<String>>,
 }
 
 impl Validator<'_> {
-    /// Adds a name to the names of an object so far. Rejects a name that is there already.
+    /// Adds a name to the names that an object has so far. Fails if the name is a duplicate.
     fn add_name<E: serde::de::Error>(
         self,
         names: &mut HashSet<String>,
@@ -227,8 +228,9 @@ impl<'de> Visitor<'de> for Validator<'_> {
         Ok(())
     }
 
-    /// Validates the members of an object. Also receives other numbers: `arbitrary_precision`, which keeps `serde_json`
-    /// from rejecting numbers beyond a double, presents them as a map.
+    /// Validates the members of an object. Other numbers arrive here, too: the feature
+    /// `arbitrary_precision`, which keeps `serde_json` from rejecting numbers beyond the range of a
+    /// double, presents them as maps.
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let mut names = HashSet::new();
         while let Some(name) = members.next_key()? {
@@ -239,7 +241,7 @@ impl<'de> Visitor<'de> for Validator<'_> {
     }
 }
 
-/// Parses an object: keeps the members with these names, and validates the others.
+/// A visitor that keeps the members with these names, and validates the others.
 struct NamedMembers<'f, const N: usize> {
     names: [&'static str; N],
     validator: Validator<'f>,
@@ -266,7 +268,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     }
 }
 
-/// Parses an object, and keeps all its members.
+/// A visitor that keeps all members of an object.
 struct AllMembers<'f> {
     validator: Validator<'f>,
 }

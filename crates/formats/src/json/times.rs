@@ -1,15 +1,15 @@
-//! Times as clients write them.
+//! Parses times, as clients write them.
 
 use jiff::Timestamp;
 
 pub use petstore_domain::clock::truncate_to_milliseconds;
 
-/// The form of the seconds of a time: `0` stands for any digit.
-const SECONDS_FORM: &str = "0000-00-00T00:00:00";
+/// The pattern of a time up to its seconds, in which `0` stands for any digit.
+const DATE_TIME_PATTERN: &str = "0000-00-00T00:00:00";
 
-/// Parses a time of RFC 3339 with any offset, as a store keeps it. Drops digits after the
-/// milliseconds. A leap second is at the end of a day of UTC (RFC 3339, section 5.7). The last hours
-/// of the year 9999 are one moment, because no [`Timestamp`] is later.
+/// Parses an RFC 3339 time with any offset, truncated to milliseconds, as a store keeps it. A leap
+/// second is only valid at the end of a day in UTC (RFC 3339, section 5.7). The last hours of the
+/// year 9999 are beyond the last [`Timestamp`], and become that.
 ///
 /// ```
 /// use petstore_formats::json::times::parse;
@@ -18,16 +18,16 @@ const SECONDS_FORM: &str = "0000-00-00T00:00:00";
 /// assert_eq!(parse("2026-12-06 10:00:00Z"), None);
 /// ```
 pub fn parse(text: &str) -> Option<Timestamp> {
-    let (seconds, fraction_and_offset) = text.split_at_checked(SECONDS_FORM.len())?;
+    let (seconds, fraction_and_offset) = text.split_at_checked(DATE_TIME_PATTERN.len())?;
     let (fraction, offset) = split_fraction(fraction_and_offset);
-    // The parser also reads other forms, for example without a separator.
-    let has_valid_form =
-        has_form(seconds, SECONDS_FORM) && (matches!(offset, "Z" | "z") || is_offset(offset));
-    if !has_valid_form {
+    // The parser of `Timestamp` also accepts other forms, for example without separators.
+    let is_rfc_3339 = matches_pattern(seconds, DATE_TIME_PATTERN)
+        && (matches!(offset, "Z" | "z") || is_offset(offset));
+    if !is_rfc_3339 {
         return None;
     }
 
-    // A point and three digits.
+    // The point and up to three digits.
     let milliseconds = &fraction[..fraction.len().min(4)];
     let time = parse_timestamp(&format!("{seconds}{milliseconds}{offset}"))?;
     let is_leap_second = seconds.ends_with(":60");
@@ -50,31 +50,33 @@ fn split_fraction(text: &str) -> (&str, &str) {
     text.split_at(text.len() - offset.len())
 }
 
-/// Parses a time. A time after the last [`Timestamp`] in the year 9999 becomes that.
+/// Parses a time. A valid time in the year 9999 that is after the last [`Timestamp`] becomes the
+/// last one.
 fn parse_timestamp(text: &str) -> Option<Timestamp> {
     if let Ok(time) = text.parse() {
         return Some(time);
     }
-    // If the time is valid in the year before, it is only too late.
+    // If the same time a year earlier is valid, this one is only too late.
     let year_before = format!("9998{}", text.strip_prefix("9999")?);
     let _: Timestamp = year_before.parse().ok()?;
     Some(Timestamp::MAX)
 }
 
-/// Whether a text is an offset such as `+01:00`, of less than a day.
+/// Whether a text is an offset of less than a day, such as `+01:00`.
 fn is_offset(text: &str) -> bool {
-    (has_form(text, "+00:00") || has_form(text, "-00:00")) && &text[1..3] < "24"
+    (matches_pattern(text, "+00:00") || matches_pattern(text, "-00:00")) && &text[1..3] < "24"
 }
 
-/// Whether a text has the digits and other characters of this form, in which `0` stands for any digit.
-fn has_form(text: &str, form: &str) -> bool {
-    text.len() == form.len()
+/// Whether a text matches a pattern: each `0` in the pattern stands for any digit, and every other
+/// character for itself, in any case.
+fn matches_pattern(text: &str, pattern: &str) -> bool {
+    text.len() == pattern.len()
         && text
             .bytes()
-            .zip(form.bytes())
-            .all(|(byte, form_byte)| match form_byte {
+            .zip(pattern.bytes())
+            .all(|(byte, pattern_byte)| match pattern_byte {
                 b'0' => byte.is_ascii_digit(),
-                _ => byte.eq_ignore_ascii_case(&form_byte),
+                _ => byte.eq_ignore_ascii_case(&pattern_byte),
             })
 }
 

@@ -38,7 +38,7 @@ fn read(language: Language, field: &FieldDefinition, cell: &str) -> Result<Strin
         currency: euro.as_ref(),
         today: TODAY,
     };
-    reader.read(field, cell)
+    reader.read_cell(field, cell)
 }
 
 #[track_caller]

@@ -3,7 +3,9 @@
 use jiff::civil::date;
 use petstore_domain::store_area::Language;
 use petstore_domain::{PetId, PetRef, PetStatus};
-use petstore_formats::files::{CsvOptions, CsvWriter, Format, Separator, Source, Writer, read};
+use petstore_formats::files::{
+    CsvOptions, CsvWriter, Format, Separator, Source, Writer, open_rows,
+};
 use petstore_languages::table_words;
 
 #[test]
@@ -58,7 +60,7 @@ fn quotes_must_follow_rfc_4180() {
     let is_valid = |row: &str| {
         let file = format!("name,categoryId\n{row}\n");
         let source = Source::from_reader(file.as_bytes()).unwrap();
-        let mut rows = read(&source, Format::Csv, false, &options).unwrap();
+        let mut rows = open_rows(&source, Format::Csv, false, &options).unwrap();
         let row = rows.next().unwrap().unwrap();
         row.is_ok_and(|_| rows.next().unwrap().is_none())
     };

@@ -108,6 +108,7 @@ pub(crate) static TEXTS: Texts = Texts {
     take_back_more: "Zurücknehmen\u{a0}…",
     take_back: "Zurücknehmen",
     take_back_hint: "Der Kunde bringt das Tier zurück. Es ist dann wieder verfügbar.",
+    new_intake: "Auch die neue Aufnahme eintragen, mit dem heutigen Tag",
     sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
     pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein \
      Ende. Reservieren Sie es hier, um ein Ende festzulegen, verkaufen Sie es oder ändern Sie seinen Status.",
@@ -940,7 +941,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_disabled: "Dieses Teammitglied kann sich nicht mehr anmelden. Seine Sitzungen sind beendet.",
     key_revoked: "Der Schlüssel ist widerrufen.",
 
-    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+    // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
     // Signing in.
     sign_in: "Anmelden",

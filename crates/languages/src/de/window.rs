@@ -9,10 +9,10 @@ use crate::{numbers::Numbers, window::Texts};
 
 #[rustfmt::skip]
 pub(crate) static NUMBERS: Numbers = Numbers {
-    point: ',',
-    between: '.',
+    decimal_point: ',',
+    group_separator: '.',
     grouped_from: 4,
-    sign_first: false,
+    currency_first: false,
     months: [
         "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
         "Dezember",

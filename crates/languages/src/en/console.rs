@@ -108,6 +108,7 @@ pub(crate) static TEXTS: Texts = Texts {
     take_back_more: "Record a return…",
     take_back: "Record the return",
     take_back_hint: "The customer returns the animal. It becomes available again.",
+    new_intake: "Also record its new arrival, today",
     sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      set one, sell it, or edit its status.",
@@ -890,7 +891,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_disabled: "This member can no longer sign in. Their sessions have ended.",
     key_revoked: "The key is revoked.",
 
-    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+    // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
     // Signing in.
     sign_in: "Sign in",

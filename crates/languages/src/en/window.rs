@@ -9,10 +9,10 @@ use crate::{numbers::Numbers, window::Texts};
 
 #[rustfmt::skip]
 pub(crate) static NUMBERS: Numbers = Numbers {
-    point: '.',
-    between: ',',
+    decimal_point: '.',
+    group_separator: ',',
     grouped_from: 4,
-    sign_first: true,
+    currency_first: true,
     months: [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
@@ -148,7 +148,7 @@ pub(crate) static TEXTS: Texts = Texts {
             .unwrap_or_default();
         format!("{}{kind}{at} is looking for a home", called_first(name))
     },
-    words: crate::in_lower_case,
+    words: crate::join_in_sentence_case,
     problem: |problem| match problem {
         Problem::NotFound => ("Not found", "See all our animals."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {

@@ -108,6 +108,7 @@ pub(crate) static TEXTS: Texts = Texts {
     take_back_more: "Registrar una devolución…",
     take_back: "Registrar la devolución",
     take_back_hint: "El cliente devuelve el animal, que vuelve a estar disponible.",
+    new_intake: "Registrar también su nuevo ingreso, con la fecha de hoy",
     sold_without_order: "Se marcó como vendido sin ningún trámite. Para corregirlo, edite su estado.",
     pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para \
      ponerle uno, véndalo o edite su estado.",
@@ -927,7 +928,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_disabled: "Este miembro ya no puede iniciar sesión. Sus sesiones se han cerrado.",
     key_revoked: "Clave revocada.",
 
-    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+    // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
     // Signing in.
     sign_in: "Iniciar sesión",

@@ -9,10 +9,10 @@ use crate::{numbers::Numbers, window::Texts};
 
 #[rustfmt::skip]
 pub(crate) static NUMBERS: Numbers = Numbers {
-    point: ',',
-    between: '.',
+    decimal_point: ',',
+    group_separator: '.',
     grouped_from: 5,
-    sign_first: false,
+    currency_first: false,
     months: [
         "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
         "diciembre",
@@ -151,7 +151,7 @@ pub(crate) static TEXTS: Texts = Texts {
             .unwrap_or_default();
         format!("{}{kind}{of} busca hogar", called_first(name))
     },
-    words: crate::in_lower_case,
+    words: crate::join_in_sentence_case,
     problem: |problem| match problem {
         Problem::NotFound => ("Página no encontrada", "Vea todos nuestros animales."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {

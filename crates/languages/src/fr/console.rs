@@ -109,6 +109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     take_back_more: "Enregistrer un retour…",
     take_back: "Enregistrer le retour",
     take_back_hint: "Le client rend l’animal, qui redevient disponible.",
+    new_intake: "Enregistrer aussi sa nouvelle arrivée, à la date d’aujourd’hui",
     sold_without_order: "L’animal a été marqué comme vendu sans dossier. Pour corriger cela, modifiez son statut.",
     pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour \
      en fixer une, vendez-le ou modifiez son statut.",
@@ -967,7 +968,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_disabled: "Ce membre ne peut plus se connecter. Ses sessions sont fermées.",
     key_revoked: "La clé est révoquée.",
 
-    // The texts of the pages with which staff sign in, and manage their accounts, each other and API keys; those of requests that are rejected; and those of open pages.
+    // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
     // Signing in.
     sign_in: "Se connecter",

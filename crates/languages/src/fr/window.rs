@@ -9,11 +9,11 @@ use crate::{numbers::Numbers, window::Texts};
 
 #[rustfmt::skip]
 pub(crate) static NUMBERS: Numbers = Numbers {
-    point: ',',
+    decimal_point: ',',
     // A narrow space that does not break.
-    between: '\u{202f}',
+    group_separator: '\u{202f}',
     grouped_from: 4,
-    sign_first: false,
+    currency_first: false,
     months: [
         "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
         "décembre",
@@ -157,7 +157,7 @@ pub(crate) static TEXTS: Texts = Texts {
             None => format!("{name}{kind} cherche une famille"),
         }
     },
-    words: crate::in_lower_case,
+    words: crate::join_in_sentence_case,
     problem: |problem| match problem {
         Problem::NotFound => ("Page introuvable", "Découvrez tous nos animaux."),
         Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => (

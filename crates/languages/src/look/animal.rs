@@ -1,6 +1,6 @@
 //! An animal as people see it, on pages for the public and for the staff.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use jiff::{Timestamp, civil::Date};
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
 //! The look of an animal in the window and in the console: its picture, its line and its card, and the
 //! style sheet with the colours and the type of both.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod age;
 mod animal;

@@ -1,4 +1,4 @@
-//! The metrics of backups, and when they are a reason to warn people.
+//! The metrics of backups, and the warnings for the staff that follow from them.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed},
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{Counter, Exposition};
 
-/// The outcomes of the backups that this process makes itself.
+/// The outcomes of the backups that this process makes.
 #[derive(Debug, Default)]
 pub struct BackupMetrics {
     /// Whether the service can make backups of its store.
@@ -24,7 +24,7 @@ pub struct BackupMetrics {
     pub failures: Counter,
 }
 
-/// A reason to warn the people of a store about its backups.
+/// A reason to warn the staff about the backups of their store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackupProblem {
     /// The store has no backup, although it needs one, or although the service tried to make one.
@@ -37,14 +37,14 @@ impl BackupMetrics {
     /// The number of animals above which a store needs backups.
     const MANY_ANIMALS: u64 = 20;
 
-    /// Notes the newest backup of an earlier process.
+    /// Records the newest backup that an earlier process made, unless a backup is recorded already.
     pub fn record_earlier_backup(&self, time: Timestamp) {
         let _ = self
             .last_success
             .compare_exchange(0, time.as_second(), Relaxed, Relaxed);
     }
 
-    /// Notes a backup.
+    /// Records a backup that this process has made.
     pub fn record_backup(&self, time: Timestamp, duration: Duration, bytes: u64) {
         self.last_success.store(time.as_second(), Relaxed);
         self.duration.store(
@@ -54,7 +54,7 @@ impl BackupMetrics {
         self.bytes.store(bytes, Relaxed);
     }
 
-    /// Returns the reason to warn the people of a store with this number of animals, if there is one.
+    /// Returns the reason to warn the staff of a store with `animal_count` animals, if there is one.
     pub fn problem(&self, animal_count: u64, now: Timestamp) -> Option<BackupProblem> {
         let last_success = self.last_success.load(Relaxed);
         let interval = self.interval.load(Relaxed);

@@ -7,17 +7,17 @@ use petstore_domain::store_area::{Change, ChangeType, Reservations};
 
 use super::{Counter, Exposition, Kind};
 
-/// Counts changes by their type, and shows the state of the reservations.
+/// The number of changes by type, and the state of the reservations.
 #[derive(Debug, Default)]
 pub struct ChangeMetrics {
     counts: [Counter; ChangeType::ALL.len()],
     open: AtomicU64,
-    /// The end of the first reservation in milliseconds since 1970; 0 if nothing is reserved.
+    /// The end of the reservation that ends first, in milliseconds since 1970; 0 if nothing is reserved.
     first_end: AtomicI64,
 }
 
 impl ChangeMetrics {
-    /// Counts changes that are committed.
+    /// Counts changes after they are committed.
     pub fn count(&self, changes: &[Change]) {
         for change in changes {
             if let Some(index) = ChangeType::ALL.iter().position(|&kind| kind == change.kind) {
@@ -26,7 +26,7 @@ impl ChangeMetrics {
         }
     }
 
-    /// Notes the open reservations.
+    /// Records the state of the open reservations.
     pub fn note(&self, reservations: Reservations) {
         self.open.store(reservations.open, Relaxed);
         let first_end = reservations.first_end.map_or(0, Timestamp::as_millisecond);

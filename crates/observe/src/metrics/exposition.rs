@@ -1,6 +1,6 @@
-//! Metrics in the text format of Prometheus (0.0.4).
+//! The text exposition format of Prometheus, version 0.0.4.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{
     fmt::{Display, Write},
@@ -20,9 +20,10 @@ pub enum Kind {
     Histogram,
 }
 
-/// A page of metrics under construction. Each metric begins once, with one sample, or one for each
-/// set of labels. Names, labels and help come from the code, and label values from there or from
-/// key numbers. Nothing comes from a client, so nothing needs escaping.
+/// A page of metrics that is being written. Each metric begins once, followed by one sample, or by one
+/// sample for each set of labels. Nothing is escaped: names, help texts and labels are constants of the
+/// code, and so are label values, except for the ids of keys and webhooks. None of them comes from a
+/// client.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
@@ -43,7 +44,7 @@ impl Exposition {
         self.number(name, help, gauge.get());
     }
 
-    /// Writes a gauge without labels, with this value.
+    /// Writes a gauge that has this value and no labels.
     pub fn number(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(Kind::Gauge, name, help);
         self.sample(name, &[], value);
@@ -86,8 +87,8 @@ impl Exposition {
         histogram: &Histogram,
     ) {
         let bucket_name = format!("{name}_bucket");
-        // The count is the sum of the buckets that were read, because a value may be added
-        // between two reads.
+        // Summing the buckets as they are read keeps the count consistent with them, even if values are
+        // recorded between two reads.
         let mut count = 0;
         for (index, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);

@@ -1,9 +1,10 @@
-//! Metrics that are counted while the service runs.
+//! Metrics of the running service, for Prometheus.
 //!
-//! Each number is an atomic that its owner holds, so a request pays for a few additions and no
-//! lookup. Memory does not grow, whether or not anyone reads the metrics.
+//! Each value is an atomic that the component that updates it owns, so a request pays for a few
+//! additions, and for no lookup by name. Memory use does not grow, whether or not anything scrapes the
+//! metrics.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod backups;
 mod changes;
@@ -32,7 +33,7 @@ pub use self::{
     webhooks::{WebhookMetrics, WebhookState},
 };
 
-/// A number that only grows.
+/// A value that only increases.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -50,15 +51,15 @@ impl Counter {
     }
 }
 
-/// A number that grows and shrinks, such as the number of requests in progress.
+/// A value that increases and decreases, such as the number of requests in flight.
 #[derive(Debug, Default)]
 pub struct Gauge(AtomicU64);
 
 impl Gauge {
-    /// Counts one more until the result is dropped.
-    pub fn enter(&self) -> Entered<'_> {
+    /// Adds one until the returned guard is dropped.
+    pub fn enter(&self) -> GaugeGuard<'_> {
         self.0.fetch_add(1, Relaxed);
-        Entered(self)
+        GaugeGuard(self)
     }
 
     pub fn get(&self) -> u64 {
@@ -66,28 +67,31 @@ impl Gauge {
     }
 }
 
-/// One item that a [`Gauge`] counts.
+/// A guard for one item that a [`Gauge`] counts.
 #[must_use = "it is counted until it is dropped"]
-pub struct Entered<'g>(&'g Gauge);
+pub struct GaugeGuard<'g>(&'g Gauge);
 
-impl Drop for Entered<'_> {
+impl Drop for GaugeGuard<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Relaxed);
     }
 }
 
-/// The distribution of values: for each of a few bounds, how many values are at most as large.
+/// The distribution of values: each bucket counts the values that are at most its upper bound, and
+/// greater than the bound before it.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One for each bound, and one for larger values.
+    /// One bucket for each bound, and one for larger values. These are not cumulative, unlike the
+    /// buckets of the exposition.
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,
-    /// How many units of the values make one unit of the output.
+    /// The number of recorded units in one exposed unit, such as 1e9 for nanoseconds exposed as seconds.
     scale: f64,
 }
 
-/// The bounds in nanoseconds: from the duration of a cached page to the timeouts of clients.
+/// The bucket bounds for durations, in nanoseconds: from the time to serve a cached page to the
+/// timeouts of clients.
 const DURATIONS: &[u64] = &[
     10_000,
     25_000,
@@ -110,9 +114,10 @@ const DURATIONS: &[u64] = &[
     10_000_000_000,
 ];
 
+/// The bucket bounds for sizes, such as the number of writes in a batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// For durations from 10 microseconds to 10 seconds, shown in seconds.
+/// A histogram of durations from 10 microseconds to 10 seconds, exposed in seconds.
 impl Default for Histogram {
     fn default() -> Self {
         Self::new(DURATIONS, 1e9)
@@ -120,7 +125,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// For sizes from 1 to 1,024.
+    /// Returns a histogram of sizes from 1 to 1,024.
     pub fn of_sizes() -> Self {
         Self::new(SIZES, 1.0)
     }
@@ -135,8 +140,8 @@ impl Histogram {
         }
     }
 
-    pub fn observe(&self, took: Duration) {
-        self.observe_number(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    pub fn observe(&self, duration: Duration) {
+        self.observe_number(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
     pub fn observe_size(&self, size: usize) {
@@ -144,7 +149,7 @@ impl Histogram {
     }
 
     fn observe_number(&self, value: u64) {
-        // Most values are small, so this takes only a few comparisons.
+        // Most values are small, so a linear search takes only a few comparisons.
         let bound_index = self.bounds.iter().position(|&bound| value <= bound);
         let bucket_index = bound_index.unwrap_or(self.bounds.len());
         if let Some(bucket) = self.buckets.get(bucket_index) {
@@ -154,18 +159,18 @@ impl Histogram {
     }
 }
 
-/// The connections to a listener.
+/// The metrics of the connections to a listener.
 #[derive(Debug, Default)]
 pub struct Connections {
     pub open: Gauge,
-    /// Connections that were ever served.
+    /// Connections that were accepted and served, whether or not they are still open.
     pub accepted: Counter,
-    /// Connections that were closed for lack of a slot.
+    /// Connections that were closed at once for lack of a free slot.
     pub turned_away: Counter,
 }
 
 impl Connections {
-    /// Counts a connection, which is open until the result is dropped.
+    /// Counts an accepted connection, which is open until the returned guard is dropped.
     pub fn begin(self: &Arc<Self>) -> OpenConnection {
         self.accepted.count();
         self.open.0.fetch_add(1, Relaxed);
@@ -173,7 +178,7 @@ impl Connections {
     }
 }
 
-/// An open connection of [`Connections`].
+/// A guard for an open connection that [`Connections`] counts.
 #[must_use = "it is counted until it is dropped"]
 pub struct OpenConnection(Arc<Connections>);
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::{Counter, Exposition, Histogram};
 
-/// The outcomes of pictures, and the number of their files.
+/// The outcomes of processing pictures, and the last count of the files of photos.
 #[derive(Debug, Default)]
 pub struct PhotoMetrics {
     /// The time to decode and encode each picture.
@@ -21,21 +21,21 @@ pub struct PhotoMetrics {
     database_count: AtomicU64,
 }
 
-/// The result of counting the photos, and the files in the place for them.
+/// The result of counting the photos and their files in the storage.
 #[derive(Debug, Clone, Copy)]
 pub struct PhotoCounts {
     /// The number of photos with files.
     pub photos: u64,
-    /// The length of all files.
+    /// The length of all files in bytes.
     pub bytes: u64,
-    /// The number of photos of animals without all of their files.
+    /// The number of photos of animals that lack at least one of their files.
     pub missing: u64,
-    /// The number of databases with a mark in the place of photos.
+    /// The number of databases with a mark in the storage. Above 1, no files are deleted.
     pub databases: u64,
 }
 
 impl PhotoMetrics {
-    /// Notes the result of counting.
+    /// Records the result of counting.
     pub fn note(&self, counts: PhotoCounts) {
         self.photo_count.store(counts.photos, Relaxed);
         self.photo_bytes.store(counts.bytes, Relaxed);

@@ -2,7 +2,7 @@
 
 use super::{Counter, Exposition, Kind};
 
-/// The ways to sign in, and their results, as labels spell them.
+/// The possible pairs of a sign-in method and a result, as label values.
 const SIGN_INS: [(&str, &str); 8] = [
     ("password", "accepted"),
     ("password", "rejected"),
@@ -14,12 +14,12 @@ const SIGN_INS: [(&str, &str); 8] = [
     ("provider", "unavailable"),
 ];
 
-/// Counts the attempts to sign in to the console.
+/// The number of attempts to sign in to the console, by method and result.
 #[derive(Debug, Default)]
 pub struct SignInMetrics([Counter; SIGN_INS.len()]);
 
 impl SignInMetrics {
-    /// Counts an attempt that ended with this result.
+    /// Counts an attempt with this method and result. Ignores a pair that is not in `SIGN_INS`.
     pub fn count(&self, method: &str, result: &str) {
         if let Some(index) = SIGN_INS
             .iter()

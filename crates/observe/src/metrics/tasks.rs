@@ -15,7 +15,7 @@ use super::{Counter, Exposition, Kind};
 pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
 
 impl TaskMetrics {
-    /// Adds a task, and returns the metrics of its runs.
+    /// Registers a task, and returns the metrics of its runs.
     pub fn add(&self, task: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
         self.0.lock().push((task, Arc::clone(&runs)));
@@ -55,8 +55,8 @@ pub struct TaskRuns {
 }
 
 impl TaskRuns {
-    /// Notes a run that succeeded at this time.
-    pub(crate) fn note_success(&self, time: Timestamp) {
+    /// Records a run that succeeded at this time.
+    pub(crate) fn record_success(&self, time: Timestamp) {
         self.last_success.store(time.as_second(), Relaxed);
     }
 

@@ -12,14 +12,14 @@ use super::{Counter, Exposition, Kind};
 pub struct WebhookState {
     pub is_enabled: bool,
     pub is_failing: bool,
-    /// The number of changes that it is behind the log.
+    /// How many changes the webhook is behind the log.
     pub lag: i64,
-    /// The number of its messages that failed, or wait for one that did; `None` if another process
-    /// serves it, or none.
+    /// The number of its messages that failed, or that wait behind one that did; `None` if this process
+    /// does not serve the webhook.
     pub waiting: Option<usize>,
 }
 
-/// The outcomes of attempts, as their label spells them.
+/// The values of the label `outcome`: success, or the class of the error.
 const OUTCOMES: [&str; 9] = [
     "delivered",
     "status",
@@ -32,11 +32,11 @@ const OUTCOMES: [&str; 9] = [
     "protocol",
 ];
 
-/// A metric of the present state of each webhook.
+/// A gauge that shows one aspect of the state of each webhook.
 struct StateGauge {
     name: &'static str,
     help: &'static str,
-    /// Returns the value of a webhook, if this process knows it.
+    /// Returns the value for a webhook, if this process knows it.
     value: fn(&WebhookState) -> Option<i64>,
 }
 
@@ -71,7 +71,7 @@ const GAUGES: [StateGauge; 5] = [
     },
 ];
 
-/// Counts the attempts of this process, and shows the state of the webhooks.
+/// The number of delivery attempts of this process by outcome, and the state of each webhook.
 #[derive(Debug, Default)]
 pub struct WebhookMetrics {
     attempts: [Counter; OUTCOMES.len()],
@@ -79,7 +79,7 @@ pub struct WebhookMetrics {
 }
 
 impl WebhookMetrics {
-    /// Counts an attempt, by the class of its failure.
+    /// Counts an attempt by the class of its error; `None` means that the message was delivered.
     pub fn count(&self, error: Option<&str>) {
         let outcome = error.unwrap_or("delivered");
         if let Some(index) = OUTCOMES.iter().position(|&label| label == outcome) {

@@ -1,4 +1,5 @@
-//! Sends spans to a collector, with header fields that usually hold a secret.
+//! Exports spans to an OpenTelemetry collector over HTTP. The configured header fields usually hold a
+//! secret, so no message quotes them.
 
 use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
@@ -19,17 +20,20 @@ use url::Url;
 
 use super::otlp::{self, Span, SpanCounts};
 
-/// The maximum number of spans in a batch, and how long a batch waits for more.
-const BATCH: usize = 512;
+/// The maximum number of spans in a batch.
+const MAX_BATCH: usize = 512;
+
+/// How long a batch that is not full waits for more spans.
 const BATCH_DELAY: Duration = Duration::from_secs(1);
 
 /// How long the collector may take to respond.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long sending the rest may take at shutdown.
+/// How long flushing the remaining spans may take at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The address of a collector, such as `http://127.0.0.1:4318`. `/v1/traces` is added to it.
+/// The URL to which spans are posted: the address of a collector, such as `http://127.0.0.1:4318`, with
+/// `/v1/traces` appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
@@ -55,7 +59,7 @@ impl FromStr for Endpoint {
     }
 }
 
-/// TLS to the collector cannot be set up.
+/// The reason why TLS to the collector cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The build supports no suitable protocol version.
@@ -68,7 +72,7 @@ pub enum SetupError {
     NoRoots,
 }
 
-/// Spans did not reach the collector.
+/// The reason why spans did not reach the collector.
 #[derive(Debug, thiserror::Error)]
 pub enum SpansDropped {
     /// The collector did not accept a batch.
@@ -85,13 +89,14 @@ pub enum SpansDropped {
     Unsent(usize),
 }
 
-/// Sends spans to the collector.
+/// The sending side of tracing: collects queued spans into batches, and sends the batches to the collector.
 pub struct Exporter {
     endpoint: Url,
     headers: HeaderMap,
     tls: Option<TlsConnector>,
     deployment: Deployment,
     queue: mpsc::Receiver<Span>,
+    /// The spans of the next request, kept until the collector has accepted or rejected them.
     batch: Vec<Span>,
     counts: Arc<SpanCounts>,
 }
@@ -105,11 +110,11 @@ impl Exporter {
         counts: Arc<SpanCounts>,
     ) -> Result<Self, SetupError> {
         let tls = if endpoint.scheme() == "https" {
-            Some(tls()?)
+            Some(tls_connector()?)
         } else {
             None
         };
-        let batch = Vec::with_capacity(BATCH);
+        let batch = Vec::with_capacity(MAX_BATCH);
         Ok(Self {
             endpoint,
             headers,
@@ -121,37 +126,39 @@ impl Exporter {
         })
     }
 
-    /// Waits for spans, and a moment for more of them. Safe to drop.
+    /// Waits for the first span of a batch, and then at most a second for more of them. Cancel-safe.
     pub async fn ready(&mut self) {
         let Self { queue, batch, .. } = self;
-        if batch.is_empty() && queue.recv_many(batch, BATCH).await == 0 {
+        if batch.is_empty() && queue.recv_many(batch, MAX_BATCH).await == 0 {
             // There will be no more spans.
             pending::<()>().await;
         }
         let fill = async {
-            while batch.len() < BATCH && queue.recv_many(batch, BATCH - batch.len()).await > 0 {}
+            while batch.len() < MAX_BATCH
+                && queue.recv_many(batch, MAX_BATCH - batch.len()).await > 0
+            {}
         };
         let _ = time::timeout(BATCH_DELAY, fill).await;
     }
 
-    /// Sends the spans that are ready. Safe to drop: the next call then sends them again. Spans
-    /// that the collector does not accept are dropped.
+    /// Sends the current batch. Cancel-safe: if this future is dropped, the next call sends the batch
+    /// again. Spans that the collector does not accept are dropped, not retried.
     pub async fn send(&mut self) -> Result<(), SpansDropped> {
-        let sent = self.post().await;
-        let counter = if sent.is_ok() {
+        let result = self.post().await;
+        let counter = if result.is_ok() {
             &self.counts.sent
         } else {
             &self.counts.dropped
         };
         counter.add(self.batch.len());
         self.batch.clear();
-        sent.map_err(|cause| SpansDropped::Rejected {
+        result.map_err(|cause| SpansDropped::Rejected {
             endpoint: self.endpoint.clone(),
             cause,
         })
     }
 
-    /// Sends the remaining spans. Spans that the collector does not accept in time are dropped.
+    /// Flushes the remaining spans. Spans that the collector does not accept in time are dropped.
     pub async fn finish(&mut self) -> Result<(), SpansDropped> {
         self.queue.close();
         if let Ok(result) = time::timeout(FLUSH_TIMEOUT, self.send_all()).await {
@@ -161,16 +168,18 @@ impl Exporter {
         Err(SpansDropped::Unsent(unsent_count))
     }
 
-    /// Sends batches until the queue is empty. Returns the first failure, but sends the batches after it, too.
+    /// Sends batches until the queue is empty. Returns the first failure, but still sends the batches
+    /// after it.
     async fn send_all(&mut self) -> Result<(), SpansDropped> {
         let mut result = Ok(());
-        while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, BATCH).await > 0 {
+        while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, MAX_BATCH).await > 0 {
             result = result.and(self.send().await);
         }
         result
     }
 
-    /// Uses a new connection: there is at most one per second, or it carries many spans.
+    /// Posts the batch to the collector. Each batch gets a new connection, which costs little: there is
+    /// at most one batch per second unless batches are full.
     async fn post(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
         let body = otlp::export_request(&self.batch, self.deployment).to_string();
         let mut request = Request::builder()
@@ -187,7 +196,7 @@ impl Exporter {
             tls,
             request,
             body,
-            limit: EXPORT_TIMEOUT,
+            timeout: EXPORT_TIMEOUT,
         }
         .send()
         .await?;
@@ -199,13 +208,14 @@ impl Exporter {
     }
 }
 
-fn tls() -> Result<TlsConnector, SetupError> {
+/// Returns the connector for a collector, which trusts the certificates that the system trusts.
+fn tls_connector() -> Result<TlsConnector, SetupError> {
     let roots = tls::system_roots().ok_or(SetupError::NoRoots)?;
     Ok(tls::connector(CertificateCheck::ChainAndName(roots))?)
 }
 
-/// The header fields that the exporter sets.
-const HEADERS_OF_EXPORTER: [HeaderName; 5] = [
+/// The header fields that the exporter sets itself, and that the operator therefore cannot set.
+const RESERVED_HEADERS: [HeaderName; 5] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
     header::CONTENT_TYPE,
@@ -213,9 +223,9 @@ const HEADERS_OF_EXPORTER: [HeaderName; 5] = [
     header::TRANSFER_ENCODING,
 ];
 
-/// Returns the fields in the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as
-/// `api-key=secret,tenant=7`, and a warning for each that is ignored because it is invalid. No
-/// warning contains a part of the value, because any part may be a secret.
+/// Parses the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`. Returns the
+/// header fields, and a warning for each item that is ignored because it is invalid. No warning quotes
+/// any part of the value, because it may be a secret.
 pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
     let mut headers = HeaderMap::new();
     let mut warnings = Vec::new();
@@ -224,7 +234,7 @@ pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
             continue;
         }
         let number = index + 1;
-        if let Some((name, value)) = field(pair) {
+        if let Some((name, value)) = parse_header(pair) {
             headers.append(name, value);
         } else {
             warnings.push(format!(
@@ -237,13 +247,14 @@ pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
     (headers, warnings)
 }
 
-fn field(pair: &str) -> Option<(HeaderName, HeaderValue)> {
+/// Parses an item such as `api-key=secret`. Returns `None` if it is invalid, or names a reserved field.
+fn parse_header(pair: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = pair.split_once('=')?;
     let name: HeaderName = name.trim().parse().ok()?;
     let value: Vec<u8> = percent_decode_str(value.trim()).collect();
     let mut value = HeaderValue::from_bytes(&value).ok()?;
     value.set_sensitive(true);
-    (!HEADERS_OF_EXPORTER.contains(&name)).then_some((name, value))
+    (!RESERVED_HEADERS.contains(&name)).then_some((name, value))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A request only puts a span into a bounded queue. A task sends the spans. If it cannot keep up,
 //! or the collector is unreachable, spans are dropped and counted. No request waits.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod collector;
 mod otlp;
@@ -25,10 +25,11 @@ pub use self::{
 };
 use super::metrics::Exposition;
 
-/// How many spans may wait to be sent.
+/// The maximum number of spans that wait to be sent.
 const QUEUE_LENGTH: usize = 4096;
 
-/// The queue of the spans of requests.
+/// The recording side of tracing: decides which traces are sampled, generates ids, and queues finished
+/// spans.
 pub struct Spans {
     queue: mpsc::Sender<Span>,
     random: Mutex<StdRng>,
@@ -36,8 +37,8 @@ pub struct Spans {
     counts: Arc<SpanCounts>,
 }
 
-/// Returns a queue for spans of the traces that `sampler` chooses, and the task that sends them
-/// with these `headers` to the collector at `endpoint`.
+/// Returns the queue for the spans of the traces that `sampler` selects, and the exporter that sends
+/// the spans to the collector at `endpoint`, with these `headers`.
 pub fn start(
     endpoint: Endpoint,
     headers: HeaderMap,
@@ -60,6 +61,7 @@ pub fn start(
 }
 
 impl Spans {
+    /// Queues a span without waiting. If the queue is full, the span is dropped and counted.
     pub fn record(&self, span: Span) {
         if self.queue.try_send(span).is_err() {
             self.counts.dropped.count();
@@ -78,9 +80,10 @@ impl Spans {
         self.random_hex(8)
     }
 
-    fn random_hex(&self, length: usize) -> String {
-        let mut bytes = [0; 16];
-        let bytes = &mut bytes[..length];
+    /// Returns a random id of `byte_count` bytes, at most 16, in hexadecimal.
+    fn random_hex(&self, byte_count: usize) -> String {
+        let mut buffer = [0; 16];
+        let bytes = &mut buffer[..byte_count];
         self.random.lock().fill_bytes(bytes);
         text::hex_digits(bytes)
     }

@@ -1,14 +1,14 @@
-//! Spans, how many were sent, and their JSON form of OTLP (OTLP specification, "JSON Protobuf Encoding"), with the
+//! Spans, and their JSON form in OTLP (OTLP specification, "JSON Protobuf Encoding"), with the
 //! attributes of the semantic conventions for HTTP.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use petstore_domain::{Actor, Deployment, KeyId, store_area::WebhookId};
 use serde_json::{Value, json};
 
 use crate::metrics::Counter;
 
-/// The span's method if the request's method is not known to HTTP.
+/// The method that a span reports for a request whose method is not an HTTP method.
 pub const OTHER_METHOD: &str = "_OTHER";
 
 /// The data of one request or delivery.
@@ -16,17 +16,17 @@ pub const OTHER_METHOD: &str = "_OTHER";
 pub struct Span {
     /// 32 hexadecimal digits: the client's trace, or a new one.
     pub trace_id: String,
-    /// 16 hexadecimal digits: a new one.
+    /// 16 hexadecimal digits, generated for this span.
     pub span_id: String,
-    /// 16 hexadecimal digits: the client's span.
+    /// 16 hexadecimal digits: the client's span, if it sent one.
     pub parent_id: Option<String>,
     /// The start in nanoseconds since 1970-01-01T00:00:00Z.
     pub started: u64,
     /// The end in nanoseconds since 1970-01-01T00:00:00Z.
     pub ended: u64,
     pub work: Work,
-    /// The id of the request, as in the log and in the response. A delivery has the id of the request that made the change,
-    /// if there was one.
+    /// The id of the request, as in the log and in the response. A delivery has the id of the request
+    /// that made the change, if there was one.
     pub request_id: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub enum Work {
     Request {
         /// The method, or [`OTHER_METHOD`].
         method: &'static str,
-        /// The path with placeholders, if an operation was found.
+        /// The path template, such as `/v1/pets/{petId}`, if the request matched an operation.
         route: Option<&'static str>,
         status: u16,
         /// The client that sent the request.
@@ -58,10 +58,10 @@ pub(super) struct SpanCounts {
     pub(super) dropped: Counter,
 }
 
-/// The span of a server that responds to a client (`SPAN_KIND_SERVER`).
+/// The kind of a span in which this process handles a request (`SPAN_KIND_SERVER`).
 const SERVER: u8 = 2;
 
-/// The span of a client (`SPAN_KIND_CLIENT`).
+/// The kind of a span in which this process sends a request (`SPAN_KIND_CLIENT`).
 const CLIENT: u8 = 3;
 
 /// The trace is sampled, and the remote flag below is valid
@@ -163,7 +163,7 @@ fn request_parts(
     if let Some(Actor::Key(KeyId(id))) = client {
         attributes.push(integer_attribute("petstore.key_id", id));
     }
-    // A span name has `HTTP` for a method that HTTP does not know.
+    // The semantic conventions name a span `HTTP` if its method is not an HTTP method.
     let method_name = if method == OTHER_METHOD {
         "HTTP"
     } else {

@@ -1,13 +1,13 @@
-//! The choice of the traces that are sampled (OpenTelemetry specification, "Environment Variable Specification" and
-//! "Built-in samplers").
+//! Decides which traces are sampled, as the OpenTelemetry specification says ("Environment Variable
+//! Specification" and "Built-in samplers").
 
 /// The random bits of a trace id: its last 56.
 const RANDOM_BITS: u32 = 56;
 
-/// Decides whether the span of a request is sent.
+/// The rule that decides whether the span of a request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampler {
-    /// Whether the client's decision counts, if it made one.
+    /// Whether the client's sampling decision takes precedence, if the client sent one.
     follows_parent: bool,
     /// A trace is sampled if its random bits are at least this number.
     threshold: u64,
@@ -34,7 +34,7 @@ impl Sampler {
         let threshold = match root {
             "always_on" => 0,
             "always_off" => 1 << RANDOM_BITS,
-            "traceidratio" => threshold(argument).unwrap_or_else(|| {
+            "traceidratio" => threshold_for_ratio(argument).unwrap_or_else(|| {
                 warnings.push(
                     "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is ignored, so all \
                      traces are sampled"
@@ -63,29 +63,31 @@ impl Sampler {
         )
     }
 
-    /// Whether to send the span of a request in this trace. `parent` is the decision of the client.
+    /// Whether the span of a request in this trace is sent. `parent` is the client's sampling decision,
+    /// if it sent one.
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         if self.follows_parent
             && let Some(is_sampled) = parent
         {
             return is_sampled;
         }
-        let digits = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
+        let random_start = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
         let random = trace_id
-            .get(digits..)
+            .get(random_start..)
             .and_then(|hex| u64::from_str_radix(hex, 16).ok());
         random.is_some_and(|random| random >= self.threshold)
     }
 }
 
-/// Returns the threshold for this share of all traces; all of them if the text is empty.
+/// Returns the threshold that samples this ratio of all traces, such as `0.25`. An empty text means all
+/// traces. Returns `None` if the ratio is not a number from 0 to 1.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "both numbers are from 0 to 2^56, which is exact"
 )]
-fn threshold(ratio: &str) -> Option<u64> {
+fn threshold_for_ratio(ratio: &str) -> Option<u64> {
     let ratio: f64 = if ratio.is_empty() {
         1.0
     } else {

@@ -1,5 +1,6 @@
-//! The copies of a database that made backups in a storage, one after the other. A restore makes another copy. Two
-//! copies that are in use at the same time must not delete each other's backups.
+//! The copies of a database that have made backups in a storage, one after the other. A restore makes
+//! another copy of the database. If two copies are in use at the same time, they must not delete each
+//! other's backups.
 
 use std::fmt::Write;
 
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 /// The name of the file that lists the copies.
 pub(super) const COPIES_FILE: &str = "petstore-backups.copies";
 
-/// The number of copies that the file keeps.
+/// The maximum number of copies in the file. The oldest ones are dropped.
 const MAX_COPIES: usize = 64;
 
 /// A copy of the database, and the time of its first backup in the storage.
@@ -18,12 +19,14 @@ struct Copy {
     id: String,
 }
 
-/// The copies of a storage, in the order of their first backups. The last one is in use.
+/// The copies that have made backups in a storage, in the order of their first backups. The last one is
+/// the current copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copies(Vec<Copy>);
 
 impl Copies {
-    /// Reads the file, in which each copy has a line such as `2026-11-26T04:00:00Z 0f1e`.
+    /// Parses the content of the file, which has a line such as `2026-11-26T04:00:00Z 0f1e` for each
+    /// copy. Ignores invalid lines.
     pub(super) fn parse(text: &str) -> Self {
         let copies = text.lines().filter_map(|line| {
             let (since, id) = line.split_once(' ')?;
@@ -49,17 +52,17 @@ impl Copies {
         self.0.is_empty()
     }
 
-    /// Whether the copy with this id made backups in the storage.
+    /// Whether the copy with this id has made backups in the storage.
     pub(super) fn has(&self, id: &str) -> bool {
         self.0.iter().any(|copy| copy.id == id)
     }
 
-    /// Whether the copy with this id is the one that is in use.
-    pub(super) fn is_last(&self, id: &str) -> bool {
+    /// Whether the copy with this id is the current one.
+    pub(super) fn is_current(&self, id: &str) -> bool {
         self.0.last().is_some_and(|copy| copy.id == id)
     }
 
-    /// Adds a copy whose backups begin in this second.
+    /// Adds a copy whose backups begin in the second of `now`. It becomes the current copy.
     pub fn add(&mut self, id: &str, now: Timestamp) {
         let since = Timestamp::from_second(now.as_second()).unwrap_or(now);
         self.0.push(Copy {
@@ -70,13 +73,14 @@ impl Copies {
         self.0.drain(..surplus);
     }
 
-    /// Returns the time of the first backup of the copy in use.
-    pub(super) fn last_began(&self) -> Option<Timestamp> {
+    /// Returns the time at which the backups of the current copy begin.
+    pub(super) fn current_since(&self) -> Option<Timestamp> {
         self.0.last().map(|copy| copy.since)
     }
 
-    /// Returns the number, from 1, of the copy that made the backup of this time; 0 if the backup is older than all copies.
-    pub(super) fn number_at(&self, backup: Timestamp) -> usize {
+    /// Returns the number, from 1, of the copy that made the backup with this time; 0 if the backup is
+    /// older than all copies.
+    pub(super) fn copy_number_at(&self, backup: Timestamp) -> usize {
         self.0.iter().filter(|copy| copy.since <= backup).count()
     }
 }

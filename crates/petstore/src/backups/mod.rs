@@ -1,6 +1,9 @@
-//! Backups of a SQLite database that the service makes itself. Each is a compressed file in a storage, which has
-//! its name only when it is complete. A list with the same time names the photos that it needs: it is
-//! there before the backup, and goes after it.
+//! The backups that the service makes of its SQLite database.
+//!
+//! A backup is a gzip file in a storage, which is a folder or a bucket. The file gets its name only
+//! when it is complete. A list with the same time in its name says which photos the backup needs. The
+//! list is written before the backup and deleted after it, so an interruption never leaves a backup
+//! without its list.
 
 mod copies;
 mod names;
@@ -39,59 +42,60 @@ pub use self::{
     unpacking::{unpack, unpack_file},
 };
 
-/// Makes backups, one at a time, each on a thread of its own.
+/// The maker of backups. It makes one at a time, on a thread of its own, because all of the work blocks.
 pub struct Backups {
-    /// The function that opens the storage, on the thread that uses it.
+    /// Opens the storage. Called on the thread that uses the storage.
     pub open_storage: Box<dyn Fn() -> io::Result<BackupStorage> + Send + Sync>,
     /// The path of the SQLite file.
     pub database: PathBuf,
-    /// The photos of the service. If they are in a folder, a backup copies them, too.
+    /// The photos of the service. A backup copies their files, too, if they are in a folder.
     pub photos: Arc<Photos>,
-    /// The age until which the newest backup of a day is kept.
+    /// How long the newest backup of each day is kept.
     pub retention: Duration,
-    /// The longest time that a backup may take.
+    /// How long a backup may take.
     pub time_limit: Duration,
-    /// The clock whose time the names of backups have.
+    /// The clock that provides the times in the names of backups.
     pub clock: Arc<dyn Clock>,
-    /// The mark of the database, which all its copies have.
+    /// The mark of the database, which all its copies share.
     pub database_mark: String,
-    /// The id of this copy of the database, which a restore changes.
+    /// The id of this copy of the database. A restore gives the database another id.
     pub copy_id: String,
-    /// The counters of this process.
+    /// The backup metrics of this process.
     pub metrics: Arc<BackupMetrics>,
-    /// The memory of earlier turns, locked while a backup is made.
+    /// The facts that earlier runs have left, locked while a run uses the storage.
     pub state: Mutex<State>,
 }
 
-/// The facts that one turn leaves for the next.
+/// The facts that one run leaves for the next.
 #[derive(Default)]
 pub struct State {
-    /// The locked file of the storage.
+    /// The lock file, which stays locked while it is open.
     lock: Option<File>,
-    /// The backups after the last turn. Any other backup in the storage is of another service.
+    /// The backups in the storage after the last run. Any other backup there was made by another service.
     known_backups: Option<BTreeSet<Timestamp>>,
-    /// Whether this copy of the database was among the copies of the storage in an earlier turn.
+    /// Whether an earlier run has claimed the storage for this copy of the database.
     has_claimed: bool,
 }
 
 /// A backup that is complete in its storage.
 struct WrittenBackup {
     name: String,
-    /// The number of photos whose files the storage lacks.
+    /// The number of its photos that lack files in the storage.
     missing_photo_count: usize,
 }
 
-/// The photos of a backup, after their files were copied.
+/// The photos of a backup, after their files have been copied.
 #[derive(Default)]
 struct CopiedPhotos {
-    /// The photos whose files the storage has.
+    /// The photos with all of their files in the storage.
     present: Vec<PhotoId>,
     missing_count: usize,
 }
 
 impl Backups {
-    /// Makes sure that nobody else uses the storage. If another service does, the kind of the error is
-    /// [`ErrorKind::ResourceBusy`].
+    /// Locks the storage, and claims it for this copy of the database. The service calls this when it
+    /// starts, to detect a conflict early. If another service uses the storage, the kind of the error
+    /// is [`ErrorKind::ResourceBusy`].
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
         self.run_on_thread(|backups, state, storage| {
             backups.lock_once(state, storage)?;
@@ -101,18 +105,19 @@ impl Backups {
         .await
     }
 
-    /// Makes a backup, then deletes old ones if `confirmed_now` is a time that can be trusted. Makes none if the
-    /// newest backup of this copy has not reached `least_age`, and returns the time until it will.
+    /// Makes a backup, and then deletes old backups if there is a `confirmed_now`, a time that can be
+    /// trusted. If the newest backup of this copy is younger than `min_age`, makes none, and returns
+    /// how long it takes until that backup is old enough.
     ///
-    /// A thread that waits for a storage that does not respond is left to itself, and no other backup begins
-    /// until it ends.
+    /// If the storage does not respond within the time limit, the thread of the backup is left running,
+    /// and further backups fail until it ends.
     pub async fn make(
         self: &Arc<Self>,
         confirmed_now: Option<Timestamp>,
-        least_age: Duration,
+        min_age: Duration,
     ) -> io::Result<Option<Duration>> {
         let work = self.run_on_thread(move |backups, state, storage| {
-            backups.make_in(storage, state, confirmed_now, least_age)
+            backups.make_blocking(storage, state, confirmed_now, min_age)
         });
         let result = time::timeout(self.time_limit, work)
             .await
@@ -127,24 +132,24 @@ impl Backups {
         result
     }
 
-    /// Does the work of [`Backups::make`] on the thread of the backup.
-    fn make_in(
+    /// Does the blocking work of [`Backups::make`], on the thread of the backup.
+    fn make_blocking(
         &self,
         storage: &BackupStorage,
         state: &mut State,
         confirmed_now: Option<Timestamp>,
-        least_age: Duration,
+        min_age: Duration,
     ) -> io::Result<Option<Duration>> {
         self.lock_once(state, storage)?;
         let copies = self.claim(state, storage)?;
         let files = self.list_files(state, storage)?;
-        if let Some(wait) = time_until_due(&files, &copies, self.clock.now(), least_age) {
+        if let Some(wait) = time_until_due(&files, &copies, self.clock.now(), min_age) {
             return Ok(Some(wait));
         }
 
         let backup = self.write(state, storage, &files)?;
         if let Some(now) = confirmed_now {
-            // Another copy may have begun since the first claim.
+            // Another copy may have taken the storage over while this backup was written.
             self.claim(state, storage)?;
             retention::delete_old(storage, now, self.retention, &copies)?;
         }
@@ -159,8 +164,8 @@ impl Backups {
         Ok(None)
     }
 
-    /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread goes on
-    /// if the caller does not wait any longer.
+    /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread keeps
+    /// running even if the caller stops waiting.
     async fn run_on_thread<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T> + Send + 'static,
@@ -170,8 +175,9 @@ impl Backups {
         thread::Builder::new()
             .name("petstore-backup".to_owned())
             .spawn(move || {
-                let result = backups.with_open_place(work);
-                // A caller that has the result may drop its backups, which must release the lock at once.
+                let result = backups.with_storage(work);
+                // Dropped before the result is sent: when the caller then drops its own reference, the
+                // lock must be released at once.
                 drop(backups);
                 sender.send(result)
             })?;
@@ -182,8 +188,9 @@ impl Backups {
         }
     }
 
-    /// Opens the storage and calls `work` with it. Fails if another thread still works with it.
-    fn with_open_place<T>(
+    /// Opens the storage, and calls `work` with it. Fails if the thread of an earlier run still uses
+    /// the storage.
+    fn with_storage<T>(
         &self,
         work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T>,
     ) -> io::Result<T> {
@@ -201,14 +208,15 @@ impl Backups {
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
         {
-            // Without a lock, the next turn makes a folder that was removed.
+            // The folder was removed. Without the old lock, the next run creates and locks it again.
             state.lock = None;
         }
         result
     }
 
-    /// Locks the storage, unless an earlier turn did. The photos of the service and the photos of its backups
-    /// cannot share a storage: the retention of backups would delete photos that the service needs.
+    /// Locks the storage, unless an earlier run did. Fails if the photos of its backups would share a
+    /// storage with the photos of the service: the retention of backups would delete photos that the
+    /// service needs.
     fn lock_once(&self, state: &mut State, storage: &BackupStorage) -> io::Result<()> {
         if let Some(service_photos) = self.photos.storage()
             && service_photos.is_same_as(&storage.photos)
@@ -222,11 +230,14 @@ impl Backups {
         Ok(())
     }
 
-    /// Makes sure that this is the copy of the database that makes backups in the storage. A copy that a
-    /// restore has just made takes the storage over, once.
+    /// Makes sure that this copy of the database is the current one of the storage, and returns all of
+    /// its copies. A copy that a restore has just made becomes the current one. Fails if a newer copy
+    /// has replaced this one.
     fn claim(&self, state: &mut State, storage: &BackupStorage) -> io::Result<Copies> {
         let mut copies = storage.read_copies()?;
-        if !copies.is_last(&self.copy_id) {
+        if !copies.is_current(&self.copy_id) {
+            // Either a newer copy is listed after this one, or this one has left the list since it
+            // claimed the storage. In an empty list, no copy is newer: the operator has deleted it.
             let is_replaced = copies.has(&self.copy_id) || state.has_claimed && !copies.is_empty();
             if is_replaced {
                 let message = format!(
@@ -242,12 +253,12 @@ impl Backups {
         Ok(copies)
     }
 
-    /// Returns the files of the storage. Fails if there is a backup that another service made after the last turn.
+    /// Lists the files of the storage. Fails if another service has made a backup there since the last run.
     fn list_files(&self, state: &mut State, storage: &BackupStorage) -> io::Result<StoredFiles> {
         let files = storage.list_files()?;
-        let newest_backup = files.newest_backup(self.clock.now());
-        self.metrics
-            .record_earlier_backup(newest_backup.unwrap_or_default());
+        if let Some(newest_backup) = files.newest_backup(self.clock.now()) {
+            self.metrics.record_earlier_backup(newest_backup);
+        }
 
         let backups: BTreeSet<Timestamp> = files.backups.keys().copied().collect();
         if let Some(known_backups) = &state.known_backups
@@ -262,7 +273,8 @@ impl Backups {
         Ok(files)
     }
 
-    /// Writes a backup: first the files of its photos, then the list of them, then the compressed database.
+    /// Writes a backup: first the files of its photos, then the list of its photos, and last the
+    /// compressed database.
     fn write(
         &self,
         state: &mut State,
@@ -275,7 +287,7 @@ impl Backups {
         };
         let name = backup_name(time);
 
-        let copy = TemporaryDatabase(storage.unfinished_path(".db"));
+        let copy = TemporaryDatabase(storage.temporary_path(".db"));
         let database =
             sqlite::copy_into(&self.database, &copy.0, lower_priority).map_err(io::Error::other)?;
         let photos = self.copy_photos(storage, files, database.photos)?;
@@ -285,7 +297,8 @@ impl Backups {
         };
         storage.write(&photo_list_name(time), |file| list.write_to(file))?;
 
-        // A failed write can leave the file in the storage, so the next turn knows the backup in any case.
+        // Even a write that fails can leave the file in the storage. The next run must not mistake it
+        // for a backup of another service.
         state.known_backups.get_or_insert_default().insert(time);
         let bytes = storage.write(&name, |file| {
             let mut encoder = GzEncoder::new(file, Compression::default());
@@ -303,7 +316,7 @@ impl Backups {
         })
     }
 
-    /// Copies the files of `photos` into the storage, if the service keeps them in a folder.
+    /// Copies the files of `photos` into the storage, if the service keeps its photos in a folder.
     fn copy_photos(
         &self,
         storage: &BackupStorage,
@@ -317,8 +330,7 @@ impl Backups {
             return Ok(CopiedPhotos::default());
         }
 
-        // A bucket takes money for each request about a file. So a file that the last list names is believed to
-        // be there.
+        // Each request to a bucket costs money, so the photos in the newest list are assumed to be there.
         let mut stored_photos = BTreeSet::new();
         if storage.is_bucket()
             && let Some(&last_list) = files.photo_lists.last()
@@ -343,23 +355,24 @@ impl Backups {
     }
 }
 
-/// Returns the time until the newest backup of the copy in use reaches `least_age`; `None` if a backup is
-/// due now.
+/// Returns how long it takes until the newest backup of the current copy reaches `min_age`; `None` if a
+/// backup is due now.
 fn time_until_due(
     files: &StoredFiles,
     copies: &Copies,
     now: Timestamp,
-    least_age: Duration,
+    min_age: Duration,
 ) -> Option<Duration> {
     let (&newest_backup, _) = files.backups.range(..=now).next_back()?;
-    if newest_backup < copies.last_began()? {
+    // A backup that an earlier copy made does not count.
+    if newest_backup < copies.current_since()? {
         return None;
     }
     let age = Duration::try_from(now.duration_since(newest_backup)).ok()?;
-    least_age.checked_sub(age).filter(|wait| !wait.is_zero())
+    min_age.checked_sub(age).filter(|wait| !wait.is_zero())
 }
 
-/// The path of an uncompressed copy of the database, which is removed when this is dropped.
+/// The path of an uncompressed copy of the database. Dropping this deletes the copy.
 struct TemporaryDatabase(PathBuf);
 
 impl Drop for TemporaryDatabase {
@@ -368,8 +381,8 @@ impl Drop for TemporaryDatabase {
     }
 }
 
-/// Lets other threads run before the calling one, which still gets a tenth of a busy core. Linux applies the
-/// priority of a process to the calling thread only.
+/// Lowers the priority of the calling thread, so that a backup delays requests little. The thread still
+/// gets a tenth of a busy core. Linux applies the priority of a process to the calling thread only.
 fn lower_priority() {
     let _ = setpriority_process(None, 10);
 }

@@ -1,25 +1,27 @@
-//! The names of the files in a storage of backups, which say their times.
+//! The names of the files in a storage of backups. Each name contains the time of its backup.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-/// The form of the time at the start of a name. A file whose name has another form is not the service's own.
+/// The beginning of every name, with the time in UTC. A file with any other name does not belong to the
+/// service.
 const TIME_FORMAT: &str = "petstore-%Y%m%dT%H%M%SZ";
+/// The suffixes of the names of a backup and of its list of photos.
 const BACKUP_SUFFIX: &str = ".db.gz";
 const PHOTO_LIST_SUFFIX: &str = ".photos";
 
-/// The files of a storage that are the service's own, by their times.
+/// The files in a storage that belong to the service, by the times in their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredFiles {
     /// The backups, each with its length in bytes.
     pub backups: BTreeMap<Timestamp, u64>,
-    /// The lists of photos. A list has the time of its backup.
+    /// The lists of photos, each with the time of its backup.
     pub photo_lists: BTreeSet<Timestamp>,
 }
 
 impl StoredFiles {
-    /// Adds a file with this name and length, unless the name shows that it is not the service's own.
+    /// Adds the file with this name and length. Ignores a file that does not belong to the service.
     pub fn add(&mut self, name: &str, length: u64) {
         if let Some(time) = backup_time(name) {
             self.backups.insert(time, length);
@@ -30,15 +32,15 @@ impl StoredFiles {
         }
     }
 
-    /// Returns the newest backup that a clock which shows `now` can have made. If there is none, returns the newest
-    /// of all.
+    /// Returns the newest backup that is not after `now`, or else the newest of all. A backup after
+    /// `now` was made while the clock was ahead.
     pub fn newest_backup(&self, now: Timestamp) -> Option<Timestamp> {
         let newest_until_now = self.backups.range(..=now).next_back();
         let (&time, _) = newest_until_now.or(self.backups.last_key_value())?;
         Some(time)
     }
 
-    /// Returns the first second from `now` on that no file has in its name.
+    /// Returns the first second from `now` on that no file in the storage has in its name.
     pub fn free_time(&self, now: Timestamp) -> Option<Timestamp> {
         let mut second = now.as_second();
         loop {
@@ -51,24 +53,24 @@ impl StoredFiles {
     }
 }
 
-/// Returns the name of the backup of this second, such as `petstore-20261126T040000Z.db.gz`.
+/// Returns the name of the backup with this time, such as `petstore-20261126T040000Z.db.gz`.
 pub fn backup_name(time: Timestamp) -> String {
     time.strftime(TIME_FORMAT).to_string() + BACKUP_SUFFIX
 }
 
-/// Returns the name of the list of photos of the backup of this second, such as
+/// Returns the name of the list of photos of the backup with this time, such as
 /// `petstore-20261126T040000Z.photos`.
 pub(super) fn photo_list_name(time: Timestamp) -> String {
     time.strftime(TIME_FORMAT).to_string() + PHOTO_LIST_SUFFIX
 }
 
-/// Returns the time of the backup with this name; `None` if no backup has such a name.
+/// Returns the time of the backup with this name; `None` if this is not the name of a backup.
 pub fn backup_time(name: &str) -> Option<Timestamp> {
     parse_time(name.strip_suffix(BACKUP_SUFFIX)?)
 }
 
-/// Parses the start of a name, such as `petstore-20261126T040000Z`. Accepts only what [`TIME_FORMAT`] writes,
-/// although its parser accepts more.
+/// Parses the beginning of a name, such as `petstore-20261126T040000Z`. Accepts only the exact text that
+/// [`TIME_FORMAT`] writes, although `strptime` is more lenient.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let date_time = DateTime::strptime(TIME_FORMAT, text).ok()?;
     let time = TimeZone::UTC.to_timestamp(date_time).ok()?;

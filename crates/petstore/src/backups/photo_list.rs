@@ -1,4 +1,4 @@
-//! The list next to a backup: how many animals the backup has, and which photos it needs.
+//! The list next to each backup, which says how many animals the backup has, and which photos it needs.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 
@@ -8,8 +8,8 @@ use tracing::warn;
 
 use super::{names::photo_list_name, storage::BackupStorage};
 
-/// The content of a list. Its file has the number of animals in the first line, and then the id of a photo in
-/// each line.
+/// The content of a list. Its first line has the number of animals, and each further line has the id of
+/// a photo.
 pub struct PhotoList {
     /// The number of animals of the backup.
     pub animal_count: u64,
@@ -18,7 +18,7 @@ pub struct PhotoList {
 }
 
 impl PhotoList {
-    /// Reads the list of the backup of this time. If the list is damaged, the kind of the error is
+    /// Reads the list of the backup with this time. If the list is damaged, the kind of the error is
     /// `InvalidData`.
     pub fn read(storage: &BackupStorage, time: Timestamp) -> io::Result<Self> {
         let mut content = Vec::new();
@@ -29,8 +29,8 @@ impl PhotoList {
         }
     }
 
-    /// Parses the lines. One invalid line makes the list invalid: without a line, the retention of backups could
-    /// delete a photo that the backup needs.
+    /// Parses the content of a list. A single invalid line makes the whole list invalid: if the line
+    /// were ignored, the retention of backups could delete a photo that the backup needs.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let animal_count = lines.next()?.parse().ok()?;
@@ -41,7 +41,7 @@ impl PhotoList {
         })
     }
 
-    /// Writes the lines.
+    /// Writes the list in the form that `parse` reads.
     pub(super) fn write_to(&self, file: &mut dyn Write) -> io::Result<()> {
         let mut lines = BufWriter::new(file);
         writeln!(lines, "{}", self.animal_count)?;
@@ -52,8 +52,8 @@ impl PhotoList {
     }
 }
 
-/// Returns the photos of the list of this time. If the list is damaged, logs a warning with the `consequence` and
-/// returns `None`.
+/// Reads the photos in the list with this time. If the list is damaged, logs a warning that states the
+/// `consequence`, and returns `None`.
 pub(super) fn read_photos_or_warn(
     storage: &BackupStorage,
     time: Timestamp,

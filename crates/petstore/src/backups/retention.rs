@@ -1,4 +1,5 @@
-//! The retention of backups: the choice of the backups to keep, and the deletion of the others and of their photos.
+//! The retention of backups: selects the backups to keep, and deletes the others with the photos that
+//! only they needed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,18 +18,18 @@ use super::{
     storage::BackupStorage,
 };
 
-/// The number of newest backups that are kept however old they are.
+/// The number of newest backups that are kept, whatever their age.
 const LEAST_BACKUPS: usize = 2;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// Returns the backups that are kept:
+/// Selects the backups to keep:
 ///
-/// - all that were made within a day of `now`;
-/// - the newest of each day in UTC, until it is older than `retention`. On a day on which another copy of the
-///   database began, each of the two copies has a newest backup;
-/// - the last two, and the last two until `now`. The clock may have been ahead when some were made, and a backup
-///   with a time in the future must not take the place of one with a true time.
+/// - every backup within a day of `now`;
+/// - the newest backup of each day in UTC, until it is older than `retention`. On a day on which another copy of
+///   the database took over, the newest backup of each of the two copies is kept;
+/// - the last two backups, and the last two that are not after `now`. If the clock was ahead for a while, some
+///   backups have times in the future, and must not displace backups with true times.
 pub fn kept_backups(
     backups: impl Iterator<Item = Timestamp>,
     now: Timestamp,
@@ -43,7 +44,7 @@ pub fn kept_backups(
     let mut kept_backups = BTreeSet::new();
     for &backup in &backups {
         let day = backup.as_second().div_euclid(SECONDS_PER_DAY);
-        newest_of_days.insert((day, copies.number_at(backup)), backup);
+        newest_of_days.insert((day, copies.copy_number_at(backup)), backup);
         if age_in_seconds(backup, now).abs() <= SECONDS_PER_DAY {
             kept_backups.insert(backup);
         }
@@ -58,13 +59,14 @@ pub fn kept_backups(
     kept_backups
 }
 
-/// Returns the age of a backup, which is negative if its time is after `now`.
+/// Returns the age of a backup in seconds. It is negative if the time of the backup is after `now`.
 fn age_in_seconds(backup: Timestamp, now: Timestamp) -> i64 {
     now.as_second() - backup.as_second()
 }
 
-/// Deletes the backups that are not kept any more, then the photos that only these needed. Where nothing may be deleted,
-/// such as in a bucket that keeps everything, the log says so: the new backup is complete all the same.
+/// Deletes the backups that are no longer kept, then the photos that only they needed. If the service
+/// has no permission to delete, as in a bucket that keeps everything, logs a warning instead of
+/// failing, because the new backup is complete all the same.
 pub(super) fn delete_old(
     storage: &BackupStorage,
     now: Timestamp,
@@ -81,7 +83,7 @@ pub(super) fn delete_old(
     }
 }
 
-/// Deletes what is not kept, up to the first file that cannot be deleted.
+/// Deletes everything that is not kept. Stops at the first file that cannot be deleted.
 fn delete_unkept(
     storage: &BackupStorage,
     now: Timestamp,
@@ -96,24 +98,25 @@ fn delete_unkept(
         }
     }
 
-    let former_lists: Vec<Timestamp> = files
+    let orphaned_lists: Vec<Timestamp> = files
         .photo_lists
         .difference(&backups_to_keep)
         .copied()
         .collect();
-    // A backup without its list may need every photo.
+    // A kept backup without its list may need any photo, so none can be deleted.
     let has_all_lists = backups_to_keep.is_subset(&files.photo_lists);
-    if former_lists.is_empty() || !has_all_lists {
+    if orphaned_lists.is_empty() || !has_all_lists {
         return Ok(());
     }
-    delete_photos(storage, &former_lists, &backups_to_keep)
+    delete_photos(storage, &orphaned_lists, &backups_to_keep)
 }
 
-/// Deletes the photos that only former backups needed, then the lists of the former backups. Deletes nothing while
-/// the list of a kept backup is damaged, because that backup may need every photo.
+/// Deletes the photos that only deleted backups needed, then the `orphaned_lists` of the deleted
+/// backups. Deletes nothing while the list of a kept backup is damaged, because that backup may need
+/// any photo.
 fn delete_photos(
     storage: &BackupStorage,
-    former_lists: &[Timestamp],
+    orphaned_lists: &[Timestamp],
     kept_backups: &BTreeSet<Timestamp>,
 ) -> io::Result<()> {
     let mut needed_photos = BTreeSet::new();
@@ -127,7 +130,7 @@ fn delete_photos(
     }
 
     let mut unneeded_photos = BTreeSet::new();
-    for &list in former_lists {
+    for &list in orphaned_lists {
         let consequence = "the photos that only this former backup needed stay in the place";
         let photos = read_photos_or_warn(storage, list, consequence)?.unwrap_or_default();
         unneeded_photos.extend(photos);
@@ -137,7 +140,7 @@ fn delete_photos(
     for id in unneeded_photos {
         storage.block_on(storage.photos.delete(id))?;
     }
-    for &list in former_lists {
+    for &list in orphaned_lists {
         storage.delete(&photo_list_name(list))?;
     }
     Ok(())

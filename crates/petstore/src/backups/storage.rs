@@ -12,8 +12,8 @@ use std::{
 };
 
 use object_store::ObjectStore;
-use petstore_photos::{self as photos, Bucket, Folder, error_with_kind};
-use petstore_system::owner::{FileOwner, make_file, make_folder};
+use petstore_photos::{self as photos, Bucket, Folder, to_io_error};
+use petstore_system::owner::{FileOwner, create_file, create_folder_all};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
@@ -24,45 +24,46 @@ use super::{
     names::StoredFiles,
 };
 
-/// The longest time for one request to a bucket, such as one with a part of a backup.
+/// The time limit for one request to a bucket, such as the upload of one part of a backup.
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 
-/// The name of the file that has the mark of the database whose backups are in the storage.
+/// The name of the file that contains the mark of the database whose backups are in the storage.
 const MARK_FILE: &str = "petstore-backups.mark";
 
 /// The storage of the backups of one database, and of their photos.
 pub struct BackupStorage {
     location: Location,
     pub(crate) photos: photos::PhotoStorage,
-    /// The first part of the paths of unfinished files.
-    unfinished_prefix: PathBuf,
-    /// The owner of the database, who gets the files of a folder.
+    /// The common beginning of the paths of temporary files on the local disk, such as the lock file.
+    temporary_prefix: PathBuf,
+    /// The owner of the database, who also gets the files in a folder.
     owner: Option<FileOwner>,
     runtime: Runtime,
 }
 
-/// The location of the files.
+/// The place where the files are.
 enum Location {
     Folder(PathBuf),
     Bucket(Bucket),
 }
 
 impl BackupStorage {
-    /// Opens a folder, which may not exist yet, for the backups of this database.
+    /// Opens a folder for the backups of `database`. The folder may not exist yet.
     pub fn from_folder(path: PathBuf, database: &Path) -> io::Result<Self> {
         let owner = FileOwner::for_file(database);
         let photos = Folder::new(path.join("photos")).with_owner(owner).into();
         Ok(Self {
             photos,
-            unfinished_prefix: path.join(".petstore-backup"),
+            temporary_prefix: path.join(".petstore-backup"),
             owner,
             runtime: new_runtime()?,
             location: Location::Folder(path),
         })
     }
 
-    /// Opens the bucket of the URL `s3://BUCKET/PREFIX` with the settings in `variables`. Unfinished files are
-    /// next to the database. The error is a text for the operator.
+    /// Opens the bucket at the URL `s3://BUCKET/PREFIX`, with the settings in `variables`, for the
+    /// backups of `database`. Temporary files are next to the database. The error is a message for the
+    /// operator.
     pub fn from_bucket(
         url: &Url,
         variables: &[(String, String)],
@@ -75,7 +76,7 @@ impl BackupStorage {
         Ok(Self {
             location: Location::Bucket(open_bucket(url, variables)?),
             photos: open_bucket(&photos_url, variables)?.into(),
-            unfinished_prefix: database.with_file_name(format!(".{database_name}-backup")),
+            temporary_prefix: database.with_file_name(format!(".{database_name}-backup")),
             owner: FileOwner::for_file(database),
             runtime: new_runtime().map_err(|error| error.to_string())?,
         })
@@ -86,26 +87,29 @@ impl BackupStorage {
         matches!(self.location, Location::Bucket(_))
     }
 
-    /// Waits for `work` on this thread.
+    /// Runs `work` to completion on the calling thread.
     pub(super) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// Returns the object of the bucket with this name.
+    /// Returns the object with this name in the bucket.
     fn object<'s>(&'s self, bucket: &'s Bucket, name: &str) -> Object<'s> {
         Object::new(&self.runtime, bucket, name)
     }
 
-    /// Returns the path of an unfinished file that ends with `suffix`.
-    pub(super) fn unfinished_path(&self, suffix: &str) -> PathBuf {
-        let mut path = self.unfinished_prefix.clone().into_os_string();
+    /// Returns the path of the temporary file with this suffix, such as `.lock`.
+    pub(super) fn temporary_path(&self, suffix: &str) -> PathBuf {
+        let mut path = self.temporary_prefix.clone().into_os_string();
         path.push(suffix);
         path.into()
     }
 
-    /// Makes sure that only this process makes backups here until the result is dropped, and only backups of
-    /// the database with this mark. If another one does, the kind of the error is `ResourceBusy`. Makes a
-    /// folder that is missing.
+    /// Locks the storage for this process until the returned file is dropped, and for the database with
+    /// this mark. If another service makes backups here, or the storage has the mark of another
+    /// database, the kind of the error is `ResourceBusy`. Creates the folder if it is missing.
+    ///
+    /// The lock of a bucket is a file next to the database, so it does not exclude processes on other
+    /// machines. The mark, the list of copies, and backups that this service did not make reveal those.
     pub(super) fn lock(&self, database_mark: &str) -> io::Result<File> {
         let file = self
             .open_lock_file()
@@ -121,21 +125,21 @@ impl BackupStorage {
         Ok(file)
     }
 
-    /// Opens the file whose lock shows that a process makes backups here.
+    /// Opens the lock file, and creates it if it is missing.
     fn open_lock_file(&self) -> io::Result<File> {
         if let Location::Folder(path) = &self.location {
-            make_folder(path, self.owner)?;
+            create_folder_all(path, self.owner)?;
         }
         let file = open_options()
             .write(true)
             .create(true)
             .mode(0o600)
-            .open(self.unfinished_path(".lock"))?;
+            .open(self.temporary_path(".lock"))?;
         self.give_to_owner(&file);
         Ok(file)
     }
 
-    /// Checks that the storage has this mark. A storage without a mark gets it.
+    /// Checks that the storage has this mark. Gives the mark to a storage that has none.
     fn check_mark(&self, database_mark: &str) -> io::Result<()> {
         let mut stored_mark = Vec::new();
         if let Err(error) = self.read(MARK_FILE, &mut stored_mark) {
@@ -155,7 +159,7 @@ impl BackupStorage {
         Ok(())
     }
 
-    /// Returns the copies of the database that made backups here.
+    /// Reads the list of the copies of the database that made backups here.
     pub(super) fn read_copies(&self) -> io::Result<Copies> {
         let mut content = Vec::new();
         match self.read(COPIES_FILE, &mut content) {
@@ -165,21 +169,22 @@ impl BackupStorage {
         }
     }
 
-    /// Gives a file to the owner of the database. Some disks for backups know no owners, so a failure is ignored.
+    /// Gives a file to the owner of the database. Ignores a failure, because some file systems have no
+    /// owners.
     fn give_to_owner(&self, file: &File) {
         if let Some(owner) = self.owner {
-            let _ = owner.take_over(file);
+            let _ = owner.chown(file);
         }
     }
 
-    /// Returns the files of the storage that are the service's own.
+    /// Lists the backups and the lists of photos in the storage. Ignores all other files.
     pub fn list_files(&self) -> io::Result<StoredFiles> {
         let mut files = StoredFiles::default();
         match &self.location {
             Location::Folder(path) => {
                 for entry in fs::read_dir(path)? {
                     let entry = entry?;
-                    // An entry that cannot be examined was removed since, or is not the service's own.
+                    // An entry without metadata has just been removed, or does not belong to the service.
                     if let Ok(metadata) = entry.metadata()
                         && metadata.is_file()
                     {
@@ -198,8 +203,8 @@ impl BackupStorage {
         Ok(files)
     }
 
-    /// Writes a file with the bytes that `fill` writes. The file is there completely or not at all. Returns its
-    /// length.
+    /// Writes a file with the content that `fill` writes. The file appears completely or not at all.
+    /// Returns its length.
     pub(super) fn write(
         &self,
         name: &str,
@@ -207,7 +212,7 @@ impl BackupStorage {
     ) -> io::Result<u64> {
         match &self.location {
             Location::Folder(folder) => {
-                let part = self.unfinished_path(".part");
+                let part = self.temporary_path(".part");
                 let _ = fs::remove_file(&part);
                 let result = self.write_in_folder(folder, name, &part, fill);
                 if result.is_err() {
@@ -219,7 +224,7 @@ impl BackupStorage {
         }
     }
 
-    /// Writes the file `part`, and gives it its name when it is on disk.
+    /// Writes the temporary file `part`, and renames it to `name` when its content is on disk.
     fn write_in_folder(
         &self,
         folder: &Path,
@@ -227,7 +232,7 @@ impl BackupStorage {
         part: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let mut output = make_file(part, None)?;
+        let mut output = create_file(part, None)?;
         self.give_to_owner(&output);
         fill(&mut output)?;
         output.sync_all()?;
@@ -236,7 +241,8 @@ impl BackupStorage {
         Ok(output.metadata()?.len())
     }
 
-    /// Reads a file into `output`. A link and a pipe do not count as files.
+    /// Copies the content of a file to `output`. Fails for anything but a regular file, such as a link
+    /// or a pipe.
     pub(super) fn read(&self, name: &str, output: &mut dyn Write) -> io::Result<()> {
         match &self.location {
             Location::Folder(folder) => {
@@ -260,7 +266,7 @@ impl BackupStorage {
             Location::Folder(folder) => fs::remove_file(folder.join(name)),
             Location::Bucket(bucket) => {
                 let object = self.object(bucket, name);
-                object.delete().map_err(error_with_kind)
+                object.delete().map_err(to_io_error)
             }
         }
     }
@@ -275,17 +281,18 @@ impl fmt::Display for BackupStorage {
     }
 }
 
-/// Makes the runtime on which a storage waits for a bucket.
+/// Creates the runtime on which a storage waits for a bucket.
 fn new_runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
+/// Returns the client for a bucket. The error is a message for the operator.
 fn open_bucket(url: &Url, variables: &[(String, String)]) -> Result<Bucket, String> {
     Bucket::new(url, variables.iter().cloned(), REQUEST_LIMIT)
 }
 
-/// Returns the options to open a file of a folder. A link does not lead this process elsewhere, and a pipe does not
-/// block it.
+/// Returns the options to open a file in a folder of backups. They do not follow a symbolic link, and
+/// do not block on a pipe.
 fn open_options() -> fs::OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();

@@ -1,4 +1,4 @@
-//! The way back: from the compressed file of a backup to a database.
+//! Decompresses a backup to a database file.
 
 use std::{
     fs::File,
@@ -10,16 +10,16 @@ use jiff::Timestamp;
 
 use super::{names::backup_name, storage::BackupStorage};
 
-/// Writes the database of the backup of this time into `database`. If the backup is damaged, the kind of the error
-/// is `InvalidData`.
+/// Decompresses the backup with this time in the storage into `database`. If the backup is damaged, the
+/// kind of the error is `InvalidData`.
 pub fn unpack(storage: &BackupStorage, time: Timestamp, database: &mut File) -> io::Result<()> {
     decompress(database, |decoder| {
         storage.read(&backup_name(time), decoder)
     })
 }
 
-/// Writes the database of a backup that has any name into `database`. If the backup is damaged, the kind of the
-/// error is `InvalidData`.
+/// Decompresses a backup, whatever its file name, into `database`. If the backup is damaged, the kind
+/// of the error is `InvalidData`.
 pub fn unpack_file(backup: &mut File, database: &mut File) -> io::Result<()> {
     decompress(database, |decoder| {
         io::copy(backup, decoder)?;
@@ -27,7 +27,7 @@ pub fn unpack_file(backup: &mut File, database: &mut File) -> io::Result<()> {
     })
 }
 
-/// Decompresses into `output` what `write_compressed` writes.
+/// Decompresses the bytes that `write_compressed` writes, into `output`.
 fn decompress(
     output: &mut File,
     write_compressed: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -35,7 +35,7 @@ fn decompress(
     let mut decoder = GzDecoder::new(output);
     let result = write_compressed(&mut decoder).and_then(|()| decoder.try_finish());
     result.map_err(|error| match error.kind() {
-        // The decoder reports damaged content with these kinds.
+        // The decoder reports damaged or truncated content with these kinds.
         ErrorKind::InvalidInput | ErrorKind::UnexpectedEof | ErrorKind::WriteZero => {
             io::Error::new(ErrorKind::InvalidData, error)
         }

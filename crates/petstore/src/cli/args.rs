@@ -1,4 +1,4 @@
-//! Arguments that several commands have, and small groups of options of `petstore serve`.
+//! Arguments that several commands share, and small groups of options of `petstore serve`.
 
 use std::{ffi::OsStr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
@@ -34,7 +34,8 @@ pub(super) struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    /// Opens the database for a command, which runs one operation at a time.
+    /// Opens the database for a command. One connection is enough, because a command runs one operation
+    /// at a time.
     pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
         databases::open(
             &self.database,
@@ -46,8 +47,8 @@ impl DatabaseArgs {
     }
 }
 
-/// Merges animals that were added into the search. If this fails, or is ended, the service
-/// does it.
+/// Merges the animals that a command has added into the search. Failure is ignored, because the service
+/// merges what is left.
 pub(super) fn merge_search(database: DatabaseUrl) {
     let database = DatabaseArgs { database };
     let _ = runtime::block_on(async {
@@ -57,7 +58,8 @@ pub(super) fn merge_search(database: DatabaseUrl) {
     });
 }
 
-/// Parses a database URL. clap's own error would show the URL with its password.
+/// A parser of database URLs. Unlike clap's own parsers, it does not quote the URL in errors, because
+/// the URL can contain a password.
 #[derive(Clone)]
 pub(super) struct DatabaseUrlParser;
 
@@ -70,10 +72,10 @@ impl TypedValueParser for DatabaseUrlParser {
         option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
-        let pair = value
+        let url = value
             .to_str()
             .ok_or_else(|| "the URL must be UTF-8".to_owned());
-        pair.and_then(str::parse).map_err(|reason| {
+        url.and_then(str::parse).map_err(|reason| {
             let option = option.map(ToString::to_string).unwrap_or_default();
             let message = format!("invalid value for '{option}': {reason}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
@@ -91,6 +93,7 @@ pub(super) struct CreateArgs {
 }
 
 impl CreateArgs {
+    /// Returns the mode in which the command opens the database.
     pub(super) fn mode(&self) -> OpenMode {
         if self.create {
             OpenMode::Create
@@ -100,7 +103,7 @@ impl CreateArgs {
     }
 }
 
-/// Where clients reach the two deployments.
+/// The URLs at which clients reach the two deployments.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Addresses")]
 pub(super) struct BaseUrlArgs {
@@ -115,6 +118,7 @@ pub(super) struct BaseUrlArgs {
 }
 
 impl BaseUrlArgs {
+    /// Checks that the two deployments have different URLs.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.base_url.is_none() || self.base_url != self.staging_base_url,
@@ -152,6 +156,7 @@ pub(super) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// Loads the certificate and its key; returns `None` if the service does not use TLS.
     pub(super) fn load(&self) -> Result<Option<Arc<Tls>>, TlsError> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
@@ -166,7 +171,7 @@ impl TlsArgs {
 pub(super) struct LogArgs {
     /// The format of log lines: text, or json with one object on each line; by default,
     /// text at a terminal and json otherwise
-    #[arg(id = "log_format", long = "log-format", value_parser = values::word(&LogFormat::ALL), env = "PETSTORE_LOG_FORMAT")]
+    #[arg(id = "log_format", long = "log-format", value_parser = values::one_of(&LogFormat::ALL), env = "PETSTORE_LOG_FORMAT")]
     pub(super) format: Option<LogFormat>,
 
     /// The least important lines to log: error, warn, info, debug, trace or off; by default,
@@ -180,7 +185,7 @@ pub(super) struct LogArgs {
     pub(super) level: Option<LevelFilter>,
 
     /// Log every request, not only failed and slow ones
-    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = values::boolean)]
     pub(super) access_log: bool,
 
     /// Log a request as slow if it takes at least this long
@@ -222,7 +227,7 @@ pub(super) struct ShutdownArgs {
     pub(super) timeout: Duration,
 }
 
-/// An invalid setting: the command fails until an operator corrects it.
+/// An invalid setting, which makes the command fail until an operator corrects it. The exit status is 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct BadSetting(pub(super) String);

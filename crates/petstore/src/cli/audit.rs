@@ -17,8 +17,8 @@ use super::{
     output::{NOT_WRITTEN, is_broken_pipe, visible},
 };
 
-/// How many entries are read at once.
-const STEP: u32 = 500;
+/// The number of entries that are read at once.
+const ENTRIES_PER_READ: u32 = 500;
 
 /// Show who changed what, the oldest first
 ///
@@ -42,23 +42,23 @@ pub(super) struct Audit {
     format: Format,
 
     /// Show only entries about this subject, such as pet:7, order:3 or key:2
-    #[arg(long, value_name = "SUBJECT", env = "PETSTORE_AUDIT_SUBJECT", value_parser = subject)]
+    #[arg(long, value_name = "SUBJECT", env = "PETSTORE_AUDIT_SUBJECT", value_parser = parse_subject)]
     subject: Option<JournalSubject>,
 
     /// Show only entries of this actor: key:3, staff:1, clock, command or database
-    #[arg(long, value_name = "ACTOR", env = "PETSTORE_AUDIT_ACTOR", value_parser = actor)]
+    #[arg(long, value_name = "ACTOR", env = "PETSTORE_AUDIT_ACTOR", value_parser = parse_actor)]
     actor: Option<Actor>,
 
     /// Show only entries of this type, such as pet.changed or key.created
-    #[arg(long = "type", value_name = "TYPE", env = "PETSTORE_AUDIT_TYPE", value_parser = kind)]
+    #[arg(long = "type", value_name = "TYPE", env = "PETSTORE_AUDIT_TYPE", value_parser = parse_type)]
     kind: Option<AuditType>,
 
     /// Show only entries at or after this time, such as 2026-11-01T00:00:00Z
-    #[arg(long, value_name = "TIME", env = "PETSTORE_AUDIT_SINCE", value_parser = time)]
+    #[arg(long, value_name = "TIME", env = "PETSTORE_AUDIT_SINCE", value_parser = parse_time)]
     since: Option<Timestamp>,
 
     /// Show only entries before this time
-    #[arg(long, value_name = "TIME", env = "PETSTORE_AUDIT_UNTIL", value_parser = time)]
+    #[arg(long, value_name = "TIME", env = "PETSTORE_AUDIT_UNTIL", value_parser = parse_time)]
     until: Option<Timestamp>,
 
     #[command(flatten)]
@@ -75,54 +75,55 @@ impl Audit {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         match self
-            .write(store.as_ref(), &mut BufWriter::new(io::stdout().lock()))
+            .write_entries(store.as_ref(), &mut BufWriter::new(io::stdout().lock()))
             .await
         {
             Err(error) if is_broken_pipe(&error) => Ok(()),
-            done => done,
+            result => result,
         }
     }
 
-    async fn write(&self, store: &dyn Store, out: &mut impl Write) -> anyhow::Result<()> {
+    /// Writes all entries that match the options, the oldest first.
+    async fn write_entries(&self, store: &dyn Store, out: &mut impl Write) -> anyhow::Result<()> {
         let mut query = AuditQuery {
             subject: self.subject.clone(),
             actor: self.actor,
             kind: self.kind,
             since: self.since,
             until: self.until,
-            limit: STEP,
+            limit: ENTRIES_PER_READ,
             ..AuditQuery::default()
         };
         let mut line = Vec::new();
         loop {
-            let (entries, next) = store
+            let (entries, next_cursor) = store
                 .list_audit(&query)
                 .await
                 .context("cannot read the audit trail")?;
             for entry in &entries {
                 line.clear();
                 match self.format {
-                    Format::Text => line.extend_from_slice(visible(&text(entry)).as_bytes()),
+                    Format::Text => line.extend_from_slice(visible(&entry_text(entry)).as_bytes()),
                     Format::Ndjson => json::write_audit_entry(&mut line, entry),
                 }
                 line.push(b'\n');
                 out.write_all(&line).context(NOT_WRITTEN)?;
             }
-            if next.is_none() {
+            if next_cursor.is_none() {
                 return out.flush().context(NOT_WRITTEN);
             }
-            query.after = next;
+            query.after = next_cursor;
         }
     }
 }
 
-/// Returns an entry for people: when, what, about what, who, by which request, and what else is
-/// known.
-fn text(entry: &AuditEntry) -> String {
+/// Renders an entry as a line of text, such as
+/// `2026-11-26T04:00:00.000Z  pet.changed  pet:7  by key:3 (till)  version 2  request 5f0c`.
+fn entry_text(entry: &AuditEntry) -> String {
     match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
-            let mut line = beginning(change.at, kind, &change.subject, &change.actor);
+            let mut line = line_beginning(change.at, kind, &change.subject, &change.actor);
             if let Some(version) = change.version {
                 line.extend(["  version ", &version.to_string()]);
             }
@@ -136,7 +137,7 @@ fn text(entry: &AuditEntry) -> String {
             request_id,
             ..
         } => {
-            let mut line = beginning(*at, act.kind.as_str(), &act.subject, actor);
+            let mut line = line_beginning(*at, act.kind.as_str(), &act.subject, actor);
             for (name, detail) in &act.details {
                 line.extend(["  ", name, " ", detail]);
             }
@@ -146,8 +147,13 @@ fn text(entry: &AuditEntry) -> String {
     }
 }
 
-/// Returns what the line of each entry begins with.
-fn beginning(time: Timestamp, kind: &str, subject: &JournalSubject, actor: &NamedActor) -> String {
+/// Returns the beginning of the line of every entry: the time, the type, the subject and the actor.
+fn line_beginning(
+    time: Timestamp,
+    kind: &str,
+    subject: &JournalSubject,
+    actor: &NamedActor,
+) -> String {
     let mut line = format!("{time:.3}  {kind}  {subject}  by {}", actor.actor);
     if let Some(name) = &actor.name {
         line.extend([" (", name, ")"]);
@@ -155,31 +161,36 @@ fn beginning(time: Timestamp, kind: &str, subject: &JournalSubject, actor: &Name
     line
 }
 
+/// Appends the id of the request that an entry comes from, if there is one.
 fn push_request_id(line: &mut String, request_id: Option<&str>) {
     if let Some(request_id) = request_id {
         line.extend(["  request ", request_id]);
     }
 }
 
-fn subject(text: &str) -> Result<JournalSubject, String> {
+/// Parses a subject, such as `pet:7`.
+fn parse_subject(text: &str) -> Result<JournalSubject, String> {
     JournalSubject::parse(text)
         .ok_or_else(|| "a subject has the form pet:7, order:3 or key:2".to_owned())
 }
 
-fn actor(text: &str) -> Result<Actor, String> {
+/// Parses an actor, such as `key:3` or `clock`.
+fn parse_actor(text: &str) -> Result<Actor, String> {
     let form = "an actor is a key such as key:3, a member of the staff such as staff:1, or clock, command \
                 or database";
     Actor::parse(text).ok_or_else(|| form.to_owned())
 }
 
-fn kind(text: &str) -> Result<AuditType, String> {
+/// Parses the type of an entry, such as `pet.changed`.
+fn parse_type(text: &str) -> Result<AuditType, String> {
     AuditType::parse(text).ok_or_else(|| {
         let all: Vec<_> = AuditType::all().map(AuditType::as_str).collect();
         format!("it must be one of {}", all.join(", "))
     })
 }
 
-fn time(text: &str) -> Result<Timestamp, String> {
+/// Parses a time, such as `2026-11-01T00:00:00Z`.
+fn parse_time(text: &str) -> Result<Timestamp, String> {
     text.parse()
         .map_err(|_| "a time has the form 2026-11-01T00:00:00Z".to_owned())
 }

@@ -66,7 +66,7 @@ impl Backup {
         self.copy_photos(&photos)
     }
 
-    /// Copies the files of photos from a folder. If the backup gets no photos, prints the reason.
+    /// Copies the files of photos if they are in a folder. Otherwise, prints why the backup has no photos.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
         let storage = self.photos.open_to_read(&self.database.database)?;
         let reason = match storage {
@@ -85,7 +85,7 @@ impl Backup {
     }
 }
 
-/// Checks that a file can be made at this path.
+/// Checks that the path can become a file: it is no folder, and its folder exists.
 fn check_destination(destination: &Path) -> Result<(), BadSetting> {
     if destination.is_dir() {
         let path = destination.display();
@@ -111,14 +111,14 @@ pub(super) struct DatabaseCopy<'c> {
     pub(super) destination: &'c Path,
     /// The name of the destination in messages.
     pub(super) destination_name: &'c dyn Display,
-    /// Whether an existing file is replaced.
+    /// Whether to replace an existing file.
     pub(super) replace: bool,
-    /// The act of a restore, which the copy records.
+    /// The context of a restore, which the copy records in its audit trail; `None` for a backup.
     pub(super) restored: Option<&'c WriteContext>,
 }
 
 impl DatabaseCopy<'_> {
-    /// Copies the database and prints what was copied. Returns the photos that the copy needs.
+    /// Copies the database, and prints a summary. Returns the photos that the copy needs.
     pub(super) fn make(&self) -> anyhow::Result<Vec<PhotoId>> {
         let file_number = super::runtime::random().random();
         let result = sqlite::copy(
@@ -128,7 +128,7 @@ impl DatabaseCopy<'_> {
             file_number,
             self.restored,
         )
-        .map_err(explain)?;
+        .map_err(command_error)?;
 
         let destination = self.destination_name;
         if let Some(aside) = result.aside {
@@ -148,8 +148,9 @@ impl DatabaseCopy<'_> {
     }
 }
 
-/// Returns the error of a command whose copy failed. Some failures are mistakes in its arguments.
-fn explain(error: CopyError) -> anyhow::Error {
+/// Converts the error of a copy to the error of the command. A destination that cannot be used is a
+/// mistake in the arguments.
+fn command_error(error: CopyError) -> anyhow::Error {
     match error {
         CopyError::Open(error) => error.into(),
         CopyError::Exists(_) | CopyError::Same(_) => BadSetting(error.to_string()).into(),
@@ -157,7 +158,8 @@ fn explain(error: CopyError) -> anyhow::Error {
     }
 }
 
-/// Returns the path of a SQLite database. For PostgreSQL, the error names these tools.
+/// Returns the path of the SQLite database. For PostgreSQL, fails with an error that names the `tools`
+/// to use instead.
 pub(super) fn sqlite_file<'d>(database: &'d DatabaseArgs, tools: &str) -> anyhow::Result<&'d Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),

@@ -24,17 +24,18 @@ use super::{
 };
 use crate::backups::{self, BackupStorage, Backups, PhotoList, StoredFiles};
 
-/// The longest time that the service waits at its start to know whether another one makes backups in the storage.
+/// How long the service waits at its start to find out whether another service makes backups in the
+/// storage.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest time that a backup may take.
+/// How long a backup may take.
 pub(super) const BACKUP_TIMEOUT: Duration = Duration::from_hours(2);
 
 /// The advice about a storage that is read-only for the service.
 const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name another folder, or make this one writable \
      (with the package, by ReadWritePaths in the unit)";
 
-/// The backups that a service makes itself.
+/// The options for the backups that a service makes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Backups")]
 pub(super) struct BackupArgs {
@@ -52,13 +53,13 @@ pub(super) struct BackupArgs {
     backup_keep: Option<Duration>,
 }
 
-/// The time between two backups without a setting.
+/// The default time between two backups.
 const DEFAULT_INTERVAL: Duration = Duration::from_hours(24);
 
-/// The age until which the newest backup of a day is kept without a setting.
+/// How long the newest backup of each day is kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_hours(14 * 24);
 
-/// The maker of backups, and the time between two of them.
+/// The maker of backups, and the time between two backups.
 pub(super) struct BackupMaker {
     pub(super) backups: Arc<Backups>,
     pub(super) interval: Duration,
@@ -68,10 +69,10 @@ impl BackupArgs {
     /// Checks the settings, but not yet the storage.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
         if self.backup == StorageSetting::Off {
-            let needs_place = self.backup_every.is_some() || self.backup_keep.is_some();
+            let has_other_options = self.backup_every.is_some() || self.backup_keep.is_some();
             let message =
                 "--backup-every and --backup-keep need --backup, the place of the backups";
-            ensure!(!needs_place, BadSetting(message.to_owned()));
+            ensure!(!has_other_options, BadSetting(message.to_owned()));
             return Ok(());
         }
         match database {
@@ -88,8 +89,9 @@ impl BackupArgs {
         }
     }
 
-    /// Opens the storage; `None` if the service makes no backups. A storage that cannot be used now is used
-    /// as soon as it can. The error is about a storage that another service uses, or that an operator must change.
+    /// Prepares the backups of a service; returns `None` if it makes none. Fails if another service
+    /// uses the storage, or if the storage cannot work before an operator has acted. A storage that is
+    /// only unavailable now is not an error, because later runs can still use it.
     pub(super) async fn open(
         &self,
         database: &DatabaseUrl,
@@ -105,9 +107,10 @@ impl BackupArgs {
 
         let interval = self.backup_every.unwrap_or(DEFAULT_INTERVAL);
         app.backups.interval.store(interval.as_secs(), Relaxed);
-        let backups = self.backups(file, app).await?;
+        let backups = self.backup_maker(file, app).await?;
 
-        // Any other failure to lock will also be the failure of the first backup, which the log shows.
+        // Any other failure, or no result in time, will show again when the first backup fails, and is
+        // logged then.
         if let Ok(Err(error)) = time::timeout(LOCK_TIMEOUT, backups.lock()).await
             && let Some(advice) = self.advice(&error)
         {
@@ -116,13 +119,14 @@ impl BackupArgs {
         Ok(Some(BackupMaker { backups, interval }))
     }
 
-    /// Returns the maker of backups of this file.
-    async fn backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
+    /// Returns the maker of backups of this database file.
+    async fn backup_maker(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
         let setting = self.backup.clone();
         let database = file.to_owned();
         let open_storage = move || open_storage(&setting, &database).map_err(io::Error::other);
         let key = app.store.etag_key();
-        // A restore gives the log of changes another epoch, so that a copy of the database has its own.
+        // A restore gives the log of changes another epoch, so the epoch identifies this copy of the
+        // database.
         let Epoch(epoch) = app.store.journal_state().await?.epoch;
         let epoch = u128::from_be_bytes(epoch);
 
@@ -140,7 +144,8 @@ impl BackupArgs {
         }))
     }
 
-    /// Returns the end of a message that says what to do about an error; `None` if the error may pass without a change.
+    /// Returns the advice that completes the message of an error; `None` if the error may go away by
+    /// itself.
     fn advice(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
             return Some("");
@@ -165,7 +170,7 @@ impl BackupArgs {
     }
 }
 
-/// Opens a storage for the backups of this database. The error is a text for the operator.
+/// Opens the storage for the backups of a database. The error is a message for the operator.
 fn open_storage(setting: &StorageSetting, database: &Path) -> Result<BackupStorage, String> {
     match setting {
         StorageSetting::Off => Err("name a folder or a bucket".to_owned()),
@@ -180,7 +185,7 @@ fn open_storage(setting: &StorageSetting, database: &Path) -> Result<BackupStora
     }
 }
 
-/// The storage of backups that an argument of a command names, or one backup in it.
+/// The storage of backups that the argument of a command refers to, by its place or by one of its backups.
 pub(super) struct NamedBackups {
     pub(super) storage: BackupStorage,
     files: StoredFiles,
@@ -196,9 +201,9 @@ pub(super) struct SelectedBackup {
 }
 
 impl NamedBackups {
-    /// Finds the storage that the argument names, such as `/backup`, or the storage with the backup, such as
-    /// `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument names neither a folder, nor a
-    /// bucket, nor a backup that the service made.
+    /// Opens the storage that the argument refers to: a place such as `/backup`, or one of its backups,
+    /// such as `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument is neither a
+    /// folder, nor a bucket, nor the name of a backup that a service made.
     pub(super) fn find(argument: &str, database: &Path) -> anyhow::Result<Option<Self>> {
         let (parent, name) = argument
             .trim_end_matches('/')
@@ -230,7 +235,7 @@ impl NamedBackups {
         }))
     }
 
-    /// Returns the backup that the argument names, or else the newest one.
+    /// Selects the backup that the argument names, or else the newest one.
     pub(super) fn select(&self, now: Timestamp) -> anyhow::Result<SelectedBackup> {
         let time = self.named_time.or(self.files.newest_backup(now));
         if let Some(time) = time
@@ -252,7 +257,7 @@ impl NamedBackups {
         bail!(BadSetting(message))
     }
 
-    /// Returns the end of a message that names the command to restore the backup before this time.
+    /// Returns the advice to restore the backup before this time, with the command for it.
     pub(super) fn advice_before(&self, time: Timestamp) -> String {
         match self.files.backups.range(..time).next_back() {
             Some((&earlier_time, _)) => {

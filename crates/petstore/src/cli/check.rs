@@ -36,7 +36,7 @@ pub(super) struct Check {
     photos: PhotoArgs,
 
     /// Also decode each file of a photo
-    #[arg(long, env = "PETSTORE_PHOTOS_CONTENT", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_PHOTOS_CONTENT", value_parser = values::boolean)]
     photos_content: bool,
 }
 
@@ -65,7 +65,7 @@ impl Check {
     }
 }
 
-/// Checks a database. One that cannot be opened because of damage has this damage as its problem.
+/// Checks a database. If it is too damaged to be opened, the damage is the only problem of the checkup.
 fn check_database(database: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match databases::check(database) {
         Err(OpenError::Damaged { what, .. }) => Ok(Checkup {
@@ -76,7 +76,7 @@ fn check_database(database: &DatabaseUrl) -> Result<Checkup, OpenError> {
     }
 }
 
-/// Prints the problems of a damaged database. Returns the error of the command.
+/// Prints the problems of a damaged database, and returns the error of the command.
 fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()> {
     let mut text = String::new();
     push_lines(&mut text, &checkup.problems);
@@ -103,7 +103,8 @@ fn print_result_of_valid_database(
     problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
-    // Without any file, a line for each would not help: the storage probably belongs to another database.
+    // If no file exists at all, the storage is probably the wrong one, and a line for each file would
+    // not help.
     if !lacks_every_file(problems) {
         push_lines(&mut text, &problems.lines);
     }
@@ -128,7 +129,7 @@ fn print_result_of_valid_database(
     super::output::print(&text)
 }
 
-/// Adds a line for each of `texts`.
+/// Appends each of `texts` as a line that is safe to print.
 fn push_lines(output: &mut String, texts: &[String]) {
     for text in texts {
         output.push_str(&super::output::visible(text));
@@ -136,7 +137,7 @@ fn push_lines(output: &mut String, texts: &[String]) {
     }
 }
 
-/// Whether the storage has no file of any photo.
+/// Whether the storage lacks the files of all photos.
 fn lacks_every_file(problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()
@@ -145,7 +146,7 @@ fn lacks_every_file(problems: &FileProblems) -> bool {
     problems.problem_count == problems.photo_count * files_per_photo as u64
 }
 
-/// Returns the error of a command that found problems with files.
+/// Returns the error of a check that found problems with the files of photos.
 fn photo_error(storage: &PhotoStorage, problems: &FileProblems) -> anyhow::Error {
     let photos = super::output::counted(problems.photo_count, "photo");
     let finding = if lacks_every_file(problems) {

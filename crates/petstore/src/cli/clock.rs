@@ -1,4 +1,4 @@
-//! `petstore clock`: whether the service believes the clock of this machine.
+//! `petstore clock`: shows whether the service trusts the clock of this machine, and confirms the clock.
 
 use std::borrow::Cow;
 
@@ -38,18 +38,19 @@ enum Command {
     Confirm,
 }
 
-/// The message if the store cannot confirm the time.
+/// The error message if the store cannot confirm the time.
 const CANNOT_CONFIRM: &str = "cannot confirm the time";
 
-/// The end of the times that `Date` of a response can name, in seconds since 1970: its year has four digits (RFC 9110,
-/// section 5.6.7).
-const END_OF_DATES: i64 = 253_402_207_200;
+/// The end of the range of the header field `Date`, in seconds since 1970: its year has four digits
+/// (RFC 9110, section 5.6.7).
+const END_OF_HTTP_DATES: i64 = 253_402_207_200;
 
-/// Checks that responses can name the present time. hyper breaks off each connection at a time before 1970 or after 9999.
+/// Checks that the present time can be the `Date` of a response. At a time before 1970 or after 9999,
+/// hyper aborts every connection.
 pub(super) fn check_date() -> anyhow::Result<()> {
     let now = SystemClock.now();
     ensure!(
-        (0..END_OF_DATES).contains(&now.as_second()),
+        (0..END_OF_HTTP_DATES).contains(&now.as_second()),
         "the clock shows {now}, and no response can have a date before 1970 or after 9999; set the clock of this machine"
     );
     Ok(())
@@ -91,7 +92,7 @@ fn print_times(now: Timestamp, confirmed_time: Timestamp) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Confirms `now`. Tries again while a running service moves the confirmed time.
+/// Confirms `now`. Retries if a running service changes the confirmed time meanwhile.
 async fn confirm(
     store: &dyn Store,
     mut confirmed_time: Timestamp,
@@ -112,7 +113,7 @@ async fn confirm(
     Ok(())
 }
 
-/// Returns the act of a confirmation for the audit trail.
+/// Returns the act that records a confirmation in the audit trail.
 fn confirmation_act(earlier_time: Timestamp, now: Timestamp) -> Act {
     Act {
         kind: ActType::DatabaseTimeConfirmed.into(),

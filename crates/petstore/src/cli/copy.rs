@@ -13,8 +13,8 @@ use petstore_store::{
 };
 
 use super::{
-    args::{BadSetting, DatabaseUrlParser},
-    output::Progress,
+    args::{BadSetting, DatabaseUrlParser, merge_search},
+    output::{Progress, counted, print_message},
     photo_files,
     photos::{self, StorageSetting},
     values,
@@ -56,7 +56,7 @@ pub(super) struct Copy {
     to: DatabaseUrl,
 
     /// Also copy the contacts of orders, which are personal data
-    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::boolean)]
     with_contacts: bool,
 
     /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
@@ -69,9 +69,9 @@ pub(super) struct Copy {
     to_photos: Option<StorageSetting>,
 }
 
-/// The numbers of copied rows, and the photos of the animals.
+/// A summary of what was copied.
 #[derive(Default)]
-struct Copied {
+struct CopySummary {
     animals: u64,
     orders: u64,
     categories: u64,
@@ -79,20 +79,70 @@ struct Copied {
     fields: u64,
     keys: u64,
     requests: u64,
+    /// The photos of the animals, whose files are copied afterwards.
     photos: Vec<PhotoId>,
+    /// The number of copied rows of each table in [`bulk::TABLES`].
     rows: [u64; bulk::TABLES.len()],
 }
 
+impl CopySummary {
+    /// Describes what was copied, such as `2 animals, 1 order, 3 categories, …`.
+    fn describe(&self) -> String {
+        let mut parts = vec![
+            counted(self.animals, "animal"),
+            counted(self.orders, "order"),
+            counted(self.categories, "category"),
+            counted(self.notes, "note"),
+            counted(self.fields, "field"),
+            counted(self.keys, bulk::KEYS.rows),
+            counted(self.requests, "idempotency key"),
+        ];
+        for (table, row_count) in bulk::TABLES.iter().zip(self.rows) {
+            parts.push(counted(row_count, table.rows));
+        }
+        parts.join(", ")
+    }
+}
+
+/// The context of an error after which the new database is still empty.
+const NOT_COPIED: &str = "nothing was copied";
+
 impl Copy {
+    /// Copies the database and the files of its photos. Commits the new database last, if everything
+    /// was copied.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let same = || BadSetting("--from and --to must be different databases".to_owned());
-        ensure!(!self.copies_onto_itself(), same());
+        ensure!(
+            !self.copies_onto_itself(),
+            BadSetting("--from and --to must be different databases".to_owned())
+        );
         let mut from = databases::snapshot(&self.from).map_err(|error| match error {
             store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
                 format!("there is no database at {path}; name the one to copy with --from")
             )),
             error => error.into(),
         })?;
+        let mut to = self.open_destination()?;
+        let summary = copy(&mut *from, &mut *to, self.with_contacts).context(NOT_COPIED)?;
+        // The files are copied before the commit, so that no animal of the new database lacks the files
+        // of its photos.
+        let photo_message = self.copy_photos(&summary.photos).context(NOT_COPIED)?;
+        self.commit(to)?;
+
+        print_message(&format!(
+            "Copied {} from {} to {}.",
+            summary.describe(),
+            self.from,
+            self.to
+        ));
+        if let Some(message) = photo_message {
+            print_message(&message);
+        }
+        merge_search(self.to);
+        Ok(())
+    }
+
+    /// Opens the database to copy to, and begins its transaction. Fails if the database is not empty.
+    fn open_destination(&self) -> anyhow::Result<Box<dyn Load>> {
         let mut to = databases::load(&self.to, OpenMode::Create)?;
         to.begin(IdSource::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;
@@ -101,12 +151,11 @@ impl Copy {
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        let copied =
-            copy(&mut *from, &mut *to, self.with_contacts).context("nothing was copied")?;
-        // The files are there before any animal of the new database refers to them.
-        let photos = self
-            .copy_photos(&copied.photos)
-            .context("nothing was copied")?;
+        Ok(to)
+    }
+
+    /// Records the copy in the audit trail of the new database, and commits.
+    fn commit(&self, mut to: Box<dyn Load>) -> anyhow::Result<()> {
         let subject = JournalSubject {
             kind: SubjectKind::Database.into(),
             id: None,
@@ -117,51 +166,17 @@ impl Copy {
             subject,
             details,
         })
-        .context("nothing was copied")?;
+        .context(NOT_COPIED)?;
         to.commit().map_err(|error| match error {
-            CommitError::NotDone(error) => anyhow::Error::from(error).context("nothing was copied"),
+            CommitError::NotDone(error) => anyhow::Error::from(error).context(NOT_COPIED),
             unknown @ CommitError::Unknown(_) => unknown.into(),
-        })?;
-        drop(to);
-        let Copied {
-            animals,
-            orders,
-            categories,
-            notes,
-            fields,
-            keys,
-            requests,
-            rows,
-            ..
-        } = copied;
-        let rows = bulk::TABLES.iter().zip(rows);
-        let rows: Vec<_> = rows
-            .map(|(table, rows)| super::output::counted(rows, table.rows))
-            .collect();
-        super::output::print_message(&format!(
-            "Copied {}, {}, {}, {}, {}, {}, {}, {} from {} to {}.",
-            super::output::counted(animals, "animal"),
-            super::output::counted(orders, "order"),
-            super::output::counted(categories, "category"),
-            super::output::counted(notes, "note"),
-            super::output::counted(fields, "field"),
-            super::output::counted(keys, bulk::KEYS.rows),
-            super::output::counted(requests, "idempotency key"),
-            rows.join(", "),
-            self.from,
-            self.to
-        ));
-        if let Some(photos) = photos {
-            super::output::print_message(&photos);
-        }
-        super::args::merge_search(self.to);
-        Ok(())
+        })
     }
 
-    /// Copies the files of photos, unless both databases have the same storage for them. Returns a message
-    /// for the person who runs the command, if there is something to say.
+    /// Copies the files of photos, unless both databases share a storage for them. Returns a message
+    /// for the user about files that were copied, or that could not be copied.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
-        // Without photos, too, a storage that cannot be opened is an error.
+        // A storage that cannot be opened is an error even if there are no photos.
         let source = photos::open_storage(self.from_photos.as_ref(), "--from-photos", &self.from)?;
         let target = photos::open_storage(self.to_photos.as_ref(), "--to-photos", &self.to)?;
         if photos.is_empty() {
@@ -169,7 +184,7 @@ impl Copy {
         }
         let (Some(source), Some(target)) = (source, target) else {
             // One of the databases has no storage, or neither has one.
-            let count = super::output::counted(photos.len() as u64, "photo");
+            let count = counted(photos.len() as u64, "photo");
             return Ok(Some(format!(
                 "The files of {count} were not copied; copy their folder, and name it with --photos."
             )));
@@ -179,11 +194,11 @@ impl Copy {
         }
 
         let copied_files = photo_files::copy_files(source, target, photos)?;
-        let copied_photos = super::output::counted(copied_files.count, "photo");
+        let copied_photos = counted(copied_files.count, "photo");
         if copied_files.incomplete.is_empty() {
             return Ok(Some(format!("Copied the files of {copied_photos}.")));
         }
-        let missing_photos = super::output::counted(copied_files.incomplete.len() as u64, "photo");
+        let missing_photos = counted(copied_files.incomplete.len() as u64, "photo");
         Ok(Some(format!(
             "Copied the files of {copied_photos}; those of {missing_photos} are missing."
         )))
@@ -199,29 +214,60 @@ impl Copy {
         };
         match (from.canonicalize(), to.canonicalize()) {
             (Ok(from_path), Ok(to_path)) => from_path == to_path,
-            // A file that does not exist yet is another one.
+            // A file that does not exist yet cannot be the same file.
             _ => false,
         }
     }
 }
 
-fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyhow::Result<Copied> {
-    let mut copied_rows = Copied {
+/// Copies the content of the database, except the files of photos.
+fn copy(
+    from: &mut dyn Snapshot,
+    to: &mut dyn Load,
+    with_contacts: bool,
+) -> anyhow::Result<CopySummary> {
+    let mut summary = CopySummary {
         keys: copy_table(&bulk::KEYS, from, to)?,
-        ..Copied::default()
+        ..CopySummary::default()
     };
-    let mut added = Ok(());
     let fields = from.fields()?;
-    copied_rows.fields = fields.all().len() as u64;
-    // Until all animals are there, so that their unique values are copied as they are.
+    summary.fields = fields.all().len() as u64;
+    // Without fields, the load does not derive unique values from the animals; they are copied from
+    // their table below.
     to.set_fields(&[])?;
+    summary.requests = copy_requests(from, to)?;
+    copy_resources(from, to, with_contacts, &mut summary)?;
+    to.set_fields(fields.all())?;
+    to.set_profile(&from.profile()?)?;
+    copy_table(&bulk::LOGOS, from, to)?;
+    copy_table(&bulk::UNIQUE_VALUES, from, to)?;
+    for (table, rows) in bulk::TABLES.iter().zip(&mut summary.rows) {
+        *rows = copy_table(table, from, to)?;
+    }
+    to.continue_after(from.last_ids()?)?;
+    to.continue_log()?;
+    Ok(summary)
+}
+
+/// Copies the remembered requests, and returns their number.
+fn copy_requests(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<u64> {
+    let mut count = 0;
+    let mut added = Ok(());
     from.visit_requests(&mut |request| {
-        copied_rows.requests += 1;
+        count += 1;
         added = to.add_request(&request).map_err(anyhow::Error::from);
         continue_if_ok(&added)
     })?;
-    added?;
+    added.map(|()| count)
+}
 
+/// Copies all animals, orders, categories and notes, counts them in `summary`, and lists the photos there.
+fn copy_resources(
+    from: &mut dyn Snapshot,
+    to: &mut dyn Load,
+    with_contacts: bool,
+    summary: &mut CopySummary,
+) -> anyhow::Result<()> {
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
     let mut added = Ok(());
     from.visit_resources(&mut |mut resource| {
@@ -231,32 +277,21 @@ fn copy(from: &mut dyn Snapshot, to: &mut dyn Load, with_contacts: bool) -> anyh
         match &resource {
             Resource::Pet(pet) => {
                 progress.animal();
-                copied_rows
-                    .photos
-                    .extend(pet.photos.all().iter().map(|photo| photo.id));
-                copied_rows.animals += 1;
+                let photos = pet.photos.all().iter().map(|photo| photo.id);
+                summary.photos.extend(photos);
+                summary.animals += 1;
             }
-            Resource::Order(_) => copied_rows.orders += 1,
-            Resource::Category(_) => copied_rows.categories += 1,
-            Resource::Note(_) => copied_rows.notes += 1,
+            Resource::Order(_) => summary.orders += 1,
+            Resource::Category(_) => summary.categories += 1,
+            Resource::Note(_) => summary.notes += 1,
         }
         added = to.add(&resource).map_err(anyhow::Error::from);
         continue_if_ok(&added)
     })?;
-    added?;
-    to.set_fields(fields.all())?;
-    to.set_profile(&from.profile()?)?;
-    copy_table(&bulk::LOGOS, from, to)?;
-    copy_table(&bulk::UNIQUE_VALUES, from, to)?;
-    for (table, rows) in bulk::TABLES.iter().zip(&mut copied_rows.rows) {
-        *rows = copy_table(table, from, to)?;
-    }
-    to.continue_after(from.last_ids()?)?;
-    to.continue_log()?;
-    Ok(copied_rows)
+    added
 }
 
-/// Copies the rows of a table as they are, and returns their number.
+/// Copies the rows of a table unchanged, and returns their number.
 fn copy_table(
     table: &'static CopiedTable,
     from: &mut dyn Snapshot,

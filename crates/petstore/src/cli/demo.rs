@@ -1,4 +1,4 @@
-//! `petstore demo`: the whole service with a store full of animals, in a folder that is gone afterwards.
+//! `petstore demo`: the whole service with a store full of animals, in a temporary folder.
 
 use std::{
     env,
@@ -32,16 +32,18 @@ use super::{
 ))]
 pub(super) struct Demo {
     /// The language of the store: of its window, its console and its animals
-    #[arg(long, value_parser = values::word(&Language::ALL), default_value = "en")]
+    #[arg(long, value_parser = values::one_of(&Language::ALL), default_value = "en")]
     language: Language,
 }
 
-/// The prefix of the names of the folders. A person who tries petstore in a folder of their own does not choose such a name.
-const PREFIX: &str = ".petstore-demo-";
+/// The prefix of the names of the folders of demos. Unusual enough that no other folder has such a
+/// name, because the next demo deletes the folders of killed demos by this prefix.
+const FOLDER_PREFIX: &str = ".petstore-demo-";
 
 impl Demo {
+    /// Serves the demo until a signal, then deletes its folder.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        // First, so that no signal ends the process before its folder is gone.
+        // Signals are watched first, so that none can end the process before its folder is deleted.
         let runtime = Builder::new_current_thread().enable_io().build()?;
         let kinds = [
             SignalKind::terminate(),
@@ -49,8 +51,9 @@ impl Demo {
             SignalKind::hangup(),
         ];
         let signals = runtime.block_on(async { EndSignals::watch(&kinds) })?;
-        remove_left_folders();
-        let (folder, _lock) = new_folder().context("cannot make a folder for the demo")?;
+        remove_abandoned_folders();
+        let (folder, _lock) =
+            create_locked_folder().context("cannot make a folder for the demo")?;
         let link = Token::generate(&mut runtime::random());
         let demo = demo_store::Demo {
             language: self.language,
@@ -66,7 +69,8 @@ impl Demo {
         result
     }
 
-    /// Returns the service as it starts with these arguments and without variables.
+    /// Returns the service with the settings of a demo. Parses the arguments of `serve`, without their
+    /// variables.
     fn service(&self, folder: &Path) -> anyhow::Result<Serve> {
         let database = format!("sqlite:{}", folder.join("petstore.db").display());
         let arguments = [
@@ -86,11 +90,11 @@ impl Demo {
     }
 }
 
-/// Returns a folder for this process, locked until the process ends. One that is not locked yet can
-/// be taken for one that is left.
-fn new_folder() -> anyhow::Result<(TempDir, File)> {
+/// Creates a folder, and locks it until the process ends. Repeats this if another demo has removed the
+/// folder before the lock, because an unlocked folder looks abandoned.
+fn create_locked_folder() -> anyhow::Result<(TempDir, File)> {
     loop {
-        let folder = TempDir::with_prefix(PREFIX)?;
+        let folder = TempDir::with_prefix(FOLDER_PREFIX)?;
         if let Ok(open_folder) = File::open(folder.path())
             && open_folder.try_lock().is_ok()
             && folder.path().is_dir()
@@ -100,20 +104,20 @@ fn new_folder() -> anyhow::Result<(TempDir, File)> {
     }
 }
 
-/// Removes the folders of demos that were killed. No process has locked such a folder.
-fn remove_left_folders() {
+/// Removes the folders that killed demos have left behind. These folders are not locked.
+fn remove_abandoned_folders() {
     for entry in fs::read_dir(env::temp_dir())
         .into_iter()
         .flatten()
         .flatten()
     {
-        if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
-            // A link to a folder stays.
+        if entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes())
+            // A symbolic link to a folder is left in place.
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
             && let Ok(folder) = File::open(entry.path())
             && folder.try_lock().is_ok()
         {
-            // If it fails, the next demo tries again.
+            // If this fails, the next demo tries again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -1,4 +1,5 @@
-//! The store that `petstore demo` shows: what the files in `demo/` say, by the operations of the service.
+//! The store that `petstore demo` shows. Its content is in the files in `demo/`, and the operations of
+//! the service write it, at times in the past.
 
 use std::{cmp::Reverse, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 
@@ -26,9 +27,11 @@ use serde_json::value::RawValue;
 
 use super::{keys, pages::Urls, runtime};
 
+/// The animals, a line of CSV for each. See [`AnimalFacts`].
 const ANIMALS: &str = include_str!("demo/animals.csv");
 const LOGO: &[u8] = include_bytes!("demo/logo.png");
 
+/// Embeds the pictures with these names in the program: `pictures![beagle]` is `&[("beagle", b"…")]`.
 macro_rules! pictures {
     ($($name:ident)+) => {
         &[$((stringify!($name), include_bytes!(concat!("demo/", stringify!($name), ".webp")))),+]
@@ -39,14 +42,14 @@ const PICTURES: &[(&str, &[u8])] = pictures![
     grey hamster labrador lop poodle retriever shepherd siamese sky tabby terrier tortoise tuxedo white
 ];
 
-/// The age of the store in days, higher than the age of its oldest animal.
+/// The age of the store in days. Higher than the number of days since the first animal arrived.
 const STORE_AGE_DAYS: i64 = 340;
 
-/// The number of pictures that become photos at once. The service decodes two at once, so none waits for
-/// too long.
+/// The number of pictures that are processed at once. The service decodes two at once, so that no
+/// picture waits in its queue until it times out.
 const CONCURRENT_PICTURES: usize = 2;
 
-/// A line of [`ANIMALS`]. Times are in days before now.
+/// An animal, as a line of [`ANIMALS`] describes it. Times are in days before now, except for `until`.
 #[derive(Deserialize)]
 struct AnimalFacts {
     picture: String,
@@ -55,25 +58,26 @@ struct AnimalFacts {
     values: [String; 4],
     born: i64,
     arrived: i64,
+    /// If the animal is reserved, the number of days from now until the reservation ends.
     until: Option<i64>,
     sold: Option<i64>,
 }
 
-/// The texts of a language.
+/// The texts of the store in one language.
 #[derive(Deserialize)]
 struct Texts {
     profile: Box<RawValue>,
     categories: Vec<String>,
-    /// The manager, a clerk and a viewer.
+    /// The names of a manager, a clerk and a viewer.
     staff: [String; 3],
-    /// The customers who wait for an animal.
+    /// The contacts of the customers who have reserved an animal.
     customers: Vec<String>,
     /// The name, breed, colour and description of each animal.
     animals: Vec<[String; 4]>,
 }
 
 impl Texts {
-    /// Reads the profile of the store.
+    /// Parses the profile of the store.
     fn read_profile(&self) -> anyhow::Result<ProfilePatch> {
         let members = self.profile.get().as_bytes();
         Members::parse(members, "The profile", ProfilePatch::NAMES)
@@ -86,12 +90,12 @@ impl Texts {
 #[derive(Debug)]
 pub(super) struct Demo {
     pub(super) language: Language,
-    /// The link that signs in to the console at once.
+    /// The token of the link that signs in to the console at once.
     pub(super) link: Token,
 }
 
 impl Demo {
-    /// Fills the store, and says where it is.
+    /// Fills the store, and prints its addresses.
     pub(super) async fn fill(
         self,
         app: &App,
@@ -109,16 +113,12 @@ impl Demo {
             texts,
             facts: read_facts()?,
         };
-        let password: String = runtime::random()
-            .sample_iter(Alphanumeric)
-            .take(16)
-            .map(char::from)
-            .collect();
+        let password = random_password();
         let staff = filling.add_staff(&password).await?;
         filling.set_profile(&staff[0]).await?;
         filling.add_animals(&staff).await?;
         app.store.note_step(FirstStep::All).await?;
-        // Its store is gone soon, so nobody misses a backup.
+        // The store is temporary, so the console must not warn that it has no backup.
         app.backups.is_possible.store(false, Relaxed);
         let scope = Scope::StoreAdmin;
         let key = keys::create_first(&*app.store, Deployment::Production, scope).await?;
@@ -136,6 +136,16 @@ impl Demo {
     }
 }
 
+/// Generates the password of the members of the staff.
+fn random_password() -> String {
+    runtime::random()
+        .sample_iter(Alphanumeric)
+        .take(16)
+        .map(char::from)
+        .collect()
+}
+
+/// Parses the embedded texts of a language.
 fn read_texts(language: Language) -> anyhow::Result<Texts> {
     let json = match language {
         Language::English => include_str!("demo/en.json"),
@@ -146,6 +156,7 @@ fn read_texts(language: Language) -> anyhow::Result<Texts> {
     Ok(serde_json::from_str(json)?)
 }
 
+/// Parses the embedded table of the animals.
 fn read_facts() -> anyhow::Result<Vec<AnimalFacts>> {
     let mut lines = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -159,7 +170,7 @@ fn read_facts() -> anyhow::Result<Vec<AnimalFacts>> {
 struct Filling<'a> {
     app: &'a App,
     now: Timestamp,
-    /// The time zone of the days of the store.
+    /// The time zone that determines the days of the store.
     zone: StoreTimeZone,
     profile: ProfilePatch,
     texts: Texts,
@@ -167,11 +178,12 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
+    /// Returns the time that is this number of days before now.
     fn days_ago(&self, days: i64) -> anyhow::Result<Timestamp> {
         Ok(self.now.checked_sub((days * 24).hours())?)
     }
 
-    /// Adds the members, who have one password.
+    /// Adds the members of the staff, who share one password.
     async fn add_staff(&self, password: &str) -> anyhow::Result<Vec<NamedActor>> {
         let mut random = runtime::random();
         let password = Password::from_input(password).context("a password")?;
@@ -199,7 +211,7 @@ impl Filling<'_> {
         Ok(staff)
     }
 
-    /// Writes a change of a member, and returns the number of the member.
+    /// Writes a change of a member, and returns the id of the member.
     async fn write_staff(&self, change: StaffChange, time: Timestamp) -> anyhow::Result<StaffId> {
         let context = WriteContext::new(Actor::Command, time);
         match self.app.store.write_staff(change, context).await? {
@@ -208,6 +220,7 @@ impl Filling<'_> {
         }
     }
 
+    /// Sets the profile and the logo of the store.
     async fn set_profile(&self, manager: &NamedActor) -> anyhow::Result<()> {
         let logo = self
             .app
@@ -227,7 +240,7 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Adds the animals, and what became of each, the oldest event first.
+    /// Adds the animals, their sales and their reservations, as events in the order of time.
     async fn add_animals(&self, staff: &[NamedActor]) -> anyhow::Result<()> {
         let photos = stream::iter(self.facts.iter().map(|facts| self.photo(facts)));
         let photos: Vec<_> = photos.buffered(CONCURRENT_PICTURES).try_collect().await?;
@@ -238,28 +251,7 @@ impl Filling<'_> {
             commands: self.categories()?,
         }];
         for (index, photo) in photos.into_iter().enumerate() {
-            let facts = &self.facts[index];
-            // The first animal that is added is number 1.
-            let id = i64::try_from(index)? + 1;
-            events.push(Event {
-                days_ago: facts.arrived,
-                commands: vec![self.arrival(id, facts, &self.texts.animals[index], photo)?],
-            });
-            if let Some(days_ago) = facts.sold {
-                let sale = order(id, OrderTerms::Completed, None)?;
-                events.push(Event {
-                    days_ago,
-                    commands: vec![sale],
-                });
-            }
-            if let Some(days) = facts.until {
-                let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
-                let reservation = order(id, terms, customers.next())?;
-                events.push(Event {
-                    days_ago: 2 + id % 5,
-                    commands: vec![reservation],
-                });
-            }
+            events.extend(self.animal_events(index, photo, &mut customers)?);
         }
 
         events.sort_by_key(|event| Reverse(event.days_ago));
@@ -270,7 +262,41 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Makes the commands that add the categories.
+    /// Returns the events of the animal on the line with this index: its arrival, and its sale or its
+    /// reservation for the next of the `customers`.
+    fn animal_events(
+        &self,
+        index: usize,
+        photo: Option<NewPhoto>,
+        customers: &mut impl Iterator<Item = String>,
+    ) -> anyhow::Result<Vec<Event>> {
+        let facts = &self.facts[index];
+        // The animals arrive in the order of the lines, and the first one gets the id 1.
+        let id = i64::try_from(index)? + 1;
+        let arrival = self.arrival(id, facts, &self.texts.animals[index], photo)?;
+        let mut events = vec![Event {
+            days_ago: facts.arrived,
+            commands: vec![arrival],
+        }];
+        if let Some(days_ago) = facts.sold {
+            let sale = order(id, OrderTerms::Completed, None)?;
+            events.push(Event {
+                days_ago,
+                commands: vec![sale],
+            });
+        }
+        if let Some(days) = facts.until {
+            let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
+            let reservation = order(id, terms, customers.next())?;
+            events.push(Event {
+                days_ago: 2 + id % 5,
+                commands: vec![reservation],
+            });
+        }
+        Ok(events)
+    }
+
+    /// Returns the commands that add the categories.
     fn categories(&self) -> anyhow::Result<Vec<Command>> {
         let mut commands = Vec::new();
         for (id, label) in (1..).zip(&self.texts.categories) {
@@ -289,6 +315,7 @@ impl Filling<'_> {
         self.zone.end_of_day(day).context("the end of a day")
     }
 
+    /// Executes the commands of an event, as `actor` and at the time of the event.
     async fn execute(&self, event: Event, actor: &NamedActor) -> anyhow::Result<()> {
         let context = WriteContext::new(actor.clone(), self.days_ago(event.days_ago)?);
         let respond = |_: &[_]| StoredResponse::default();
@@ -314,7 +341,7 @@ impl Filling<'_> {
         Ok(Some(stored_photo.into_photo(None)))
     }
 
-    /// Makes the command that adds an animal.
+    /// Returns the command that adds an animal.
     fn arrival(
         &self,
         id: i64,
@@ -326,7 +353,7 @@ impl Filling<'_> {
         let [species, sex, size, price] = &facts.values;
         let born_at = self.days_ago(facts.born)?;
         let born = self.zone.day_of(born_at).to_string();
-        // 999 is for tests.
+        // No manufacturer has the code 999: it is reserved for tests.
         let microchip = format!("999000000{:06}", 1001 + 37 * id);
         let values = [
             ("species", species),
@@ -354,13 +381,13 @@ impl Filling<'_> {
     }
 }
 
-/// What somebody did in the store on one day.
+/// What one member of the staff did in the store at one time.
 struct Event {
     days_ago: i64,
     commands: Vec<Command>,
 }
 
-/// Makes the command that places an order for an animal.
+/// Returns the command that places an order for an animal.
 fn order(pet: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
     let pet = PetId::new(pet).context("the number of an animal")?;
     Ok(Command::PlaceOrder(NewOrder {

@@ -21,7 +21,7 @@ use petstore_store::{
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    output::Progress,
+    output::{Progress, is_broken_pipe},
     values,
 };
 
@@ -38,39 +38,83 @@ use super::{
 ))]
 pub(super) struct Export {
     /// The format of the output; by default csv, and ndjson with --all
-    #[arg(long, value_parser = values::word(&Format::ALL), env = "PETSTORE_EXPORT_FORMAT")]
+    #[arg(long, value_parser = values::one_of(&Format::ALL), env = "PETSTORE_EXPORT_FORMAT")]
     format: Option<Format>,
 
     /// Write everything of the store area: each field, animal, order and category as
     /// a line of NDJSON, for `petstore import --keep-ids`
-    #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::boolean)]
     all: bool,
 
     /// Also write the contacts of orders, which are personal data (with --all)
-    #[arg(long, env = "PETSTORE_EXPORT_WITH_CONTACTS", requires = "all", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_EXPORT_WITH_CONTACTS", requires = "all", value_parser = values::boolean)]
     with_contacts: bool,
 
     /// Write only animals with this status
-    #[arg(long, value_parser = values::word(&PetStatus::ALL), env = "PETSTORE_EXPORT_STATUS")]
+    #[arg(long, value_parser = values::one_of(&PetStatus::ALL), env = "PETSTORE_EXPORT_STATUS")]
     status: Option<PetStatus>,
 
     /// Write CSV for a spreadsheet: with a byte order mark, with semicolons if the
     /// language of the store has a decimal comma, and with a ' before each part of a
     /// name that would be a formula; do not import such a file
-    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::boolean)]
     spreadsheet: bool,
 
     #[command(flatten)]
     database: DatabaseArgs,
 }
 
+/// The contexts of errors in the two sides of an export: reading and writing.
+const CANNOT_READ: &str = "cannot read the database";
+const CANNOT_WRITE: &str = "cannot write the animals";
+
 impl Export {
+    /// Writes the animals of a snapshot of the database to standard output.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let format = self.format.unwrap_or(if self.all {
+        let format = self.effective_format()?;
+        let mut snapshot = databases::snapshot(&self.database.database)?;
+        let language = snapshot.profile()?.language.unwrap_or(Language::English);
+        let out = io::stdout().lock();
+        // A progress bar would mix with the lines of the result.
+        let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
+            Progress::hidden()
+        } else {
+            Progress::of_animals("Exporting", snapshot.count_pets(self.status)?)
+        };
+        let result = match format {
+            Format::Csv if self.spreadsheet => {
+                let separator = spreadsheet_separator(language);
+                let mut writer = CsvWriter::for_spreadsheet(out, separator)?;
+                self.write_animals(&mut *snapshot, &mut progress, &mut writer)
+            }
+            Format::Csv => {
+                let mut writer = CsvWriter::new(out)?;
+                self.write_animals(&mut *snapshot, &mut progress, &mut writer)
+            }
+            Format::Ndjson if !self.all => {
+                let mut writer = NdjsonWriter::new(out);
+                self.write_animals(&mut *snapshot, &mut progress, &mut writer)
+            }
+            Format::Ndjson => {
+                let mut writer = NdjsonWriter::new(out);
+                self.write_everything(&mut *snapshot, &mut progress, &mut writer)
+            }
+        };
+        match result {
+            // The reader closed the pipe early.
+            Err(error) if is_broken_pipe(&error) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Returns the format of the output. Fails if it does not fit the other options.
+    fn effective_format(&self) -> anyhow::Result<Format> {
+        let default_format = if self.all {
             Format::Ndjson
         } else {
             Format::Csv
-        });
+        };
+        let format = self.format.unwrap_or(default_format);
         ensure!(
             !self.spreadsheet || format == Format::Csv,
             BadSetting("--spreadsheet needs --format csv".to_owned())
@@ -81,78 +125,75 @@ impl Export {
                 "--all needs --format ndjson, and cannot be combined with --status".to_owned()
             )
         );
-        let mut snapshot = databases::snapshot(&self.database.database)?;
-        let language = snapshot.profile()?.language.unwrap_or(Language::English);
-        let out = io::stdout().lock();
-        // A progress bar would mix with the lines of the result.
-        let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
-            Progress::hidden()
-        } else {
-            Progress::of_animals("Exporting", snapshot.count_pets(self.status)?)
-        };
+        Ok(format)
+    }
+
+    /// Writes the animals with the status that the option names, or all animals without it.
+    fn write_animals(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        progress: &mut Progress,
+        writer: &mut dyn Writer,
+    ) -> anyhow::Result<()> {
         let mut written = Ok(());
-        let mut step = |done: io::Result<()>| {
-            written = done;
-            continue_if_ok(&written)
-        };
-        let mut write = |writer: &mut dyn Writer| {
-            snapshot.visit_pets(self.status, &mut |pet| {
+        snapshot
+            .visit_pets(self.status, &mut |pet| {
                 progress.animal();
-                step(writer.write(pet))
-            })?;
-            Ok::<_, StoreError>(writer.finish())
-        };
-        let read = match format {
-            Format::Csv if self.spreadsheet => write(&mut CsvWriter::for_spreadsheet(
-                out,
-                spreadsheet_separator(language),
-            )?),
-            Format::Csv => write(&mut CsvWriter::new(out)?),
-            Format::Ndjson if !self.all => write(&mut NdjsonWriter::new(out)),
-            Format::Ndjson => {
-                let mut writer = NdjsonWriter::new(out);
-                let profile = snapshot.profile().context("cannot read the database")?;
-                if !profile.is_empty() {
-                    let logo =
-                        logo_of(&mut *snapshot, &profile).context("cannot read the database")?;
-                    _ = step(writer.write_profile(&profile, logo.as_deref()));
-                }
-                let fields = snapshot.fields().context("cannot read the database")?;
-                for field in fields.all() {
-                    if step(writer.write_field(field)).is_break() {
-                        break;
-                    }
-                }
-                let read = snapshot.visit_resources(&mut |mut resource| {
-                    if !self.with_contacts {
-                        resource.drop_contact();
-                    }
-                    progress.animal();
-                    step(writer.write_resource(&resource))
-                });
-                read.map(|()| writer.finish())
-            }
-        };
-        let finished = read.context("cannot read the database")?;
-        match written.and(finished) {
-            // The reader closed the pipe early.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            done => done.context("cannot write the animals"),
+                written = writer.write(pet);
+                continue_if_ok(&written)
+            })
+            .context(CANNOT_READ)?;
+        written.and(writer.finish()).context(CANNOT_WRITE)
+    }
+
+    /// Writes everything of the store area: the profile, the fields, and all animals, orders,
+    /// categories and notes.
+    fn write_everything(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        progress: &mut Progress,
+        writer: &mut NdjsonWriter<impl io::Write>,
+    ) -> anyhow::Result<()> {
+        let profile = snapshot.profile().context(CANNOT_READ)?;
+        if !profile.is_empty() {
+            let logo = read_logo(snapshot, &profile).context(CANNOT_READ)?;
+            writer
+                .write_profile(&profile, logo.as_deref())
+                .context(CANNOT_WRITE)?;
         }
+        let fields = snapshot.fields().context(CANNOT_READ)?;
+        for field in fields.all() {
+            writer.write_field(field).context(CANNOT_WRITE)?;
+        }
+        let mut written = Ok(());
+        snapshot
+            .visit_resources(&mut |mut resource| {
+                if !self.with_contacts {
+                    resource.drop_contact();
+                }
+                progress.animal();
+                written = writer.write_resource(&resource);
+                continue_if_ok(&written)
+            })
+            .context(CANNOT_READ)?;
+        written.and(writer.finish()).context(CANNOT_WRITE)
     }
 }
 
-/// Returns the file of the logo.
-fn logo_of(from: &mut dyn Snapshot, profile: &Profile) -> Result<Option<Vec<u8>>, StoreError> {
+/// Reads the content of the file of the logo, if the profile has a logo.
+fn read_logo(
+    snapshot: &mut dyn Snapshot,
+    profile: &Profile,
+) -> Result<Option<Vec<u8>>, StoreError> {
     let name = profile.logo.map(|logo| logo.to_string());
-    let mut found = None;
-    from.visit_rows(&bulk::LOGOS, &mut |row| {
+    let mut content = None;
+    snapshot.visit_rows(&bulk::LOGOS, &mut |row| {
         if let [Value::Text(row_name), Value::Blob(png), _] = row
             && name.as_deref() == Some(row_name)
         {
-            found = Some(png.to_vec());
+            content = Some(png.to_vec());
         }
         ControlFlow::Continue(())
     })?;
-    Ok(found)
+    Ok(content)
 }

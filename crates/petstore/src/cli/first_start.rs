@@ -1,5 +1,5 @@
-//! The lines that `petstore serve` logs when it starts. At the first start, an operator gets an API key
-//! and a link for a manager.
+//! The lines that `petstore serve` logs when it starts. At the first start, an operator at a terminal
+//! also gets an API key and a link for a manager.
 
 use std::{
     io::{self, IsTerminal},
@@ -16,8 +16,8 @@ use tracing::{info, warn};
 
 use super::{keys, pages::Urls, staff, values};
 
-/// Logs the addresses of the service, where it listens and for people, of its console and of its
-/// window. Without a valid key, or without staff, also creates one or says how.
+/// Logs the addresses of the service, of its documentation, of its console and of its window. If the
+/// deployment has no valid key, or the store has no staff, also creates the first one or says how to.
 pub(super) async fn log(
     store: &dyn Store,
     database: &DatabaseUrl,
@@ -29,8 +29,8 @@ pub(super) async fn log(
     let deployment = settings.deployment;
     let scheme = if settings.tls { "https" } else { "http" };
     let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
-    let own = settings.own_base_url().map(|url| url.as_str().to_owned());
-    let url = own.unwrap_or_else(|| url_at(values::reachable(address)));
+    let configured_url = settings.own_base_url().map(|url| url.as_str().to_owned());
+    let url = configured_url.unwrap_or_else(|| url_at(values::reachable_address(address)));
     let docs = format!("{}/docs", url.trim_end_matches("/v1"));
     info!(
         deployment = deployment.as_str(),
@@ -39,19 +39,22 @@ pub(super) async fn log(
         docs = %docs,
         "serving {}", url_at(address)
     );
-    for (what, url) in [("console", &urls.console), ("window", &urls.window)] {
+    for (name, url) in [("console", &urls.console), ("window", &urls.window)] {
         if let Some(url) = url {
-            info!("{what} at {url}");
+            info!("{name} at {url}");
         }
     }
-    first_key(store, deployment, database, &url, &docs).await?;
+    ensure_first_key(store, deployment, database, &url, &docs).await?;
     match urls.console {
-        Some(console) => first_manager(store, database, &console).await,
+        Some(console) => ensure_first_manager(store, database, &console).await,
         None => Ok(()),
     }
 }
 
-async fn first_key(
+/// Makes sure that the deployment has a valid key. If the store has no keys at all and this process
+/// runs at a terminal, creates the first key and prints it. Otherwise, logs the command that creates a
+/// key.
+async fn ensure_first_key(
     store: &dyn Store,
     deployment: Deployment,
     database: &DatabaseUrl,
@@ -83,13 +86,14 @@ async fn first_key(
     Ok(())
 }
 
-/// Adds a manager if there is nobody who could use the console, and prints the link at a terminal.
-async fn first_manager(
+/// Makes sure that the console has staff. At a terminal, adds the first manager and prints the link
+/// that sets the password. Otherwise, logs the command that adds a manager.
+async fn ensure_first_manager(
     store: &dyn Store,
     database: &DatabaseUrl,
     console: &str,
 ) -> anyhow::Result<()> {
-    // Other commands do not know the options of this one.
+    // Other commands do not know the options of this process, so the suggested commands repeat them.
     let options = format!("--database {database} --console-url {console}");
     if !store
         .list_staff()

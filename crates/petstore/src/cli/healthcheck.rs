@@ -17,10 +17,12 @@ use super::values;
 /// How long the whole check may take.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The remedies for the two ways to ask a port of the other kind.
-const USES_TLS: &str = "if this port uses TLS, set --tls-cert (PETSTORE_TLS_CERT) as for `petstore serve`, or \
+/// The advice if a request without TLS fails, perhaps because the port uses TLS.
+const TLS_ADVICE: &str = "if this port uses TLS, set --tls-cert (PETSTORE_TLS_CERT) as for `petstore serve`, or \
                         use --url https://…";
-const USES_NO_TLS: &str = "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT), or use --url \
+
+/// The advice if a request with TLS fails, perhaps because the port does not use TLS.
+const NO_TLS_ADVICE: &str = "if this port uses no TLS, leave out --tls-cert (PETSTORE_TLS_CERT), or use --url \
                            http://…";
 
 /// Check that the service on this machine responds
@@ -36,7 +38,7 @@ const USES_NO_TLS: &str = "if this port uses no TLS, leave out --tls-cert (PETST
 ))]
 pub(super) struct Healthcheck {
     /// The URL to check instead; any status code from 200 to 299 is a success
-    #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL", value_parser = url)]
+    #[arg(long, value_name = "URL", env = "PETSTORE_HEALTHCHECK_URL", value_parser = parse_url)]
     url: Option<Url>,
 
     /// The address on which the service listens
@@ -54,6 +56,7 @@ pub(super) struct Healthcheck {
 }
 
 impl Healthcheck {
+    /// Requests the URL to check. Fails unless the response is a success.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let url = self.url_to_check()?;
         let status = super::runtime::block_on(request_status(&url))?;
@@ -61,25 +64,31 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// Returns the URL of the management listener if there is one, because it accepts connections even when clients use all
-    /// others. Otherwise returns the URL of a document that needs no key.
+    /// Returns the URL to check: by default the one of the management listener, because it accepts
+    /// connections even when clients use up all others. Without a management listener, the URL of a
+    /// document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
         }
         if let Some(address) = self.management_listen {
-            return Ok(format!("http://{}/livez", values::reachable(address)).parse()?);
+            return Ok(format!("http://{}/livez", values::reachable_address(address)).parse()?);
         }
         let scheme = if self.tls_cert.is_some() {
             "https"
         } else {
             "http"
         };
-        Ok(format!("{scheme}://{}/openapi.yaml", values::reachable(self.listen)).parse()?)
+        Ok(format!(
+            "{scheme}://{}/openapi.yaml",
+            values::reachable_address(self.listen)
+        )
+        .parse()?)
     }
 }
 
-fn url(text: &str) -> Result<Url, &'static str> {
+/// Parses a URL with the scheme `http` or `https`.
+fn parse_url(text: &str) -> Result<Url, &'static str> {
     let url = text
         .parse()
         .ok()
@@ -87,6 +96,7 @@ fn url(text: &str) -> Result<Url, &'static str> {
     url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
 }
 
+/// Requests a URL, and returns the status code of the response.
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let tls = if url.scheme() == "https" {
         Some(tls::connector(CertificateCheck::Key)?)
@@ -100,17 +110,17 @@ async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
         tls,
         request,
         body: Bytes::new(),
-        limit: TIMEOUT,
+        timeout: TIMEOUT,
     })
     .send()
     .await
     {
         Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
         Err(error @ RequestError::Http(_)) if url.scheme() == "http" => {
-            Err(error).with_context(|| format!("cannot reach {url}; {USES_TLS}"))
+            Err(error).with_context(|| format!("cannot reach {url}; {TLS_ADVICE}"))
         }
         Err(error @ RequestError::Tls(_)) => {
-            Err(error).with_context(|| format!("cannot reach {url}; {USES_NO_TLS}"))
+            Err(error).with_context(|| format!("cannot reach {url}; {NO_TLS_ADVICE}"))
         }
         status => status.with_context(|| format!("cannot reach {url}")),
     }

@@ -8,7 +8,8 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use petstore_domain::{
-    Actor, ApiKey, Clock, Deployment, KeyId, NewKey, RateLimit, Scope, SystemClock, WriteContext,
+    Actor, ApiKey, Clock, Deployment, KeyId, KeyRecord, NewKey, RateLimit, Scope, SystemClock,
+    WriteContext,
 };
 use petstore_store::{OpenMode, Store};
 
@@ -48,7 +49,7 @@ pub(super) struct Create {
 
     /// What the key allows: to read animals (read), also to add them (write), and in the
     /// store area to read (store:read), change (store:write) or administer (store:admin)
-    #[arg(long, value_parser = values::word(&Scope::ALL), env = "PETSTORE_KEY_SCOPE", default_value = "write")]
+    #[arg(long, value_parser = values::one_of(&Scope::ALL), env = "PETSTORE_KEY_SCOPE", default_value = "write")]
     scope: Scope,
 
     /// How long the key is valid, such as 90d, 12h or 30s; forever if not given
@@ -61,7 +62,7 @@ pub(super) struct Create {
     rate_limit: Option<RateLimit>,
 
     /// The deployment that accepts the key
-    #[arg(long, value_parser = values::word(&Deployment::ALL), env = "PETSTORE_DEPLOYMENT", default_value = "production")]
+    #[arg(long, value_parser = values::one_of(&Deployment::ALL), env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
 
     #[command(flatten)]
@@ -164,7 +165,7 @@ impl Create {
         print_new_key(&key, &record, &self.database)
     }
 
-    /// Fails if an option has an invalid value.
+    /// Checks the values of the options that the parsers cannot check.
     fn check_options(&self) -> Result<(), BadSetting> {
         if self.name.trim().is_empty() || self.name.contains(char::is_control) {
             return Err(BadSetting(
@@ -213,24 +214,7 @@ impl Rotate {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let old_key = store
-            .get_key(self.id)
-            .await
-            .context("cannot read the key")?;
-        let Some(old_key) = old_key else {
-            bail!(missing_key(self.id, &self.database));
-        };
-        ensure!(
-            old_key.is_valid_at(now),
-            "key {} is revoked or expired; create a new one instead",
-            old_key.id
-        );
-        if let Some(successor) = old_key.successor {
-            bail!(
-                "key {} was rotated already; rotate its successor, key {successor}",
-                old_key.id
-            );
-        }
+        let old_key = self.find_old_key(store.as_ref(), now).await?;
 
         let end_of_overlap = time_after(now, self.overlap, "--overlap")?;
         let key = generate(old_key.deployment);
@@ -255,26 +239,47 @@ impl Rotate {
                 Some(expires_at) => expires_at.min(end_of_overlap),
                 None => end_of_overlap,
             };
-            // The store keeps whole seconds.
+            // The store keeps only whole seconds.
             format!("is valid until {end:.0}")
         };
         super::output::print_message(&format!("Key {} {validity}.", self.id));
         print_new_key(&key, &record, &self.database)
     }
+
+    /// Finds the key to replace. Fails unless it exists, is valid, and has no successor yet.
+    async fn find_old_key(&self, store: &dyn Store, now: Timestamp) -> anyhow::Result<KeyRecord> {
+        let old_key = store
+            .get_key(self.id)
+            .await
+            .context("cannot read the key")?;
+        let Some(old_key) = old_key else {
+            bail!(missing_key(self.id, &self.database));
+        };
+        ensure!(
+            old_key.is_valid_at(now),
+            "key {} is revoked or expired; create a new one instead",
+            old_key.id
+        );
+        if let Some(successor) = old_key.successor {
+            bail!(
+                "key {} was rotated already; rotate its successor, key {successor}",
+                old_key.id
+            );
+        }
+        Ok(old_key)
+    }
 }
 
-/// Creates the key for the first user.
+/// Creates the first key of a store, which does not expire. `petstore serve` and `petstore demo` print it.
 pub(super) async fn create_first(
     store: &dyn Store,
     deployment: Deployment,
     scope: Scope,
 ) -> anyhow::Result<ApiKey> {
     let key = generate(deployment);
-    let digest = key.digest();
-    let name = "first".to_owned();
     let new_key = NewKey {
-        digest,
-        name,
+        digest: key.digest(),
+        name: "first".to_owned(),
         scope,
         deployment,
         expires_at: None,
@@ -287,7 +292,7 @@ pub(super) async fn create_first(
     Ok(key)
 }
 
-/// Returns the context of a write by the operator.
+/// Returns the context of a write by the operator, for the audit trail.
 fn operator_context(now: Timestamp) -> WriteContext {
     WriteContext::new(Actor::Command, now)
 }
@@ -297,7 +302,7 @@ fn generate(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::runtime::random())
 }
 
-/// Returns the time that is `duration` after `now`. `option` is the option that sets the duration.
+/// Returns the time that is `duration` after `now`. An error names the `option` that sets the duration.
 fn time_after(now: Timestamp, duration: Duration, option: &str) -> Result<Timestamp, BadSetting> {
     let time = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
     time.map_err(|_| {

@@ -17,8 +17,11 @@ use tracing::{info, warn};
 
 use super::{args::BadSetting, values};
 
-/// Only the tools of operators connect, and their requests are short.
+/// The maximum number of connections to the management listener. It is low because only the tools of
+/// operators connect, and their requests are short.
 const MAX_CONNECTIONS: usize = 64;
+
+/// How long requests to the management listener may take at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The options for monitoring.
@@ -37,7 +40,7 @@ pub(super) struct ManagementArgs {
 }
 
 impl ManagementArgs {
-    /// Reserves the address, if one is configured.
+    /// Reserves the address of the management listener, if one is configured.
     pub(super) fn reserve(&self) -> anyhow::Result<Option<ReservedAddress>> {
         match self.management_listen {
             Some(address) => {
@@ -48,7 +51,7 @@ impl ManagementArgs {
         }
     }
 
-    /// Records spans and sends them, if a collector is configured.
+    /// Returns the queue for spans, and the exporter that sends them, if a collector is configured.
     pub(super) fn traces(
         &self,
         deployment: Deployment,
@@ -57,13 +60,13 @@ impl ManagementArgs {
         let Some(endpoint) = self.otlp_endpoint.clone() else {
             return Ok(None);
         };
-        let headers = env::var("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
-        let (headers, header_warnings) = traces::headers(&headers);
+        let header_list = env::var("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
+        let (headers, header_warnings) = traces::headers(&header_list);
         let sampler_name = env::var("OTEL_TRACES_SAMPLER").unwrap_or_default();
         let sampler_argument = env::var("OTEL_TRACES_SAMPLER_ARG").unwrap_or_default();
-        let (sampler, sampler_warning) =
+        let (sampler, sampler_warnings) =
             Sampler::from_settings(sampler_name.trim(), sampler_argument.trim());
-        for warning in header_warnings.into_iter().chain(sampler_warning) {
+        for warning in header_warnings.into_iter().chain(sampler_warnings) {
             warn!("{warning}");
         }
         let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
@@ -71,21 +74,22 @@ impl ManagementArgs {
     }
 }
 
-/// An address that is reserved for this process. Nothing accepts connections at it yet.
+/// An address that this process has bound but does not listen on yet, so no client can connect.
 pub(super) struct ReservedAddress {
     socket: TcpSocket,
     address: SocketAddr,
     /// The option that sets the address.
     option: &'static str,
-    /// Whether a free port is used if another process takes this port.
+    /// Whether to use a free port instead if another process takes this one first.
     can_use_free_port: bool,
 }
 
-/// A function that reserves an address, which this option sets.
+/// A function that reserves an address: [`ReservedAddress::new`] or [`ReservedAddress::new_or_free`].
+/// The second argument is the option that sets the address.
 pub(super) type Reserve = fn(SocketAddr, &'static str) -> anyhow::Result<ReservedAddress>;
 
 impl ReservedAddress {
-    /// Reserves an address, which this option sets.
+    /// Reserves an address. Errors name the `option` that sets it.
     pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let socket = server::bind(address).map_err(|error| listen_error(error, address, option))?;
         Ok(Self {
@@ -96,7 +100,7 @@ impl ReservedAddress {
         })
     }
 
-    /// Reserves an address, or a free port of its host if its port is in use.
+    /// Reserves an address, or a free port on the same host if the port is in use.
     pub(super) fn new_or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let mut reserved_address =
             Self::new(address, option).or_else(|_| Self::free_port(address, option))?;
@@ -104,7 +108,7 @@ impl ReservedAddress {
         Ok(reserved_address)
     }
 
-    /// Reserves a free port of the host of this address.
+    /// Reserves a free port on the host of this address.
     fn free_port(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         Self::new(SocketAddr::new(address.ip(), 0), option)
     }
@@ -119,14 +123,14 @@ impl ReservedAddress {
         } = self;
         match server::listen(socket) {
             Ok(listener) => Ok(listener),
-            // Another process that had reserved the address, too, was faster.
+            // Another process that had also bound the address has listened on it first.
             Err(_) if can_use_free_port => Self::free_port(address, option)?.listen(),
             Err(error) => Err(listen_error(error, address, option)),
         }
     }
 }
 
-/// Returns the error for an address that cannot be used, with what the operator can do.
+/// Returns the error for an address that cannot be used, with advice for the operator.
 fn listen_error(error: io::Error, address: SocketAddr, option: &str) -> anyhow::Error {
     let message = format!("cannot listen on {address}: {error}");
     match error.kind() {
@@ -152,8 +156,9 @@ pub(super) fn log_address(listener: Option<&TcpListener>) {
     }
 }
 
-/// Serves `management` with the limits of clients, except fewer connections and a short shutdown, until the sender of
-/// `service_ended` is dropped. Returns at once without a listener.
+/// Serves `management` until the sender of `service_ended` is dropped. The limits are those for
+/// clients, except that connections are fewer and the shutdown is short. Returns at once without a
+/// listener.
 pub(super) async fn serve_management(
     listener: Option<TcpListener>,
     management: Arc<Management>,

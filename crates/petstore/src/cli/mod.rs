@@ -1,5 +1,5 @@
-//! The command line: one file per command. Results go to standard output; logs
-//! and messages go to standard error.
+//! The command line, with one file per command. Results go to standard output; logs and messages go to
+//! standard error.
 
 mod args;
 mod audit;
@@ -46,7 +46,7 @@ use rustix::{fs::Mode, process::umask};
 use self::{
     args::BadSetting,
     output::print_message,
-    runtime::{FileSizes, block_on},
+    runtime::{FileSizeWatch, block_on},
 };
 
 /// A pet store: an HTTP JSON interface to a catalogue of animals, stored in a
@@ -98,17 +98,18 @@ enum Command {
     Completions(openapi::Completions),
 }
 
-/// The exit status for invalid arguments and settings, the same as clap's. systemd does
-/// not restart the service after it.
+/// The exit status for invalid arguments and settings, the same as clap's. The systemd unit does not
+/// restart the service after this status.
 const WRONG_SETTING: u8 = 2;
 
-/// Returns the exit status for an error: [`WRONG_SETTING`] if an operator must change a setting, and otherwise 1.
+/// Returns the exit status for an error: [`WRONG_SETTING`] if a restart cannot help before an operator
+/// has acted, and otherwise 1.
 fn exit_status(error: &anyhow::Error) -> u8 {
-    let is_setting = error.is::<BadSetting>()
+    let needs_operator = error.is::<BadSetting>()
         || error.is::<serve::FilesChanged>()
         || error.is::<TlsError>()
         || error.downcast_ref().is_some_and(OpenError::is_permanent);
-    if is_setting { WRONG_SETTING } else { 1 }
+    if needs_operator { WRONG_SETTING } else { 1 }
 }
 
 /// Returns the definition of the command line, for man pages and completions.
@@ -116,38 +117,37 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Parses the command line and runs the command. An error is one line on standard
-/// error.
+/// Parses the command line, and runs the command. Prints an error as one line on standard error.
 pub fn main() -> ExitCode {
-    // A database contains the digests of keys, so only its owner may read a new file.
+    // Databases contain the digests of keys, so only the owner may read the files that a command creates.
     umask(Mode::RWXG | Mode::RWXO);
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return invalid_arguments(&error),
+        Err(error) => return handle_clap_error(&error),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return invalid_arguments(&error),
+        Err(error) => return handle_clap_error(&error),
     };
     if let Err(error) = variables::rerun_with_settings_file(&matches) {
-        return failure(&error.into());
+        return fail(&error.into());
     }
     print_unknown_variables(&cli.command);
 
-    let file_sizes = match FileSizes::watch() {
-        Ok(file_sizes) => file_sizes,
-        Err(error) => return failure(&error.into()),
+    let file_size_watch = match FileSizeWatch::start() {
+        Ok(file_size_watch) => file_size_watch,
+        Err(error) => return fail(&error.into()),
     };
     match cli.command.run() {
         Ok(exit_code) => exit_code,
-        Err(error) => failure(&file_sizes.explain(error)),
+        Err(error) => fail(&file_size_watch.explain(error)),
     }
 }
 
-/// Prints a warning for each variable that no option reads. `serve` logs these warnings, and no variable sets anything
-/// of a demo.
-fn print_unknown_variables(command_to_run: &Command) {
-    if matches!(command_to_run, Command::Serve(_) | Command::Demo(_)) {
+/// Prints a warning for each `PETSTORE_` variable that no option reads, which is probably misspelled.
+/// `serve` logs these warnings instead, and `demo` ignores all variables.
+fn print_unknown_variables(chosen_command: &Command) {
+    if matches!(chosen_command, Command::Serve(_) | Command::Demo(_)) {
         return;
     }
     for warning in variables::unknown_variable_warnings(command()) {
@@ -156,10 +156,10 @@ fn print_unknown_variables(command_to_run: &Command) {
 }
 
 impl Command {
-    /// Runs the command. Returns the exit code of the process.
+    /// Runs the command, and returns the exit code of the process.
     fn run(self) -> anyhow::Result<ExitCode> {
         match self {
-            // An import that rejects rows has an exit code of its own.
+            // An import that rejects rows succeeds with an exit code of its own.
             Self::Import(import) => return import.run(),
             Self::Serve(serve) => serve.run(variables::unknown_variable_warnings(command())),
             Self::Demo(demo) => demo.run(),
@@ -182,15 +182,16 @@ impl Command {
     }
 }
 
-/// Prints an error on one line. Returns its exit code.
-fn failure(error: &anyhow::Error) -> ExitCode {
-    // The message of a database can have several lines.
+/// Prints an error on one line, and returns its exit code.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    // The error message of a database can have several lines.
     print_message(&format!("error: {}", chain(error.as_ref())).replace('\n', " "));
     exit_status(error).into()
 }
 
-/// Prints the help if the user requested it, and otherwise what is wrong with the arguments. Returns the exit code.
-fn invalid_arguments(error: &clap::Error) -> ExitCode {
+/// Handles an error of clap, and returns the exit code. clap also reports a request for the help or for
+/// the version as an error; then this prints the requested text.
+fn handle_clap_error(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -202,8 +203,8 @@ fn invalid_arguments(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// Returns one line about invalid arguments: the first paragraph of clap's message, which says what is wrong, and a
-/// tip.
+/// Returns a line about invalid arguments: the first paragraph of clap's message, which says what is
+/// wrong, and a tip, joined by a semicolon.
 fn argument_problem(error: &clap::Error) -> String {
     let text = error.to_string();
     let first_paragraph: Vec<&str> = text
@@ -212,7 +213,7 @@ fn argument_problem(error: &clap::Error) -> String {
         .take_while(|line| !line.is_empty())
         .collect();
     let mut problem = first_paragraph.join(" ");
-    if let Some(tip) = own_tip(error) {
+    if let Some(tip) = tip_for_mistake(error) {
         problem.extend(["; ", &tip]);
     } else {
         let mut has_tip = false;
@@ -232,22 +233,23 @@ fn argument_problem(error: &clap::Error) -> String {
     problem
 }
 
-/// Returns a tip for a frequent mistake, if clap has no tip for it, or a wrong one.
-fn own_tip(error: &clap::Error) -> Option<String> {
-    let text = |kind| error.get(kind).map(ToString::to_string);
+/// Returns a tip for a frequent mistake for which clap has no tip, or a misleading one.
+fn tip_for_mistake(error: &clap::Error) -> Option<String> {
+    let context_text = |kind| error.get(kind).map(ToString::to_string);
+    // A scope of the store area without its prefix, such as `admin` for `store:admin`.
     if let Some(ContextValue::Strings(valid_values)) = error.get(ContextKind::ValidValue) {
-        let scope = format!("store:{}", text(ContextKind::InvalidValue)?);
+        let scope = format!("store:{}", context_text(ContextKind::InvalidValue)?);
         return valid_values
             .contains(&scope)
             .then(|| format!("perhaps {scope}"));
     }
-    if text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
+    if context_text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
         return Some("perhaps petstore serve".to_owned());
     }
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let unknown_argument = text(ContextKind::InvalidArg)?;
+    let unknown_argument = context_text(ContextKind::InvalidArg)?;
     let command = env::args().nth(1)?;
     Some(match &*unknown_argument {
         "--port" | "-p" if command == "serve" => {

@@ -18,13 +18,13 @@ use super::{args::BaseUrlArgs, values};
 ))]
 pub(super) struct Openapi {
     /// Print the document of the store area instead of the contract
-    #[arg(long, env = "PETSTORE_OPENAPI_STORE", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_OPENAPI_STORE", value_parser = values::boolean)]
     store: bool,
 
     /// The format of the document
     #[arg(
         long,
-        value_parser = values::word(&Format::ALL),
+        value_parser = values::one_of(&Format::ALL),
         env = "PETSTORE_OPENAPI_FORMAT",
         default_value_t = Format::Yaml
     )]
@@ -39,6 +39,7 @@ pub(super) struct Openapi {
 }
 
 impl Openapi {
+    /// Prints the document.
     pub(super) fn run(self) -> anyhow::Result<()> {
         self.base_urls.check()?;
         let BaseUrlArgs {
@@ -74,6 +75,7 @@ pub(super) struct Completions {
 }
 
 impl Completions {
+    /// Prints the completion script for `command`, the definition of the command line.
     pub(super) fn run(self, mut command: clap::Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
         generate(self.shell, &mut command, "petstore", &mut script);

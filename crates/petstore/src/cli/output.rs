@@ -1,4 +1,4 @@
-//! The output of commands.
+//! The output of commands: messages, results, tables and progress bars.
 
 use std::{
     borrow::Cow,
@@ -20,15 +20,13 @@ pub(super) fn counted(count: u64, thing: &str) -> String {
     }
 }
 
-/// Writes a line for the user to standard error. If this fails, the command
-/// continues.
+/// Writes a line for the user to standard error. A failure is ignored, so that the command continues.
 pub(super) fn print_message(line: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
-/// Makes a text safe to print that may quote a file, a database or the command line.
-/// Escapes control characters, and characters that change the direction of text, in
-/// the form that JSON uses (`\u001b`).
+/// Escapes a text that may quote a file, a database or the command line, so that it is safe to print on a
+/// terminal. Control characters and bidirectional formatting characters are escaped as in JSON: `\u001b`.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| {
         c.is_control()
@@ -48,7 +46,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     visible_text.into()
 }
 
-/// Returns a table with aligned columns; its first row is the heading.
+/// Renders a table with aligned columns. The first row is the heading.
 pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         rows.iter()
@@ -68,23 +66,25 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Writes the lines of a result to standard output. It is not an error if the reader
-/// closes the pipe early.
+/// Writes the lines of a result to standard output, escaped. It is not an error if the reader closes
+/// the pipe early, as `head` does.
 pub(super) fn print(result: &str) -> anyhow::Result<()> {
     let lines: Vec<_> = result.split('\n').map(visible).collect();
     match print_all(&lines.join("\n")) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
-        done => done,
+        outcome => outcome,
     }
 }
 
+/// Whether an error means that the reader of the output has closed the pipe.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref()
         .is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a result that must not be lost to standard output.
+/// Writes a result that must not be lost, such as a new key, to standard output. Fails if not all of it
+/// is written.
 pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(result.as_bytes())
@@ -92,67 +92,70 @@ pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
         .context(NOT_WRITTEN)
 }
 
-/// A reason for a result that is not complete.
+/// The error message for an incomplete result.
 pub(super) const NOT_WRITTEN: &str = "cannot write to standard output";
 
-/// The number of steps between two updates of the bar.
-const EVERY: u64 = 4096;
+/// The number of steps between two updates of a progress bar, which are slow compared with a step.
+const STEPS_PER_UPDATE: u64 = 4096;
 
-/// A bar on standard error, with the rate and the time left. Hidden if standard error
-/// is not a terminal.
+/// A progress bar on standard error, with the rate and the time left. Hidden if standard error is not a
+/// terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
-    done: u64,
+    step_count: u64,
 }
 
 impl Progress {
-    /// Counts animals, up to `total`.
-    pub(super) fn of_animals(what: &'static str, total: u64) -> Self {
+    /// Returns a bar that counts animals, up to `total`.
+    pub(super) fn of_animals(message: &'static str, total: u64) -> Self {
         Self::new(
-            what,
+            message,
             total,
             "{human_pos} of {human_len} animals, {per_sec}, {eta} left",
         )
     }
 
-    /// Counts bytes, up to `total`.
-    pub(super) fn of_bytes(what: &'static str, total: u64) -> Self {
+    /// Returns a bar that counts bytes, up to `total`.
+    pub(super) fn of_bytes(message: &'static str, total: u64) -> Self {
         Self::new(
-            what,
+            message,
             total,
             "{bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
         )
     }
 
+    /// Returns a bar that is never visible.
     pub(super) fn hidden() -> Self {
         Self {
             bar: ProgressBar::hidden(),
-            done: 0,
+            step_count: 0,
         }
     }
 
-    fn new(what: &'static str, total: u64, numbers: &str) -> Self {
+    fn new(message: &'static str, total: u64, position_template: &str) -> Self {
         // The bar hides itself if there is no terminal.
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr())
             .with_finish(ProgressFinish::AndClear)
-            .with_message(what);
-        if let Ok(style) = ProgressStyle::with_template(&format!("{{msg}} {{wide_bar}} {numbers}"))
+            .with_message(message);
+        if let Ok(style) =
+            ProgressStyle::with_template(&format!("{{msg}} {{wide_bar}} {position_template}"))
         {
             bar.set_style(style);
         }
-        Self { bar, done: 0 }
+        Self { bar, step_count: 0 }
     }
 
-    /// Counts a step; `position` maps the number of steps to the position of the bar.
+    /// Counts a step. `position` returns the position of the bar for the number of steps so far.
     pub(super) fn step(&mut self, position: impl FnOnce(u64) -> u64) {
-        self.done += 1;
-        if self.done.is_multiple_of(EVERY) {
-            self.bar.set_position(position(self.done));
+        self.step_count += 1;
+        if self.step_count.is_multiple_of(STEPS_PER_UPDATE) {
+            self.bar.set_position(position(self.step_count));
         }
     }
 
+    /// Counts an animal.
     pub(super) fn animal(&mut self) {
-        self.step(|done| done);
+        self.step(|step_count| step_count);
     }
 
     /// Hides the bar while `print` writes to standard error.

@@ -22,7 +22,7 @@ pub(super) use self::options::ConsoleUrlArgs;
 use self::options::{ConsoleArgs, StoreArgs, WindowArgs};
 use super::management::{Reserve, ReservedAddress};
 
-/// The options for pages.
+/// The options for the pages.
 #[derive(Debug, Args)]
 pub(super) struct PagesArgs {
     #[command(flatten)]
@@ -34,13 +34,13 @@ pub(super) struct PagesArgs {
     #[command(flatten)]
     window: WindowArgs,
 
-    /// The link that signs in at once. Only `petstore demo` has one.
+    /// The digest of the link that signs in at once. Only `petstore demo` sets it.
     #[arg(skip)]
     pub(super) demo_link: Option<TokenDigest>,
 }
 
-/// An address or a listener for the console and for the window, and the style sheet of the window. `A` is first a
-/// reserved address, then a listener.
+/// What the console and the window listen on, and the style sheet of the window. `A` is a reserved
+/// address before the service listens, and a listener afterwards.
 pub(super) struct Pages<A> {
     console: Option<A>,
     window: Option<A>,
@@ -59,14 +59,15 @@ pub(super) struct PageParts {
     pub(super) deployment: Deployment,
 }
 
-/// The addresses of the pages in a browser.
+/// The URLs at which browsers reach the pages.
 pub(super) struct Urls {
     pub(super) console: Option<String>,
     pub(super) window: Option<String>,
 }
 
 impl PagesArgs {
-    /// Returns how the database is opened. In a new database, the labels of the fields have the language of the option.
+    /// Returns the mode in which the service opens the database. In a new database, the fields get
+    /// labels in the language of the option.
     pub(super) fn open_mode(&self) -> OpenMode {
         let language = self.store.language.unwrap_or(Language::English);
         OpenMode::CreateLabelled(languages::field_labels(language))
@@ -77,12 +78,12 @@ impl PagesArgs {
         self.console.provider.provider()
     }
 
-    /// Reads the style sheet.
+    /// Reads the style sheet of the window, if there is one.
     pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
         self.window.style()
     }
 
-    /// Reserves the addresses with `reserve`.
+    /// Reserves the addresses of the pages with `reserve`.
     pub(super) fn reserve(
         &self,
         style: Option<Style>,
@@ -115,19 +116,19 @@ impl PagesArgs {
         })
     }
 
-    /// Returns the URLs at which browsers reach the listeners.
+    /// Returns the URLs at which browsers reach these listeners.
     pub(super) fn urls(&self, listeners: &Listeners, has_tls: bool) -> Urls {
-        let console_settings = self.console.url.listener_settings();
-        let window_settings = self.window.listener_settings();
+        let console_listener_settings = self.console.url.listener_settings();
+        let window_listener_settings = self.window.listener_settings();
         Urls {
             console: local_address(listeners.console.as_ref())
-                .map(|address| console_settings.url_of(address, has_tls)),
+                .map(|address| console_listener_settings.url_for(address, has_tls)),
             window: local_address(listeners.window.as_ref())
-                .map(|address| window_settings.url_of(address, has_tls)),
+                .map(|address| window_listener_settings.url_for(address, has_tls)),
         }
     }
 
-    /// Serves the pages, within the limits of clients, until `stop` completes.
+    /// Serves the console and the window, with the limits for clients, until `stop` completes.
     pub(super) async fn run(
         &self,
         listeners: Listeners,
@@ -136,7 +137,7 @@ impl PagesArgs {
         stop: impl Future<Output = ()> + Clone + Send,
     ) {
         let window_url = self.urls(&listeners, parts.tls.is_some()).window;
-        let console_settings = self.console_settings(&parts, limits, window_url.clone());
+        let console_settings = self.settings_for_console(&parts, limits, window_url.clone());
         let window_settings = WindowSettings {
             url: window_url.unwrap_or_default(),
             store: self.store_options(),
@@ -157,7 +158,7 @@ impl PagesArgs {
     }
 
     /// Returns the settings of the console. `window_url` is the URL of the window, if there is one.
-    fn console_settings(
+    fn settings_for_console(
         &self,
         parts: &PageParts,
         limits: &Limits,
@@ -175,7 +176,7 @@ impl PagesArgs {
         }
     }
 
-    /// Returns the values that the store has where its profile has none.
+    /// Returns the facts about the store from the options, which apply where its profile has none.
     pub(super) fn store_options(&self) -> StoreOptions {
         StoreOptions {
             name: self.store.store_name.clone(),
@@ -188,7 +189,7 @@ impl PagesArgs {
 }
 
 impl Listeners {
-    /// Makes `edge` also count the requests for the pages.
+    /// Adds the routes of the pages to `edge`, so that it counts their requests by route.
     pub(super) fn with_routes(&self, mut edge: Edge) -> Edge {
         if self.console.is_some() {
             edge = console::with_routes(edge);
@@ -200,12 +201,12 @@ impl Listeners {
     }
 }
 
-/// Returns the address of a listener, if there is one.
+/// Returns the address on which a listener listens, if there is a listener.
 fn local_address(listener: Option<&TcpListener>) -> Option<SocketAddr> {
     listener?.local_addr().ok()
 }
 
-/// Serves the console at its listener, if it has one, until `stop` completes.
+/// Serves the console until `stop` completes. Returns at once without a listener.
 async fn serve_console(
     listener: Option<TcpListener>,
     parts: &PageParts,
@@ -227,7 +228,7 @@ async fn serve_console(
     server::serve(listener, parts.tls.clone(), handler, limits, Box::pin(stop)).await;
 }
 
-/// Serves the window at its listener, if it has one, until `stop` completes.
+/// Serves the window until `stop` completes. Returns at once without a listener.
 async fn serve_window(
     listener: Option<TcpListener>,
     parts: &PageParts,

@@ -1,4 +1,4 @@
-//! The files of photos, as commands copy and check them.
+//! Copies and checks the files of photos, for commands.
 
 use std::{
     fmt::Display,
@@ -20,9 +20,9 @@ use petstore_domain::{
 use petstore_photos::{self as photos, CopiedPhotos, Folder, MAX_COPIES_AT_ONCE, PhotoStorage};
 use petstore_system::owner::FileOwner;
 
-use super::runtime::Waiting;
+use super::runtime::BlockingRuntime;
 
-/// The suffix of the folder with the photos of a backup, after the name of the backup.
+/// The suffix of the folder with the photos of a backup.
 const BACKUP_FOLDER_SUFFIX: &str = ".photos";
 
 /// Returns the path of the folder with the photos of a backup: `petstore.db.photos` for `petstore.db`.
@@ -32,15 +32,16 @@ pub(super) fn backup_folder_path(backup: &Path) -> PathBuf {
     path.into()
 }
 
-/// A folder with the photos of a backup, ordered by the time of its last change.
+/// A folder with the photos of a backup. Folders are ordered by the times at which they were last modified.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct BackupFolder {
-    changed_at: SystemTime,
+    modified_at: SystemTime,
     path: PathBuf,
 }
 
 impl BackupFolder {
-    /// Returns the folder at an entry; `None` if it is not a folder of photos of this user.
+    /// Returns the folder at a directory entry; `None` if it is not a folder of photos, or belongs to
+    /// another user.
     fn from_entry(entry: &fs::DirEntry, user: u32) -> Option<Self> {
         let path = entry.path();
         let name = path.as_os_str().as_encoded_bytes();
@@ -51,13 +52,13 @@ impl BackupFolder {
         if !metadata.is_dir() || metadata.uid() != user {
             return None;
         }
-        let changed_at = metadata.modified().ok()?;
-        Some(Self { changed_at, path })
+        let modified_at = metadata.modified().ok()?;
+        Some(Self { modified_at, path })
     }
 }
 
-/// Opens the storage for the photos of a new backup, whose photos are now at `source`. The storage shares files with the
-/// backups next to it that belong to the same user, first with the newest.
+/// Opens the folder for the photos of a new backup, which are copied from `source`. To save space, the
+/// folder shares files with the backups of the same user next to it, preferring the newest.
 pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Result<PhotoStorage> {
     let user = backup.metadata()?.uid();
     let backup_path = Path::new(".").join(backup);
@@ -73,8 +74,9 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
     }
     folders.sort_unstable_by(|left, right| right.cmp(left));
 
-    // The photos of a service are not a backup, whatever the name of their folder is.
-    let shared_paths = folders
+    // Files are not shared with the photos of a service, even if their folder has the name of a folder
+    // of a backup.
+    let link_sources = folders
         .into_iter()
         .map(|folder| folder.path)
         .filter(|path| !PhotoStorage::from(Folder::new(path.clone())).is_same_as(source))
@@ -82,19 +84,19 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
     let owner = FileOwner::for_file(backup);
     Ok(Folder::new(backup_folder_path(backup))
         .with_owner(owner)
-        .with_link_sources(shared_paths)
+        .with_link_sources(link_sources)
         .into())
 }
 
-/// Copies the files of the photos of a database into another storage, except the files that it has. Fails
-/// with this advice if some files are in neither storage.
+/// Copies the files of the photos of a database to another storage, except the files that are already
+/// there, and prints how many. Fails with `advice` if some files are in neither storage.
 pub(super) fn copy_all(
     source: PhotoStorage,
     destination: PhotoStorage,
     photos: &[PhotoId],
     advice: &str,
 ) -> anyhow::Result<()> {
-    // Without photos, no thread is started.
+    // Without photos, there is no need for a runtime and its thread.
     if photos.is_empty() {
         return Ok(());
     }
@@ -119,24 +121,25 @@ pub(super) fn copy_all(
     Ok(())
 }
 
+/// Returns a number of photos, such as `2 photos`.
 fn counted_photos(count: u64) -> impl Display {
     super::output::counted(count, "photo")
 }
 
-/// Copies the files of photos, like [`Place::copy_all_from`].
+/// Copies the files of photos, like [`PhotoStorage::copy_all_from`], and blocks until they are copied.
 pub(super) fn copy_files(
     source: PhotoStorage,
     destination: PhotoStorage,
     photos: &[PhotoId],
 ) -> io::Result<CopiedPhotos> {
     let photos = photos.to_vec();
-    Waiting::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
+    BlockingRuntime::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
 }
 
-/// Returns a line about a storage that several databases use; `None` if only one does.
+/// Returns a line that warns of a storage that several databases use; `None` if at most one uses it.
 pub(super) fn shared_storage_line(storage: &Arc<PhotoStorage>) -> anyhow::Result<Option<String>> {
     let storage = Arc::clone(storage);
-    let marks = Waiting::new()?.wait(async move { storage.marks().await })?;
+    let marks = BlockingRuntime::new()?.wait(async move { storage.marks().await })?;
     if marks.len() <= 1 {
         return Ok(None);
     }
@@ -147,17 +150,29 @@ pub(super) fn shared_storage_line(storage: &Arc<PhotoStorage>) -> anyhow::Result
     )))
 }
 
-/// The number of problems with files that a command prints.
+/// The maximum number of problems with files that a command prints.
 const MAX_PRINTED_PROBLEMS: u64 = 100;
 
 /// The problems with the files of the photos of a database.
 #[derive(Default)]
 pub(super) struct FileProblems {
-    /// The first problems, a line for each, and the number of the remaining ones.
+    /// A line for each of the first problems, and one with the number of further problems.
     pub(super) lines: Vec<String>,
     pub(super) problem_count: u64,
     /// The number of photos that the database has.
     pub(super) photo_count: u64,
+}
+
+impl FileProblems {
+    /// Adds a problem with a file of a photo of an animal.
+    fn add(&mut self, pet: PetId, file: PhotoFile, problem: &str) {
+        self.problem_count += 1;
+        if self.problem_count <= MAX_PRINTED_PROBLEMS {
+            let name = file.name();
+            let line = format!("animal {pet}: the file {name} of a photo {problem}");
+            self.lines.push(line);
+        }
+    }
 }
 
 /// A photo of an animal.
@@ -166,7 +181,8 @@ struct PetPhoto {
     photo: PhotoId,
 }
 
-/// Checks the files of all photos of a database. Checks nothing without a storage.
+/// Checks the files of all photos of a database, and also their content if `decodes_content` is set.
+/// Without a storage, only counts the photos.
 pub(super) fn find_problems(
     database: &DatabaseUrl,
     storage: Option<&Arc<PhotoStorage>>,
@@ -181,7 +197,7 @@ pub(super) fn find_problems(
         return Ok(problems);
     };
 
-    let waiting = Waiting::new()?;
+    let runtime = BlockingRuntime::new()?;
     for chunk in photos.chunks(MAX_COPIES_AT_ONCE) {
         let files: Vec<(PetId, PhotoFile)> = chunk
             .iter()
@@ -190,15 +206,11 @@ pub(super) fn find_problems(
         let checks = files
             .iter()
             .map(|&(_, file)| file_problem(Arc::clone(storage), file, decodes_content));
-        let file_problems = waiting.wait(try_join_all(checks))?;
+        let file_problems = runtime.wait(try_join_all(checks))?;
 
         for ((pet, file), problem) in files.iter().zip(file_problems) {
-            let Some(problem) = problem else { continue };
-            problems.problem_count += 1;
-            if problems.problem_count <= MAX_PRINTED_PROBLEMS {
-                let name = file.name();
-                let line = format!("animal {pet}: the file {name} of a photo {problem}");
-                problems.lines.push(line);
+            if let Some(problem) = problem {
+                problems.add(*pet, *file, problem);
             }
         }
     }
@@ -211,7 +223,7 @@ pub(super) fn find_problems(
     Ok(problems)
 }
 
-/// Returns the photos of all animals of a database.
+/// Reads the photos of all animals of a database.
 fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     let mut photos = Vec::new();
     databases::snapshot(database)?.visit_resources(&mut |resource| {

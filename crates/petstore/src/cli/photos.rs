@@ -13,10 +13,10 @@ use url::Url;
 
 use super::{args::BadSetting, photo_files::backup_folder_path, values};
 
-/// The longest time for one request to a bucket.
+/// The time limit for one request to a bucket.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 
-/// The storage of photos.
+/// The option for the storage of photos.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct PhotoArgs {
@@ -26,7 +26,7 @@ pub(super) struct PhotoArgs {
     pub(super) photos: Option<StorageSetting>,
 }
 
-/// The photos of a service.
+/// The options for the photos of a service.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct ServicePhotoArgs {
@@ -64,7 +64,7 @@ pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
         return Ok(StorageSetting::Bucket(url));
     }
 
-    // These texts are more likely a mistake than the name of a folder.
+    // These texts are more likely to be mistakes than names of folders.
     let lower_case = text.to_ascii_lowercase();
     if matches!(&*lower_case, "off" | "no" | "none") {
         return Err(format!("write off for no photos, or ./{text} for a folder"));
@@ -77,8 +77,8 @@ pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
     Ok(StorageSetting::Folder(text.into()))
 }
 
-/// Opens the storage of the photos of a database; returns `None` if photos are off. `option` names the
-/// setting in an error.
+/// Opens the storage of the photos of a database; returns `None` if photos are off. Errors name the
+/// `option` that sets it.
 pub(super) fn open_storage(
     setting: Option<&StorageSetting>,
     option: &str,
@@ -102,7 +102,8 @@ pub(super) fn open_storage(
     }
 }
 
-/// Returns a folder of photos. Its files get the owner of the SQLite file; over PostgreSQL, the owner of the folder.
+/// Returns a folder for photos. Its files get the owner of the SQLite file, or over PostgreSQL, the
+/// owner of the folder.
 fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
     let owner = match database {
         DatabaseUrl::Sqlite(file) => FileOwner::for_file(file),
@@ -111,7 +112,8 @@ fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
     Folder::new(path).with_owner(owner).into()
 }
 
-/// Returns the variables of this process whose names and values are UTF-8. The settings of a bucket are among them.
+/// Returns the environment variables of this process, which include the settings of a bucket. Leaves
+/// out those that are not UTF-8.
 pub(super) fn variables() -> Vec<(String, String)> {
     let mut variables = Vec::new();
     for (name, value) in env::vars_os() {
@@ -124,10 +126,10 @@ pub(super) fn variables() -> Vec<(String, String)> {
     variables
 }
 
-/// The variable that names the storage of photos.
+/// The environment variable of `--photos`.
 const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 
-/// Whether this command has an argument with this name, such as `--photos` in `--photos=PLACE`.
+/// Whether the command line has this option, as `--photos PLACE` or as `--photos=PLACE`.
 fn has_argument(name: &str) -> bool {
     env::args_os().any(|argument| {
         let remainder = argument
@@ -138,8 +140,8 @@ fn has_argument(name: &str) -> bool {
 }
 
 impl PhotoArgs {
-    /// Returns the storage that a variable names, if an argument names the database. The variable is then perhaps about
-    /// another database.
+    /// Returns the storage that `PETSTORE_PHOTOS` names, if an argument names the database. The
+    /// variable may then be meant for another database.
     pub(super) fn place_of_another_database(&self) -> Option<String> {
         let is_from_variable = env::var_os(PHOTOS_VARIABLE).is_some() && !has_argument("--photos");
         if !is_from_variable || !has_argument("--database") {
@@ -152,7 +154,7 @@ impl PhotoArgs {
         }
     }
 
-    /// Refuses to write to the storage of photos of another database.
+    /// Fails if the storage may be the one of another database, so that a command does not write to it.
     pub(super) fn refuse_place_of_another_database(&self) -> Result<(), BadSetting> {
         let Some(storage) = self.place_of_another_database() else {
             return Ok(());
@@ -168,8 +170,9 @@ impl PhotoArgs {
         open_storage(self.photos.as_ref(), "--photos", database)
     }
 
-    /// Opens the storage for a command that only reads photos; returns `None` if photos are off. Without a setting, the
-    /// storage of a backup is the folder that `petstore backup` made next to it.
+    /// Opens the storage for a command that only reads photos; returns `None` if photos are off. If
+    /// `--photos` is not set and the database is a backup, this is the folder that `petstore backup`
+    /// made next to it.
     pub(super) fn open_to_read(
         &self,
         database: &DatabaseUrl,
@@ -185,8 +188,9 @@ impl PhotoArgs {
         self.open(database)
     }
 
-    /// Opens the storage for a service; returns `None` if photos are off. Fails if a setting names a storage that cannot
-    /// be used, unless a bucket is only unavailable now. The service makes a folder that is missing.
+    /// Opens the storage for a service, and creates a folder that is missing; returns `None` if photos
+    /// are off. Fails if a storage that is explicitly set cannot be used. A bucket that is only
+    /// unavailable now is logged instead, and so is a default storage.
     async fn open_for_service(
         &self,
         database: &DatabaseUrl,
@@ -224,7 +228,7 @@ impl ServicePhotoArgs {
         Ok(())
     }
 
-    /// Returns the maker of photos, which also reads their files.
+    /// Opens the storage, and returns the service that makes photos and reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
         let storage = self.storage.open_for_service(database).await?;
         let random = super::runtime::random();

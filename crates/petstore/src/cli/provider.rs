@@ -37,8 +37,8 @@ pub(super) struct ProviderArgs {
     )]
     client_secret_file: Option<PathBuf>,
 
-    /// The scopes for which the provider is asked, such as "openid profile email roles"; by default "openid profile
-    /// email", and groups if the provider has it
+    /// The scopes for which the provider is asked, such as "openid profile email roles"; by default
+    /// "openid profile email", and groups if the provider has it
     #[arg(long = "oidc-scope", value_name = "SCOPES", env = "PETSTORE_OIDC_SCOPE", requires = "issuer", value_parser = parse_scope)]
     scope: Option<String>,
 
@@ -53,16 +53,17 @@ pub(super) struct ProviderArgs {
     role: Vec<RoleRules>,
 
     /// The staff signs in only at the OpenID provider, and not with passwords
-    #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::switch)]
+    #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::boolean)]
     only: bool,
 
     /// Lead to the OpenID provider without a page with a button in between
-    #[arg(long = "oidc-redirect", env = "PETSTORE_OIDC_REDIRECT", value_parser = values::switch)]
+    #[arg(long = "oidc-redirect", env = "PETSTORE_OIDC_REDIRECT", value_parser = values::boolean)]
     redirect: bool,
 }
 
 impl ProviderArgs {
-    /// Returns the provider, if there is one. Fails if the file with the secret cannot be read.
+    /// Returns the provider, if one is configured. Reads the file with the client secret, and fails if
+    /// it cannot.
     pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
         let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
             if self.only || self.redirect {

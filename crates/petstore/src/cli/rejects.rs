@@ -1,4 +1,4 @@
-//! The file of rejected rows, in which a user can correct them.
+//! The file of the rows that an import rejects, in which a user can correct them.
 
 use std::{
     fs::{self, File},
@@ -11,8 +11,8 @@ use petstore_formats::files::{InvalidRow, RawRow};
 
 use super::{args::BadSetting, output::visible};
 
-/// A file with the header `line,column,reason,row`. Dropping it removes the file, unless
-/// `keep` was called.
+/// A CSV file with the header `line,column,reason,row`. Dropping this deletes the file, unless `keep`
+/// was called.
 pub(super) struct Rejects {
     path: PathBuf,
     writer: csv::Writer<File>,
@@ -20,8 +20,8 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Creates the file. It must not exist yet, because it could be a file that the user
-    /// needs, such as the one with the animals.
+    /// Creates the file. Fails if it exists, because it could be a file that the user needs, such as
+    /// the one with the animals.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let file_name = path.display();
         let file = File::create_new(path).map_err(|error| {
@@ -51,28 +51,32 @@ impl Rejects {
         ])
     }
 
+    /// Flushes the rows to disk.
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
         let result = self
             .writer
             .flush()
             .and_then(|()| self.writer.get_ref().sync_all());
-        self.in_context(result)
+        self.with_file_context(result)
     }
 
+    /// Keeps the file, and returns its path.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         self.path.clone()
     }
 
+    /// Writes a record of the CSV file.
     fn write_record<'f>(
         &mut self,
         record: impl IntoIterator<Item = &'f [u8]>,
     ) -> anyhow::Result<()> {
         let result = self.writer.write_record(record).map_err(io::Error::from);
-        self.in_context(result)
+        self.with_file_context(result)
     }
 
-    fn in_context(&self, result: io::Result<()>) -> anyhow::Result<()> {
+    /// Adds the name of the file to the error of a write.
+    fn with_file_context(&self, result: io::Result<()>) -> anyhow::Result<()> {
         result
             .with_context(|| format!("nothing was imported: cannot write {}", self.path.display()))
     }

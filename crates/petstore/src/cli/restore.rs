@@ -29,11 +29,11 @@ use crate::backups;
 /// Replace the database with a copy that `petstore backup` or the service made
 ///
 /// Stop the service first. SRC is a copy that `petstore backup` made, or a backup that the service
-/// made, under any name, or the place of those: then it is the newest one. The command checks the whole copy before it
-/// replaces the database, and does not change SRC. If it is interrupted at any moment, the database is the
-/// complete old one or the complete new one. The files of photos come back, from SRC.photos or from the
-/// place; the command fails if it does not find all. The database must be a SQLite file; for PostgreSQL, use
-/// `pg_restore`.
+/// made, under any name, or the place of those: then it is the newest one. The command checks the whole
+/// copy before it replaces the database, and does not change SRC. If it is interrupted at any moment,
+/// the database is the complete old one or the complete new one. The files of photos come back, from
+/// SRC.photos or from the place; the command fails if it does not find all. The database must be a
+/// SQLite file; for PostgreSQL, use `pg_restore`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -86,7 +86,7 @@ impl Restore {
         self.restore_photos(photo_folder.into(), &photos)
     }
 
-    /// Restores a backup that the service made.
+    /// Restores a backup that a service made, from its storage.
     fn restore(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
         let backup = backups.select(SystemClock.now())?;
         let time = backup.time;
@@ -100,8 +100,8 @@ impl Restore {
         self.restore_photos(backups.storage.photos, &photos)
     }
 
-    /// Restores a backup that the service made, and that has another name now. Its photos are in the folder `photos` next to
-    /// it, unless they have a folder of their own.
+    /// Restores a backup that a service made and somebody has renamed. Its photos are in its own
+    /// folder, such as `backup.gz.photos` for `backup.gz`, or else in the folder `photos` next to it.
     fn restore_renamed(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
         let name = backup.display().to_string();
         let message = format!("cannot read {name}");
@@ -121,7 +121,7 @@ impl Restore {
         self.restore_photos(Folder::new(photo_folder).into(), &photos)
     }
 
-    /// Prints what is restored. Fails if there is a database that this command may not replace.
+    /// Announces which backup is restored. Fails if the database exists and the command may not replace it.
     fn announce(&self, backup: &str, length: u64, database: &Path) -> anyhow::Result<()> {
         let exists = database.symlink_metadata().is_ok();
         if exists && !self.force {
@@ -133,8 +133,9 @@ impl Restore {
         super::output::print(&format!("Restoring {backup} ({size}) to {url}\n"))
     }
 
-    /// Unpacks a backup next to the database, and replaces the database with it. Returns the photos that
-    /// the database needs. If the backup is damaged, the error contains `advice`.
+    /// Unpacks a backup to a temporary file next to the database, and replaces the database with it.
+    /// Returns the photos that the database needs. If the backup is damaged, the error contains
+    /// `advice`.
     fn unpack_and_replace(
         &self,
         database: &Path,
@@ -160,7 +161,7 @@ impl Restore {
             })
     }
 
-    /// Makes an empty file in the folder of the database.
+    /// Creates a temporary file in the folder of the database.
     fn temporary_file(&self, database: &Path) -> anyhow::Result<NamedTempFile> {
         let url = &self.database.database;
         let path = Path::new(".").join(database);
@@ -170,8 +171,8 @@ impl Restore {
             .with_context(|| format!("cannot write next to {url}"))
     }
 
-    /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns the photos that
-    /// the database needs.
+    /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns the
+    /// photos that the database needs.
     fn replace(
         &self,
         source: &Path,
@@ -190,7 +191,7 @@ impl Restore {
         copy.make()
     }
 
-    /// Copies the files of photos from the place of the backup, unless photos are off.
+    /// Copies the files of photos from the backup to the storage of the service, unless photos are off.
     fn restore_photos(&self, source: PhotoStorage, photos: &[PhotoId]) -> anyhow::Result<()> {
         match self.photos.open(&self.database.database)? {
             Some(storage) => photo_files::copy_all(source, storage, photos, "put them there"),
@@ -199,11 +200,12 @@ impl Restore {
     }
 }
 
+/// Returns the error for a damaged backup.
 fn damaged_backup(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
     anyhow!("{backup} is damaged ({reason}) and was not restored; {advice}")
 }
 
-/// Checks that the folder of the new database is there.
+/// Checks that the folder of the new database exists.
 fn check_folder(database: &Path) -> Result<(), BadSetting> {
     match database.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
@@ -217,10 +219,10 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
     }
 }
 
-/// Whether the file begins as gzip does. A file that cannot be read does not; the error shows when the file is
-/// copied.
+/// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be read:
+/// the command fails with its error when it copies the file.
 fn is_compressed(path: &Path) -> bool {
-    // A pipe would block the command.
+    // Opening a pipe would block the command.
     if !path.is_file() {
         return false;
     }

@@ -1,5 +1,5 @@
-//! A process and the system: the runtime for the operations of a command, their randomness,
-//! the reports to systemd, and the limit of file sizes.
+//! What a process needs from the system: a runtime for asynchronous operations, randomness, signals,
+//! notifications of systemd, and the detection of writes beyond the limit of file sizes.
 
 use std::{
     env,
@@ -29,21 +29,23 @@ use tokio::{
 };
 use tracing::{error, warn};
 
-/// Runs the operations of a command.
+/// Runs the asynchronous work of a command to completion.
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    // Boxed, so that the runtime is compiled once for all commands.
+    // Boxed, so that `Runtime::block_on` is compiled once and not for each command.
     let work: LocalBoxFuture<'_, _> = Box::pin(work);
     let result = runtime.block_on(work);
-    // A host name lookup that takes long must not delay the exit.
+    // A slow host name lookup must not delay the exit.
     runtime.shutdown_background();
     result
 }
 
-/// Runs operations for code that blocks, also within another runtime.
-pub(super) struct Waiting(Runtime);
+/// A runtime on a thread of its own, on which blocking code can wait for asynchronous work, even code
+/// that runs within another runtime.
+pub(super) struct BlockingRuntime(Runtime);
 
-impl Waiting {
+impl BlockingRuntime {
+    /// Starts the runtime and its thread.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self(
             Builder::new_multi_thread()
@@ -53,54 +55,57 @@ impl Waiting {
         ))
     }
 
-    /// Waits for an operation.
+    /// Runs `work` on the runtime, and blocks the calling thread until it completes.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = io::Result<T>> + Send + 'static,
     ) -> io::Result<T> {
-        let (done, result) = mpsc::sync_channel(1);
-        self.0.spawn(async move { done.send(work.await) });
-        result.recv().map_err(io::Error::other)?
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.0.spawn(async move { sender.send(work.await) });
+        receiver.recv().map_err(io::Error::other)?
     }
 }
 
-/// Randomness for keys and request ids, from the operating system.
+/// Returns a random number generator for keys and request ids, with a seed from the operating system.
 #[expect(clippy::disallowed_methods, reason = "the only source of randomness")]
 pub(super) fn random() -> StdRng {
     rand::make_rng()
 }
 
-/// Sends the `state` of the service, such as `READY=1`, to systemd (`Type=notify`, `sd_notify(3)`), in
-/// one datagram to the socket that `NOTIFY_SOCKET` names. Does nothing without it.
+/// Notifies systemd of the `state` of the service, such as `READY=1` (`Type=notify`, `sd_notify(3)`),
+/// by a datagram to the socket that `NOTIFY_SOCKET` names. Does nothing if the variable is not set.
 pub(super) async fn notify(state: &str) {
     let Some(socket) = env::var_os("NOTIFY_SOCKET") else {
         return;
     };
-    if let Err(error) = send(&socket, state).await {
+    if let Err(error) = send_datagram(&socket, state).await {
         warn!(cause = %error, "cannot send {state} to NOTIFY_SOCKET");
     }
 }
 
-async fn send(socket: &OsString, state: &str) -> io::Result<()> {
-    let address = match socket.as_bytes().strip_prefix(b"@") {
+/// Sends a datagram to a Unix socket: to an abstract one if its name begins with `@`, and otherwise to
+/// a path.
+async fn send_datagram(socket_name: &OsString, content: &str) -> io::Result<()> {
+    let address = match socket_name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
-        None => SocketAddr::from_pathname(socket)?,
+        None => SocketAddr::from_pathname(socket_name)?,
     };
     let socket = UnixDatagram::unbound()?;
     socket.connect_addr(&address)?;
     socket.set_nonblocking(true)?;
     tokio::net::UnixDatagram::from_std(socket)?
-        .send(state.as_bytes())
+        .send(content.as_bytes())
         .await?;
     Ok(())
 }
 
-/// The signals that end a service. One that comes before anybody waits for it is not lost.
+/// The signals that end a service. A signal that arrives while nothing waits for it is delivered to the
+/// next wait.
 #[derive(Debug)]
 pub(super) struct EndSignals(Vec<unix::Signal>);
 
 impl EndSignals {
-    /// Needs a runtime.
+    /// Watches these kinds of signals. Must be called within a runtime.
     pub(super) fn watch(kinds: &[SignalKind]) -> io::Result<Self> {
         kinds
             .iter()
@@ -109,40 +114,41 @@ impl EndSignals {
             .map(Self)
     }
 
-    /// Watches the signals that end a service. Needs a runtime.
-    pub(super) fn of_service() -> io::Result<Self> {
+    /// Watches SIGTERM and SIGINT, the signals that end a service. Must be called within a runtime.
+    pub(super) fn for_service() -> io::Result<Self> {
         Self::watch(&[SignalKind::terminate(), SignalKind::interrupt()])
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) {
         select_all(self.0.iter_mut().map(|signal| signal.recv().boxed())).await;
     }
 }
 
-/// Pauses between two lines of the log.
-const PAUSE: Duration = Duration::from_mins(1);
+/// The minimum time between two log lines about the limit of file sizes.
+const LIMIT_LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Whether a write of this process has reached the limit of file sizes (`ulimit -f`). Such a write ends
-/// the process by SIGXFSZ, unless this signal has a handler. With one, it fails, as on a full disk.
-pub(super) struct FileSizes {
+/// A watch for writes of this process beyond the limit of file sizes (`ulimit -f`). Without a handler
+/// for SIGXFSZ, such a write kills the process. With a handler, the write fails, as it would on a full
+/// disk.
+pub(super) struct FileSizeWatch {
     runtime: Runtime,
-    /// The signals of writes that reached the limit.
+    /// The pending signals of writes beyond the limit.
     signals: unix::Signal,
 }
 
-impl FileSizes {
-    /// From now on until the process ends, a write beyond the limit fails.
-    pub(super) fn watch() -> io::Result<Self> {
+impl FileSizeWatch {
+    /// Starts the watch. From now on until the process ends, a write beyond the limit fails.
+    pub(super) fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
         let signals = runtime.block_on(async { limit_signals() })?;
         Ok(Self { runtime, signals })
     }
 
-    /// Says why a command failed, if a write has reached the limit.
+    /// Adds the limit of file sizes to the error of a failed command, if a write went beyond the limit.
     pub(super) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
         let was_limit_reached = self.runtime.block_on(async {
-            // One turn of the runtime, so that it delivers a pending signal.
+            // Yields to the runtime once, so that it delivers a pending signal.
             task::yield_now().await;
             self.signals.recv().now_or_never().is_some()
         });
@@ -154,22 +160,22 @@ impl FileSizes {
     }
 }
 
-/// Logs that a write has reached the limit, from time to time.
-pub(super) async fn log_limit() -> io::Result<()> {
+/// Logs when writes go beyond the limit of file sizes, at most once a minute.
+pub(super) async fn log_file_size_limit() -> io::Result<()> {
     let mut signals = limit_signals()?;
     while signals.recv().await.is_some() {
         error!("{}", limit_message());
-        time::sleep(PAUSE).await;
+        time::sleep(LIMIT_LOG_INTERVAL).await;
     }
     Ok(())
 }
 
-/// Watches the signals of writes that reach the limit of file sizes. Needs a runtime.
+/// Watches the signals of writes beyond the limit of file sizes. Must be called within a runtime.
 fn limit_signals() -> io::Result<unix::Signal> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))
 }
 
-/// Returns the message about the limit of file sizes.
+/// Returns the message about a write beyond the limit of file sizes.
 fn limit_message() -> String {
     let limit = getrlimit(Resource::Fsize).current;
     let limit_text = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());

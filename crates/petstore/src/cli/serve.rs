@@ -28,11 +28,11 @@ use super::{
     webhooks::WebhookArgs,
 };
 
-/// The time for a request in addition to the time for its body: longer than the
-/// store waits for a lock.
+/// How long a request may take in addition to the time for its body. Longer than the store waits for a
+/// lock, so that the store reports a busy database first.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The age at which a connection is closed. See [`Limits::connection_age`].
+/// The age at which a client connection is closed. See [`Limits::connection_age`].
 const MAX_CONNECTION_AGE: Duration = Duration::from_hours(1);
 
 /// The heading of a group of options in the help.
@@ -51,7 +51,7 @@ pub(super) struct Serve {
     database: DatabaseArgs,
 
     /// The largest number of connections to PostgreSQL; not used with SQLite
-    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = values::count)]
+    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = values::positive_count)]
     database_connections: NonZeroU32,
 
     /// The address and port to listen on; port 0 means a free port
@@ -72,7 +72,7 @@ pub(super) struct Serve {
     pages: PagesArgs,
 
     /// The deployment; the service accepts only API keys of this deployment
-    #[arg(long, help_heading = CLIENTS, value_parser = values::word(&Deployment::ALL), env = "PETSTORE_DEPLOYMENT", default_value = "production")]
+    #[arg(long, help_heading = CLIENTS, value_parser = values::one_of(&Deployment::ALL), env = "PETSTORE_DEPLOYMENT", default_value = "production")]
     deployment: Deployment,
 
     #[command(flatten)]
@@ -101,12 +101,12 @@ pub(super) struct Serve {
 
     /// The largest number of open connections; above it, a new connection replaces
     /// the oldest one without a valid key, or gets 503
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = values::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = values::positive_count)]
     max_connections: NonZeroU32,
 
     /// The largest number of connections from one address that is not a trusted
     /// proxy; by default a 20th of all, at least 64, and no limit for this machine
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = values::count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = values::positive_count)]
     max_connections_per_address: Option<NonZeroU32>,
 
     /// How long a client may take to send a head or a body, and how long it may
@@ -128,7 +128,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_RESERVATION",
         default_value = "14d",
-        value_parser = values::reservation
+        value_parser = values::reservation_duration
     )]
     reservation: Duration,
 
@@ -150,7 +150,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_KEEP_CONTACTS",
         default_value = "30d",
-        value_parser = values::contacts
+        value_parser = values::contact_retention
     )]
     keep_contacts: Duration,
 
@@ -166,22 +166,23 @@ pub(super) struct Serve {
     #[command(flatten)]
     shutdown: ShutdownArgs,
 
-    /// The demo that the service serves.
+    /// The demo to fill the store with. Only `petstore demo` sets it.
     #[arg(skip)]
     demo: Option<Demo>,
 
-    /// The signals that end a demo.
+    /// The signals that end a demo, watched before the service starts.
     #[arg(skip)]
     end_signals: Option<EndSignals>,
 }
 
-/// Somebody changed the files of the database. A restart does not help before an operator has looked.
+/// The error of a service that ended because the files of its database were changed under it. A restart
+/// does not help before an operator has looked.
 #[derive(Debug, thiserror::Error)]
 #[error("the service ended; its log says what to do")]
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
-    /// Returns a service with the store of a demo, which these signals end.
+    /// Makes this a service for a demo, which these signals end.
     pub(super) fn with_demo(mut self, demo: Demo, signals: EndSignals) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
         self.demo = Some(demo);
@@ -189,7 +190,7 @@ impl Serve {
         self
     }
 
-    /// Serves until a signal ends the process. Logs `warnings` about the settings.
+    /// Checks the settings, and serves until a signal ends the process. Logs `warnings` about the settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         check_date()?;
         self.base_urls.check()?;
@@ -199,11 +200,12 @@ impl Serve {
             .enable_all()
             .build()?;
         let result = runtime.block_on(self.serve(warnings));
-        // A host name lookup that takes long must not delay the exit.
+        // A slow host name lookup must not delay the exit.
         runtime.shutdown_timeout(Duration::from_secs(1));
         result
     }
 
+    /// Returns the settings of the application, which all interfaces share.
     fn app_settings(&self) -> app::Settings {
         app::Settings {
             deployment: self.deployment,
@@ -214,6 +216,8 @@ impl Serve {
         }
     }
 
+    /// Builds the edge, through which all requests of clients pass, with the routes of the interface
+    /// and the pages.
     fn edge(&self, limits: &Limits, pages: &Listeners) -> Edge {
         let settings = edge::Settings {
             cors_origins: self.cors_origin.clone(),
@@ -229,7 +233,8 @@ impl Serve {
         pages.with_routes(http::with_routes(edge))
     }
 
-    fn settings(&self, tls: bool) -> http::Settings {
+    /// Returns the settings of the HTTP interface.
+    fn api_settings(&self, tls: bool) -> http::Settings {
         http::Settings {
             deployment: self.deployment,
             base_url: self.base_urls.base_url.clone(),
@@ -239,8 +244,8 @@ impl Serve {
         }
     }
 
-    /// Returns the limits of the server. Each connection is an open file, so the limit of open
-    /// files also limits connections.
+    /// Returns the limits of the server. Each connection is an open file, so the limit of open files
+    /// also limits the number of connections.
     fn limits(&self) -> Limits {
         let configured_count = self.max_connections.get() as usize;
         let max_connections = match server::raise_open_files_limit() {
@@ -270,7 +275,7 @@ impl Serve {
     }
 }
 
-/// Logs what is probably a mistake in the settings.
+/// Logs warnings about probable mistakes in the settings.
 fn log_warnings(warnings: Vec<String>) {
     for warning in warnings {
         warn!("{warning}");

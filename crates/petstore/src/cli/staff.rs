@@ -41,11 +41,11 @@ enum Command {
     /// Add a member, and print a link with which the member chooses a password
     Add {
         /// The name with which the member signs in
-        #[arg(value_parser = name)]
+        #[arg(value_parser = parse_name)]
         name: StaffName,
         /// What the member may do: look (viewer), also change animals and orders (clerk), or
         /// also manage staff, keys and webhooks (manager)
-        #[arg(long, value_parser = values::word(&Role::ALL), env = "PETSTORE_STAFF_ROLE", default_value = "clerk")]
+        #[arg(long, value_parser = values::one_of(&Role::ALL), env = "PETSTORE_STAFF_ROLE", default_value = "clerk")]
         role: Role,
         #[command(flatten)]
         console: ConsoleUrlArgs,
@@ -57,7 +57,7 @@ enum Command {
     /// Print a link with which a member chooses another password; this also removes the second
     /// factor and the passkeys, ends all sessions, and lets a disabled member in again
     Reset {
-        #[arg(value_parser = name)]
+        #[arg(value_parser = parse_name)]
         name: StaffName,
         #[command(flatten)]
         console: ConsoleUrlArgs,
@@ -65,7 +65,7 @@ enum Command {
     /// Let a member sign in at the OpenID provider from now on, and not with a password; this ends all
     /// sessions
     Link {
-        #[arg(value_parser = name)]
+        #[arg(value_parser = parse_name)]
         name: StaffName,
         /// The number or text by which the provider knows the member (the claim sub)
         subject: String,
@@ -75,20 +75,20 @@ enum Command {
     },
     /// Keep a member out, and end all sessions of this member
     Disable {
-        #[arg(value_parser = name)]
+        #[arg(value_parser = parse_name)]
         name: StaffName,
     },
     /// Give a member another role
     Role {
-        #[arg(value_parser = name)]
+        #[arg(value_parser = parse_name)]
         name: StaffName,
-        #[arg(value_parser = values::word(&Role::ALL))]
+        #[arg(value_parser = values::one_of(&Role::ALL))]
         role: Role,
     },
 }
 
 /// Parses the name of a member.
-fn name(text: &str) -> Result<StaffName, String> {
+fn parse_name(text: &str) -> Result<StaffName, String> {
     StaffName::new(text).ok_or_else(|| "a name is one line of 1 to 64 characters".to_owned())
 }
 
@@ -125,7 +125,7 @@ impl Staff {
     }
 }
 
-/// Manages the staff of a store at a given time.
+/// The staff of a store, as the commands read and change it. `now` is the time of all changes.
 struct StaffAdmin<'a> {
     store: &'a dyn Store,
     database: &'a DatabaseUrl,
@@ -133,7 +133,7 @@ struct StaffAdmin<'a> {
 }
 
 impl StaffAdmin<'_> {
-    /// Adds a member, and prints the link for the member.
+    /// Adds a member, and prints the link with which the member chooses a password.
     async fn add(
         &self,
         name: StaffName,
@@ -166,7 +166,7 @@ impl StaffAdmin<'_> {
         print_link(&token, console, name, self.database)
     }
 
-    /// Links a member with a person at the provider, and ends the member's sessions.
+    /// Links a member to an account at the provider, and ends the member's sessions.
     async fn link(&self, name: &StaffName, subject: String, issuer: &Issuer) -> anyhow::Result<()> {
         let issuer = issuer.as_str();
         let identity = Identity {
@@ -222,7 +222,7 @@ impl StaffAdmin<'_> {
         Ok(())
     }
 
-    /// Finds the member with this name, or fails.
+    /// Finds the member with this name. Fails if there is none.
     async fn find(&self, name: &StaffName) -> anyhow::Result<StaffMember> {
         let member = self
             .store
@@ -246,7 +246,7 @@ impl StaffAdmin<'_> {
     }
 }
 
-/// Adds a member. Returns the secret of the link with which the member chooses a password.
+/// Adds a member, and returns the token of the link with which the member chooses a password.
 pub(super) async fn add(
     store: &dyn Store,
     name: StaffName,
@@ -259,7 +259,7 @@ pub(super) async fn add(
     Ok(token)
 }
 
-/// Writes a change of a member. Fails if it is not made.
+/// Saves a change of a member. Fails if the store does not make the change.
 async fn save_change(store: &dyn Store, change: StaffChange, now: Timestamp) -> anyhow::Result<()> {
     let member_name = change.after.name.clone();
     let name = member_name.as_str();
@@ -313,19 +313,19 @@ fn print_link(
     Ok(())
 }
 
-/// Whether only browsers on this machine reach this address.
+/// Whether a URL works only in browsers on this machine.
 fn is_local(url: &str) -> bool {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str);
     host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
 }
 
-/// Returns the link in a browser.
-pub(super) fn link(token: &Token, url: &str) -> String {
-    format!("{url}/link/{}", token.reveal())
+/// Returns the link with this token, below the URL of the console.
+pub(super) fn link(token: &Token, console_url: &str) -> String {
+    format!("{console_url}/link/{}", token.reveal())
 }
 
-/// Returns the table of all members.
+/// Renders the table of all members.
 fn table(staff: &[StaffMember], now: Timestamp) -> String {
     let mut rows = vec![["ID", "NAME", "ROLE", "STATE"].map(str::to_owned)];
     for member in staff {

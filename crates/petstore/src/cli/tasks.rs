@@ -26,20 +26,20 @@ const HOUR: Duration = Duration::from_hours(1);
 /// The time limit of a run of most tasks.
 const RUN_LIMIT: Duration = MINUTE;
 
-/// The time limit of a run that builds indexes, as the first one does after an upgrade over PostgreSQL.
+/// The time limit of a run that may build indexes, as the first run after an upgrade does on PostgreSQL.
 const INDEX_LIMIT: Duration = Duration::from_hours(24);
 
-/// The time limit of a run that reads the files of a certificate. A read that hangs keeps a thread, so there must be few
-/// of them.
+/// The time limit of a run that reads the files of a certificate. A read that hangs blocks a thread
+/// even after the run is cancelled, so the limit is long to keep the number of such threads small.
 const CERTIFICATE_LIMIT: Duration = HOUR;
 
 /// The time limit of a run that delivers webhooks.
 const DELIVERY_LIMIT: Duration = Duration::from_secs(20);
 
-/// The time limit of a run that sends spans. The exporter has a shorter limit.
+/// The time limit of a run that sends spans. The exporter itself has a shorter one.
 const EXPORT_LIMIT: Duration = Duration::from_secs(15);
 
-/// Starts all tasks of a service.
+/// Starts all background tasks of a service.
 pub(super) fn start(
     app: &Arc<App>,
     store: &Arc<dyn Store>,
@@ -52,7 +52,8 @@ pub(super) fn start(
     start_upkeep(&mut tasks, app);
     start_photos(&mut tasks, app);
     start_search(&mut tasks, store);
-    // The times of uses only help the operator, so they do not wait long for an unreachable database.
+    // The times at which keys were used are only for the operator, so saving them gets little time
+    // while the database is unreachable.
     tasks.start("save_key_uses", SECOND, SaveKeyUses::new(Arc::clone(app)));
     tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
     if let Some(tls) = tls {
@@ -60,7 +61,7 @@ pub(super) fn start(
     }
     if let Some(backup_maker) = backups {
         let make_backup = MakeBackup::new(Arc::clone(app), backup_maker);
-        // A backup has a shorter limit of its own.
+        // The backup itself has a shorter limit.
         tasks.start("make_backup", 2 * BACKUP_TIMEOUT, make_backup);
     }
     tasks.start("deliver_webhooks", DELIVERY_LIMIT, Deliver(dispatcher));
@@ -70,7 +71,7 @@ pub(super) fn start(
     tasks
 }
 
-/// Starts the tasks that forget, expire and number what is in the store.
+/// Starts the tasks that delete old data, expire reservations, and number changes.
 fn start_upkeep(tasks: &mut Tasks, app: &Arc<App>) {
     start_steps(tasks, app, "forget_old_requests", MINUTE, |app| {
         app.forget_old_requests().boxed()
@@ -87,13 +88,15 @@ fn start_upkeep(tasks: &mut Tasks, app: &Arc<App>) {
     start_steps(tasks, app, "forget_old_changes", MINUTE, |app| {
         app.forget_old_changes().boxed()
     });
-    // Reading the state numbers the changes. So the changes without a number stay few, although nobody reads the log.
+    // Reading the state of the log numbers new changes. This keeps the number of changes without a
+    // number small even if nothing reads the log.
     start_steps(tasks, app, "number_changes", SECOND, |app| {
         app.store.journal_state().map_ok(|_| false).boxed()
     });
 }
 
-/// Starts the tasks that make cards of photos, and delete files that no animal has.
+/// Starts the tasks that delete the files of photos that no animal has, and that make missing files of
+/// the card size.
 fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
     start_steps(tasks, app, "tend_photos", HOUR, |app| {
         app.tend_photos().boxed()
@@ -110,7 +113,7 @@ fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
 fn start_search(tasks: &mut Tasks, store: &Arc<dyn Store>) {
     let tend_search = TendSearch {
         store: Arc::clone(store),
-        times: every(TendSearch::INTERVAL),
+        timer: every(TendSearch::INTERVAL),
         pause: None,
         last_complete_run: SystemClock.instant(),
     };
@@ -131,7 +134,7 @@ fn start_certificate_renewal(tasks: &mut Tasks, tls: &Arc<Tls>) {
     tasks.start("renew_tls_certificate", CERTIFICATE_LIMIT, steps);
 }
 
-/// Starts a task that does work of the service in steps.
+/// Starts a task that repeats a step at an interval.
 fn start_steps(
     tasks: &mut Tasks,
     app: &Arc<App>,
@@ -147,21 +150,21 @@ fn start_steps(
     tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
 }
 
-/// A step of the work of the service. It returns whether there is more to do.
+/// A function that does a bounded amount of work, and returns whether there is more to do.
 type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-/// Returns a timer that ticks now, and then at this interval. After a long run, the next tick is a whole interval
-/// later.
+/// Returns a timer that ticks at once, and then at this interval. After a tick that is late because of
+/// a long run, the next one follows a whole interval later.
 fn every(interval: Duration) -> Interval {
-    let mut times = time::interval(interval);
-    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    times
+    let mut timer = time::interval(interval);
+    timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    timer
 }
 
-/// Saves the times at which keys were last used.
+/// The task that saves the times at which keys were last used, which requests record only in memory.
 struct SaveKeyUses {
     app: Arc<App>,
-    times: Interval,
+    timer: Interval,
 }
 
 impl SaveKeyUses {
@@ -169,14 +172,14 @@ impl SaveKeyUses {
     fn new(app: Arc<App>) -> Self {
         Self {
             app,
-            times: every(Duration::from_secs(5)),
+            timer: every(Duration::from_secs(5)),
         }
     }
 }
 
 impl Task for SaveKeyUses {
     async fn due(&mut self) {
-        self.times.tick().await;
+        self.timer.tick().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
@@ -188,20 +191,20 @@ impl Task for SaveKeyUses {
     }
 }
 
-/// Work in bounded steps, at an interval. While there is more to do, the next step follows at once.
+/// A task that does bounded steps at an interval. While there is more to do, the next step follows at once.
 struct Steps<S> {
     /// The function that does a step and returns whether there is more to do.
     step: S,
-    times: Interval,
+    timer: Interval,
     has_more: bool,
 }
 
 impl<S> Steps<S> {
-    /// Returns a task that does steps at this interval.
+    /// Returns a task that does a step at this interval.
     fn new(interval: Duration, step: S) -> Self {
         Self {
             step,
-            times: every(interval),
+            timer: every(interval),
             has_more: false,
         }
     }
@@ -215,7 +218,7 @@ where
 {
     async fn due(&mut self) {
         if !self.has_more {
-            self.times.tick().await;
+            self.timer.tick().await;
         }
     }
 
@@ -226,22 +229,24 @@ where
     }
 }
 
-/// Prepares new and changed animals for the search by name, category and values, in small steps.
+/// The task that prepares new and changed animals for the search by name, category and values, in small
+/// steps.
 struct TendSearch {
     store: Arc<dyn Store>,
-    times: Interval,
+    timer: Interval,
     /// The pause before the next step, if there is more to do.
     pause: Option<Duration>,
-    /// The time of the last run that prepared all animals.
+    /// The start of the last complete run, which left no animal unprepared.
     last_complete_run: Instant,
 }
 
 impl TendSearch {
-    /// The interval at which the task looks for animals that are not prepared.
+    /// How often the task looks for unprepared animals.
     const INTERVAL: Duration = Duration::from_millis(100);
 
-    /// The number of animals that may wait for the complete run of each minute. A search reads them in a few milliseconds.
-    /// More animals are prepared at once.
+    /// The number of animals that may stay unprepared until the next complete run, at most a minute
+    /// later. A search reads that many in a few milliseconds. If there are more, the task prepares them
+    /// at once.
     const MAX_UNPREPARED: u64 = 1_024;
 }
 
@@ -250,7 +255,7 @@ impl Task for TendSearch {
         match self.pause {
             Some(pause) => time::sleep(pause).await,
             None => {
-                self.times.tick().await;
+                self.timer.tick().await;
             }
         }
     }
@@ -267,7 +272,8 @@ impl Task for TendSearch {
         };
         let has_more = self.store.tend_search(max_unprepared).await?;
         if has_more {
-            // The task works at most a third of the time, so that it slows other writes little.
+            // The pause is twice as long as the run, so the task works a third of the time and slows
+            // other writes little.
             let duration = SystemClock.instant().saturating_duration_since(started_at);
             self.pause = Some(2 * duration);
         } else if is_complete_run {
@@ -277,13 +283,13 @@ impl Task for TendSearch {
     }
 }
 
-/// Makes backups at an interval. The first one waits until the newest backup of the storage is old enough, so that
-/// a service that starts again and again does not fill the storage.
+/// The task that makes backups at an interval. The first backup waits until the newest one in the
+/// storage is old enough, so that a service that restarts again and again does not fill the storage.
 struct MakeBackup {
     app: Arc<App>,
     backups: Arc<Backups>,
     interval: Duration,
-    times: Interval,
+    timer: Interval,
     is_first: bool,
 }
 
@@ -295,7 +301,7 @@ impl MakeBackup {
             app,
             backups,
             interval,
-            times: every(interval),
+            timer: every(interval),
             is_first: true,
         }
     }
@@ -303,7 +309,7 @@ impl MakeBackup {
 
 impl Task for MakeBackup {
     async fn due(&mut self) {
-        self.times.tick().await;
+        self.timer.tick().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
@@ -314,14 +320,14 @@ impl Task for MakeBackup {
             Duration::ZERO
         };
         match self.backups.make(confirmed_now, min_age).await? {
-            Some(wait) => self.times.reset_after(wait),
+            Some(wait) => self.timer.reset_after(wait),
             None => self.is_first = false,
         }
         Ok(())
     }
 }
 
-/// Reads the log of changes, while clients follow it.
+/// The task that reads the log of changes while clients follow it.
 struct FollowLog(Arc<App>);
 
 impl Task for FollowLog {
@@ -330,11 +336,11 @@ impl Task for FollowLog {
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.journal.read().await?)
+        Ok(self.0.journal.poll().await?)
     }
 }
 
-/// Delivers messages to webhooks.
+/// The task that delivers messages to webhooks.
 struct Deliver(Dispatcher);
 
 impl Task for Deliver {
@@ -351,7 +357,7 @@ impl Task for Deliver {
     }
 }
 
-/// Sends spans to a collector.
+/// The task that sends spans to a collector.
 struct SendSpans(Exporter);
 
 impl Task for SendSpans {

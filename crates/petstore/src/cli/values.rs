@@ -1,4 +1,4 @@
-//! The values of options and variables, validated when they are read.
+//! Parsers for the values of options and variables. They also validate the values.
 
 use std::{
     error::Error,
@@ -17,9 +17,9 @@ use petstore_domain::{
 };
 use petstore_store_sqlite as sqlite;
 
-/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`,
-/// `localhost:8080`, or `:8080` for all IPv4 addresses of the machine. Resolves a
-/// host name, and prefers its first IPv4 address. Port 0 means a free port.
+/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or `:8080` for all
+/// IPv4 addresses of the machine. Resolves a host name, preferring its first IPv4 address. Port 0 means a
+/// free port.
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
                 or :8080 for all addresses";
@@ -39,17 +39,18 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .to_socket_addrs()
         .map_err(|_| format!("the host name {host} cannot be resolved; {form}"))?
         .collect();
-    let first = addresses
+    let preferred_address = addresses
         .iter()
         .find(|address| address.is_ipv4())
         .or(addresses.first());
-    first
+    preferred_address
         .copied()
         .ok_or_else(|| format!("the host name {host} has no address; {form}"))
 }
 
-/// Returns the address at which this machine reaches a listener, also one on all addresses.
-pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
+/// Returns the address at which this machine can connect to a listener: for a listener on all
+/// addresses, the loopback address.
+pub(super) fn reachable_address(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
@@ -58,14 +59,14 @@ pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// An address to listen on, or none.
+/// The setting of an optional listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListenOrOff {
     Off,
     At(SocketAddr),
 }
 
-/// Parses the same, or `off`.
+/// Parses an address to listen on, or `off`.
 pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
     if text == "off" {
         return Ok(ListenOrOff::Off);
@@ -75,20 +76,21 @@ pub(super) fn listen_address_or_off(text: &str) -> Result<ListenOrOff, String> {
         .map_err(|error| format!("{error}, or off"))
 }
 
-/// Parses a currency.
+/// Parses a currency, such as `EUR`.
 pub(super) fn currency(text: &str) -> Result<Currency, &'static str> {
     Currency::new(text)
         .ok_or("a currency is a code of ISO 4217, which has three capital letters, such as EUR")
 }
 
-/// Parses a time zone.
+/// Parses a time zone, such as `Europe/Berlin`.
 pub(super) fn time_zone(text: &str) -> Result<StoreTimeZone, &'static str> {
     StoreTimeZone::from_name(text).ok_or(
         "a time zone has a name of the IANA database, such as Europe/Berlin, America/New_York or UTC",
     )
 }
 
-/// Parses the path of a file that a command may create.
+/// Parses the path of a file that a command may create. Rejects the names of the files that SQLite
+/// keeps next to a database, such as `petstore.db-wal`.
 pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if sqlite::is_companion(&path) && !path.exists() {
@@ -99,13 +101,13 @@ pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// Parses a count of at least 1.
-pub(super) fn count(text: &str) -> Result<NonZeroU32, String> {
+pub(super) fn positive_count(text: &str) -> Result<NonZeroU32, String> {
     text.parse()
         .map_err(|_| format!("it must be an integer from 1 to {}", u32::MAX))
 }
 
-/// Parses a switch: true or false.
-pub(super) fn switch(text: &str) -> Result<bool, String> {
+/// Parses a Boolean, such as `true`, `yes` or `1`.
+pub(super) fn boolean(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "on" | "1" => Ok(true),
         "false" | "f" | "no" | "n" | "off" | "0" => Ok(false),
@@ -119,50 +121,51 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| "it must be a duration, such as 30s, 12h or 90d".to_owned())
 }
 
-/// Parses a duration of one second to one day.
+/// Parses a timeout, from one second to one day.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
-    within(
+    duration_within(
         text,
         Duration::from_secs(1)..=Duration::from_hours(24),
         "from 1s to 24h",
     )
 }
 
-/// Parses the time between two backups.
+/// Parses the time between two backups, from one second to 365 days.
 pub(super) fn backup_interval(text: &str) -> Result<Duration, String> {
-    within(
+    duration_within(
         text,
         Duration::from_secs(1)..=Duration::from_hours(365 * 24),
         "from 1s to 365d",
     )
 }
 
-/// Parses how long something is kept: at least a day, because only then can a follower come back
-/// after a night.
+/// Parses how long something is kept. The minimum is a day, so that a program that follows the log of
+/// changes can continue after a night.
 pub(super) fn retention(text: &str) -> Result<Duration, String> {
-    within(
+    duration_within(
         text,
         Duration::from_hours(24)..=Duration::MAX,
         "at least 1d",
     )
 }
 
-/// Parses how long contacts are kept.
-pub(super) fn contacts(text: &str) -> Result<Duration, String> {
-    within(
+/// Parses how long contacts are kept, up to 400 days.
+pub(super) fn contact_retention(text: &str) -> Result<Duration, String> {
+    duration_within(
         text,
         Duration::ZERO..=Duration::from_hours(400 * 24),
         "from 0s to 400d",
     )
 }
 
-/// Parses the duration of a reservation: one minute to 400 days.
-pub(super) fn reservation(text: &str) -> Result<Duration, String> {
+/// Parses the duration of a reservation, from one minute to 400 days.
+pub(super) fn reservation_duration(text: &str) -> Result<Duration, String> {
     let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
-    within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
+    duration_within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
 }
 
-/// Parses the largest size of a picture: bytes, or KiB or MiB with this unit.
+/// Parses the maximum size of a picture, such as `500KiB` or `16MiB`. A number without a unit is a
+/// number of bytes.
 pub(super) fn photo_size(text: &str) -> Result<usize, String> {
     let (number, unit) = match text.strip_suffix("MiB") {
         Some(number) => (number, 1 << 20),
@@ -180,12 +183,17 @@ pub(super) fn photo_size(text: &str) -> Result<usize, String> {
         .ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
 }
 
-fn within(text: &str, range: RangeInclusive<Duration>, is: &str) -> Result<Duration, String> {
+/// Parses a duration within a range, which an error describes with `range_text`.
+fn duration_within(
+    text: &str,
+    range: RangeInclusive<Duration>,
+    range_text: &str,
+) -> Result<Duration, String> {
     let value = duration(text)?;
     if range.contains(&value) {
         Ok(value)
     } else {
-        Err(format!("it must be {is}"))
+        Err(format!("it must be {range_text}"))
     }
 }
 
@@ -207,8 +215,9 @@ impl FromStr for RateOrOff {
     }
 }
 
-/// Parses one of several words, such as the words of [`Role::ALL`](petstore_domain::Role::ALL). The help lists them.
-pub(super) fn word<T>(words: &'static [T]) -> impl TypedValueParser<Value = T>
+/// Returns a parser for one of several words, such as the words of
+/// [`Role::ALL`](petstore_domain::Role::ALL). The help lists the words.
+pub(super) fn one_of<T>(words: &'static [T]) -> impl TypedValueParser<Value = T>
 where
     T: AsRef<str> + FromStr<Err: Error + Send + Sync> + Clone + Send + Sync,
 {

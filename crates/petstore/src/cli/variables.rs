@@ -1,7 +1,7 @@
 //! Environment variables, and the settings file of the packaged service.
 //!
-//! Every option has a variable, except `--create`, `--force` and the options of `demo`. A command that names neither a
-//! database nor an address uses the settings of the service on this machine.
+//! Every option has a variable, except `--create`, `--force` and the options of `demo`. A command that
+//! is given neither a database nor an address uses the settings of the service on this machine.
 
 use std::{
     env,
@@ -17,8 +17,8 @@ use clap::{ArgMatches, parser::ValueSource};
 
 use super::args::BadSetting;
 
-/// The variables of the examples, which are clients of the service.
-const VARIABLES_OF_EXAMPLES: [&str; 5] = [
+/// The variables that the example programs read. The examples are clients of the service.
+const EXAMPLE_VARIABLES: [&str; 5] = [
     "PETSTORE_URL",
     "PETSTORE_KEY",
     "PETSTORE_READ_KEY",
@@ -32,20 +32,21 @@ const KUBERNETES_PREFIXES: [&str; 2] = ["PETSTORE_PORT", "PETSTORE_SERVICE_"];
 /// The variable that names the settings file. If the variable is empty, no file is read.
 const SETTINGS_FILE_VARIABLE: &str = "PETSTORE_ENV_FILE";
 
-/// The program of the Debian package.
+/// The path of the program in the Debian package.
 const PACKAGED_PROGRAM: &str = "/usr/bin/petstore";
 
-/// The settings file of the service in the Debian package. Other builds do not read it, because a developer's build must
-/// not write to the database of the service.
+/// The settings file of the service in the Debian package. Other builds do not read it, because a
+/// developer's build must not write to the database of the service.
 const PACKAGED_SETTINGS_FILE: &str = "/etc/petstore/petstore.env";
 
-/// Returns a warning for each variable with the prefix `PETSTORE_` that no option reads.
+/// Returns a warning for each variable with the prefix `PETSTORE_` that no option reads, in
+/// alphabetical order.
 pub(super) fn unknown_variable_warnings(command: clap::Command) -> Vec<String> {
     let known_names = variable_names(command);
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("PETSTORE_") && !known_names.contains(name))
-        .filter(|name| !VARIABLES_OF_EXAMPLES.contains(&name.as_str()))
+        .filter(|name| !EXAMPLE_VARIABLES.contains(&name.as_str()))
         .filter(|name| {
             !KUBERNETES_PREFIXES
                 .iter()
@@ -57,27 +58,28 @@ pub(super) fn unknown_variable_warnings(command: clap::Command) -> Vec<String> {
     warnings
 }
 
-/// Returns the environment variable that gave an option its value, if clap's error `message` is about
-/// this option.
+/// Returns the environment variable that set the value of the option in clap's error `message`, so that
+/// the operator knows where the invalid value comes from.
 ///
-/// clap quotes the option: `invalid value 'x' for '--port <PORT>'`.
+/// clap quotes the option: `invalid value 'x' for '--listen <ADDRESS>'`.
 pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
     let mut variable = None;
     for_each_option(&with_built_in_options(command), &mut |option| {
         if message.contains(&format!("'{option}'")) {
-            variable = deciding_variable(option);
+            variable = effective_variable(option);
         }
     });
     variable
 }
 
-/// Returns the variable of an option, if the variable is set and the command line lacks the option.
-fn deciding_variable(option: &clap::Arg) -> Option<String> {
+/// Returns the variable of an option if the variable sets its value: the variable is set, and the
+/// option is not on the command line.
+fn effective_variable(option: &clap::Arg) -> Option<String> {
     let variable = option.get_env()?.to_str()?;
     let long_name = option.get_long()?;
     let is_given = env::args_os().any(|argument| is_option(&argument, long_name));
-    let decides = !is_given && env::var_os(variable).is_some();
-    decides.then(|| variable.to_owned())
+    let is_effective = !is_given && env::var_os(variable).is_some();
+    is_effective.then(|| variable.to_owned())
 }
 
 /// Whether an argument of the command line is `--NAME` or `--NAME=VALUE`.
@@ -101,13 +103,14 @@ fn variable_names(command: clap::Command) -> Vec<String> {
     names
 }
 
-/// Returns the definition of the command line, with the options that clap adds to it.
+/// Returns the definition of the command line with the options that clap adds, such as global options
+/// in subcommands.
 fn with_built_in_options(mut command: clap::Command) -> clap::Command {
     command.build();
     command
 }
 
-/// Visits the options of a command and of its subcommands.
+/// Calls `visit` for each option of a command and of its subcommands.
 fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     command.get_arguments().for_each(&mut *visit);
     for subcommand in command.get_subcommands() {
@@ -115,9 +118,10 @@ fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     }
 }
 
-/// Runs the program again with the variables in the settings file, if there is such a file, and if the command uses the
-/// service or its database without naming it. Does not return if it succeeds with a file. `serve` gets its settings from
-/// systemd.
+/// Runs the program again with the variables in the settings file, if there is such a file, and if the
+/// command needs the service or its database but is given neither. In this case, does not return unless
+/// it fails, because the new program replaces this process. `serve` never reads the file, because
+/// systemd passes its variables.
 pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
     let Some(file) = settings_file() else {
         return Ok(());
@@ -125,28 +129,9 @@ pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSe
     let Some(option) = missing_option(matches) else {
         return Ok(());
     };
-    let text = match fs::read_to_string(&file) {
-        Err(error)
-            if error.kind() == ErrorKind::NotFound
-                && env::var_os(SETTINGS_FILE_VARIABLE).is_none() =>
-        {
-            return Ok(());
-        }
-        result => result.map_err(|error| {
-            BadSetting(format!(
-                "cannot read {}, the settings of the service: {error}; run the command as the \
-                 user of the service (`sudo -u petstore petstore …`), or add {option}",
-                file.display()
-            ))
-        })?,
+    let Some(variables) = read_settings(&file, option)? else {
+        return Ok(());
     };
-    let variables = parse(&text).map_err(|line| {
-        BadSetting(format!(
-            "{}, line {line}: must be NAME=VALUE, where VALUE may be quoted and contains no \
-             backslashes; correct the line, or add {option}",
-            file.display()
-        ))
-    })?;
     let unset_variables = variables
         .into_iter()
         .filter(|(name, _)| env::var_os(name).is_none());
@@ -162,7 +147,36 @@ pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSe
     )))
 }
 
-/// Returns the path of the settings file, if one is to be read.
+/// Reads the variables in the settings file. Returns `None` if no variable names a file and the default
+/// one does not exist. Errors tell the operator to add `option` instead.
+fn read_settings(file: &Path, option: &str) -> Result<Option<Vec<(String, String)>>, BadSetting> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error)
+            if error.kind() == ErrorKind::NotFound
+                && env::var_os(SETTINGS_FILE_VARIABLE).is_none() =>
+        {
+            return Ok(None);
+        }
+        Err(error) => {
+            return Err(BadSetting(format!(
+                "cannot read {}, the settings of the service: {error}; run the command as the \
+                 user of the service (`sudo -u petstore petstore …`), or add {option}",
+                file.display()
+            )));
+        }
+    };
+    match parse_settings(&text) {
+        Ok(variables) => Ok(Some(variables)),
+        Err(line) => Err(BadSetting(format!(
+            "{}, line {line}: must be NAME=VALUE, where VALUE may be quoted and contains no \
+             backslashes; correct the line, or add {option}",
+            file.display()
+        ))),
+    }
+}
+
+/// Returns the path of the settings file; `None` if this program reads none.
 fn settings_file() -> Option<PathBuf> {
     match env::var_os(SETTINGS_FILE_VARIABLE) {
         Some(file) if file.is_empty() => return None,
@@ -177,8 +191,8 @@ fn settings_file() -> Option<PathBuf> {
     }
 }
 
-/// Returns the option that would name the database or the address of the service, if this command
-/// other than `serve` needs it and neither an option nor a variable gives it.
+/// Returns the option that names the database or the address of the service, if the command needs it
+/// and neither an option nor a variable sets it. Returns `None` for `serve`.
 fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
     let (name, mut matches) = matches.subcommand()?;
     while let Some((_, subcommand_matches)) = matches.subcommand() {
@@ -200,9 +214,10 @@ fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
     }
 }
 
-/// Parses the variables of a file in the format of systemd's `EnvironmentFile`, except
-/// escapes and continuation lines. Fails with the number of the first invalid line.
-fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
+/// Parses a file in the format of systemd's `EnvironmentFile`, with lines such as
+/// `PETSTORE_LISTEN=":8080"`. Escapes and continuation lines are not supported. Fails with the number
+/// of the first invalid line.
+fn parse_settings(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut variables = Vec::new();
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         if line.is_empty() || line.starts_with(['#', ';']) {
@@ -221,7 +236,7 @@ fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
     Ok(variables)
 }
 
-/// Removes the quotes around a value, if it has the same quote at both ends.
+/// Returns a value without the quotes around it, if it begins and ends with the same quote.
 fn without_quotes(value: &str) -> &str {
     for quote in ['"', '\''] {
         if let Some(content) = value.strip_prefix(quote)

@@ -1,4 +1,4 @@
-//! `petstore webhooks`: the commands about webhooks. They work whether the service runs or not.
+//! `petstore webhooks`: manages webhooks, whether the service runs or not.
 
 mod attempts;
 mod change;
@@ -72,7 +72,7 @@ enum Command {
             env = "PETSTORE_WEBHOOK_ENABLE_FROM",
             default_value = "resume"
         )]
-        from: RestartPlace,
+        from: EnableFrom,
     },
     /// Stop sending to a webhook
     Disable(WebhookNumber),
@@ -90,7 +90,7 @@ struct WebhookNumber {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RestartPlace {
+enum EnableFrom {
     /// Where it stopped
     Resume,
     /// The changes from now on
@@ -130,7 +130,7 @@ impl Webhooks {
 }
 
 impl Command {
-    /// Carries out the command with the store of the changer.
+    /// Carries out the command with `changer`, on its store.
     async fn run(self, changer: &Changer<'_>) -> anyhow::Result<()> {
         let store = changer.store;
         match self {
@@ -156,7 +156,7 @@ impl Command {
                 changer.change(id, WebhookCommand::RotateSecret).await
             }
             Self::Enable { webhook, from } => {
-                let resumes = from == RestartPlace::Resume;
+                let resumes = from == EnableFrom::Resume;
                 let command = WebhookCommand::Enable { resumes };
                 changer.change(webhook.id, command).await
             }
@@ -172,7 +172,7 @@ impl Command {
     }
 }
 
-/// Checks the values of a new webhook.
+/// Returns the webhook to add, or the error for an invalid value.
 fn new_webhook(
     registrar: &Registrar,
     url: &str,
@@ -197,7 +197,7 @@ fn parse_description(text: String) -> Result<Label, BadSetting> {
         .ok_or_else(|| BadSetting("--description must have 1 to 255 characters".to_owned()))
 }
 
-/// Prints every webhook on a line.
+/// Prints all webhooks, each on a line.
 async fn print_list(store: &dyn Store) -> anyhow::Result<()> {
     for stored in stored::list(store).await? {
         stored::print(&stored.webhook, None)?;

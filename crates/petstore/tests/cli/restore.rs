@@ -100,6 +100,32 @@ fn a_restore_ends_all_sessions_and_links_of_staff() {
     assert_eq!(counted(), (0, 0, 1));
 }
 
+/// The service is upgraded, and then a backup from before the upgrade is restored.
+#[test]
+fn a_restored_backup_of_an_older_release_has_no_cursor_session_or_link_either() {
+    let here = directory();
+    run(here.path(), &["staff", "add", "Ana", "--create"]).expect_success();
+    let open = |file: &str| Connection::open(here.path().join(file)).unwrap();
+    let session = "INSERT INTO staff_sessions VALUES (randomblob(32), 1, 0, 0, 0, '', '', NULL)";
+    open("petstore.db").execute_batch(session).unwrap();
+    run(here.path(), &["backup", "backup.db"]).expect_success();
+    open("backup.db")
+        .pragma_update(None, "user_version", 40)
+        .unwrap();
+
+    let epoch = |file: &str| -> Vec<u8> {
+        let epoch = "SELECT epoch FROM change_log";
+        open(file).query_row(epoch, [], |row| row.get(0)).unwrap()
+    };
+    run(here.path(), &["restore", "--force", "backup.db"]).expect_success();
+    assert_ne!(epoch("petstore.db"), epoch("backup.db"));
+    let count = "SELECT (SELECT count(*) FROM staff_sessions) + (SELECT count(link) FROM staff)";
+    let count: i64 = open("petstore.db")
+        .query_row(count, [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 0);
+}
+
 #[tokio::test]
 async fn while_the_service_runs_its_database_is_not_replaced() {
     let here = directory();

@@ -1,4 +1,4 @@
-//! Reads files of a folder, with and without blocking.
+//! Reads files in a folder, with and without blocking.
 
 use std::{
     fs::File,
@@ -15,8 +15,8 @@ use rustix::{
 use super::{Folder, SAFE_FLAGS};
 use crate::files::Piece;
 
-/// The file systems on which opening a file again waits neither for a disk nor for a network. The
-/// numbers come from statfs(2): ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
+/// The file systems on which reopening a file waits neither for a disk nor for a network, by their
+/// magic numbers in statfs(2): ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
 const LOCAL_FILE_SYSTEMS: [u32; 6] = [
     0xef53,
     0x5846_5342,
@@ -27,7 +27,8 @@ const LOCAL_FILE_SYSTEMS: [u32; 6] = [
 ];
 
 impl Folder {
-    /// Reads at most `max_length` bytes of a file from `offset` on; `None` if there is no such file.
+    /// Reads at most `max_length` bytes of a file, starting at `offset`. Returns `None` if the file
+    /// does not exist.
     pub(crate) fn read(
         &self,
         file: PhotoFile,
@@ -47,11 +48,11 @@ impl Folder {
         Ok(Some(Piece { bytes, file_length }))
     }
 
-    /// Reads a piece of a file like [`Self::read`], but without blocking: `None` unless the file is in a
-    /// local file system, and the page cache has the bytes of the piece.
+    /// Reads a piece of a file like [`Self::read`], but without blocking. Returns `None` unless the
+    /// file is in a local file system and the page cache has the whole piece.
     ///
-    /// A thread that must not block can call this. To wait for another thread costs as much as to send
-    /// a photo.
+    /// Threads that must not block call this first, because handing a read to another thread costs
+    /// as much as sending a photo.
     pub(crate) fn read_cached(
         &self,
         file: PhotoFile,
@@ -81,7 +82,7 @@ impl Folder {
     }
 }
 
-/// Whether a file is in a file system of [`LOCAL_FILE_SYSTEMS`].
+/// Whether a file is in one of the [`LOCAL_FILE_SYSTEMS`].
 fn is_local(file: &File) -> bool {
     let Ok(file_system) = fstatfs(file) else {
         return false;
@@ -117,7 +118,7 @@ mod tests {
             .unwrap();
         let files = PhotoFile::all(id);
 
-        // Not before the folder was read by a thread that may wait.
+        // The file system is unknown until the first blocking read.
         assert_eq!(folder.read_cached(files[0], 0, 10), None);
         assert_eq!(
             folder.read(files[0], 0, 10).unwrap().unwrap().bytes,
@@ -125,14 +126,19 @@ mod tests {
         );
         let is_local = folder.is_local.get() == Some(&true);
         for (file, content) in files.into_iter().zip(contents) {
-            for (at, most) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)] {
-                let found = folder.read(file, at as u64, most).unwrap().unwrap();
-                let from = content.len().min(at);
-                assert_eq!(found.bytes, content[from..content.len().min(from + most)]);
-                assert_eq!(found.file_length, content.len() as u64);
-                // A kernel can refuse it at any time.
-                let cached = folder.read_cached(file, at as u64, most);
-                assert!(cached.is_none() || is_local && cached == Some(found));
+            for (offset, max_length) in [(0, 200_000), (0, 70_000), (70_000, 70_000), (100_000, 1)]
+            {
+                let piece = folder
+                    .read(file, offset as u64, max_length)
+                    .unwrap()
+                    .unwrap();
+                let start = content.len().min(offset);
+                let end = content.len().min(start + max_length);
+                assert_eq!(piece.bytes, content[start..end]);
+                assert_eq!(piece.file_length, content.len() as u64);
+                // The kernel may refuse a read without waiting at any time.
+                let cached = folder.read_cached(file, offset as u64, max_length);
+                assert!(cached.is_none() || is_local && cached == Some(piece));
             }
         }
         let missing = PhotoFile {

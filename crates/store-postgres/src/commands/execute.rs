@@ -1,7 +1,7 @@
-//! Carries out requests in groups, and splits a group that something holds up.
+//! Carries out requests in groups, and splits a group that conflicts with other transactions.
 //!
-//! A group reads the rows that the commands of all its requests need, decides about each request after the requests before
-//! it, and writes the changes of all requests in one transaction.
+//! A group reads the rows that the commands of all its requests need, decides each request on top of the
+//! changes of the requests before it, and writes all changes in one transaction.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,26 +15,31 @@ use super::{
 };
 use crate::{pool::Access, queue::Groups, runner::Runner};
 
-/// The time for which a group holds up the next one. A group can wait longer for a standby, or for a
-/// lock.
-const GROUP_PATIENCE: Duration = Duration::from_millis(50);
+/// How long the next group waits for this one. A group that takes longer, because it waits for a
+/// standby or a lock, then continues in the background.
+const GROUP_WAIT_LIMIT: Duration = Duration::from_millis(50);
 
-/// Carries out the requests that wait, until no more can come.
-pub(crate) async fn work(mut groups: Groups<Execution, ExecutionOutcome>, runner: Arc<Runner>) {
-    // `Group::decide` limits the bytes, because most of them are in the rows.
+/// Runs the worker of `Commands`: carries out the queued requests until the queue is closed.
+pub(crate) async fn run_worker(
+    mut groups: Groups<Execution, ExecutionOutcome>,
+    runner: Arc<Runner>,
+) {
+    // The size of a request does not count here: most bytes come from the rows, so `Group::decide`
+    // limits them.
     while let Some(requests) = groups.next(|_| 0).await {
-        begin(&runner, requests).await;
+        start_group(&runner, requests).await;
     }
 }
 
-/// Begins to carry out requests, and waits for them unless this takes too long.
-async fn begin(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
-    let running = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
-    let _ = time::timeout(GROUP_PATIENCE, running).await;
+/// Carries out requests in a task of their own, and waits for it for at most [`GROUP_WAIT_LIMIT`].
+async fn start_group(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
+    let task = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
+    let _ = time::timeout(GROUP_WAIT_LIMIT, task).await;
 }
 
-/// Carries out requests. If another process, or a lock, gets in the way of several, this carries out each
-/// half of them, and so on, so that one animal cannot hold up the other requests.
+/// Carries out requests as one group. If the group keeps failing because of a conflict or a lock,
+/// splits it into halves, and so on, so that contention for one animal does not hold up the other
+/// requests.
 pub(crate) fn carry_out(
     runner: Arc<Runner>,
     access: Access,
@@ -52,8 +57,8 @@ pub(crate) fn carry_out(
             Ok(()) if remaining.is_empty() => {}
             Ok(()) => {
                 let second_half = remaining.split_off(remaining.len() / 2);
-                begin(&runner, remaining).await;
-                begin(&runner, second_half).await;
+                start_group(&runner, remaining).await;
+                start_group(&runner, second_half).await;
             }
             Err(error) => {
                 for request in remaining {

@@ -1,4 +1,4 @@
-//! A request with commands, and the decision about it.
+//! Decides a single request of the store area.
 
 use std::mem;
 
@@ -11,14 +11,14 @@ use petstore_store::{ExecutionOutcome, ExecutionRenderer, journal_rows::LogEntry
 
 use super::state::{CommandSubjects, GroupState};
 
-/// The commands of a request.
+/// A request to carry out: its commands, which take effect together or not at all.
 pub(crate) struct Execution {
     pub commands: Vec<Command>,
     pub context: WriteContext,
     pub respond: ExecutionRenderer,
 }
 
-/// The outcome of a request, if the transaction of its group is committed.
+/// The outcome of a request, which is valid once the transaction of its group is committed.
 pub(super) struct Outcome {
     pub(super) execution_outcome: ExecutionOutcome,
     /// The changes for the log.
@@ -26,7 +26,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome of a request that changes nothing.
+    /// Returns the outcome of a request that appends nothing to the log.
     pub(super) fn without_changes(execution_outcome: ExecutionOutcome) -> Self {
         Self {
             execution_outcome,
@@ -34,7 +34,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the response is due to an earlier request, perhaps one with a lost response.
+    /// Whether the response reports what an earlier attempt or request may have committed, so that the
+    /// standby must have it first.
     pub(super) fn needs_confirmation(&self) -> bool {
         matches!(
             self.execution_outcome,
@@ -44,16 +45,16 @@ impl Outcome {
 }
 
 impl Execution {
-    /// Decides about the commands, and keeps their changes in the state of the group, unless one of them
-    /// is refused.
+    /// Decides the commands of this request, and merges their changes into the state of the group. If
+    /// one of them is refused, the whole request is, and the state stays as it is.
     pub(super) fn decide(
         &self,
         group_state: &mut GroupState,
         subjects: &[CommandSubjects],
     ) -> Outcome {
-        // The rows have no finer time.
+        // Columns store times in milliseconds.
         let now = truncate_to_milliseconds(self.context.now);
-        let mut state = group_state.present(subjects);
+        let mut state = group_state.state_of(subjects);
         for (index, (command, subjects)) in self.commands.iter().zip(subjects).enumerate() {
             if let Err(refusal) = state.decide(command, subjects.new_ids, now) {
                 return Outcome::without_changes(ExecutionOutcome::Refused { index, refusal });
@@ -62,7 +63,7 @@ impl Execution {
 
         let decisions = mem::take(&mut state.decisions);
         let entries = mem::take(&mut state.entries);
-        group_state.keep(state);
+        group_state.merge(state);
         let response = (self.respond)(&decisions);
         let changes = decisions
             .into_iter()
@@ -74,8 +75,8 @@ impl Execution {
         }
     }
 
-    /// Returns the outcome when all identifiers of animals, orders or notes were given: the first command that
-    /// needs one is refused.
+    /// Returns the outcome of a request for which no identifier is left: its first command that needs
+    /// one is refused.
     pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
         let index = self.commands.iter().position(needs_identifier);
         ExecutionOutcome::Refused {
@@ -85,6 +86,7 @@ impl Execution {
     }
 }
 
+/// Whether a command adds an animal, an order or a note.
 fn needs_identifier(command: &Command) -> bool {
     let is_addition = matches!(command, Command::PlaceOrder(_) | Command::AddNote { .. });
     command.subject() == Subject::New || is_addition

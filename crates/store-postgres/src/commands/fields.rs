@@ -1,4 +1,5 @@
-//! The fields of the store, for commands that give values, and the owners of unique values.
+//! Reads the store's field definitions for commands that set field values, and reads and writes which
+//! animals own unique values.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,13 +20,14 @@ use super::state::{GroupState, READ_SUBJECTS, parameters_of_pet};
 use crate::{
     pool::Connection,
     rows::pet_id,
-    writes::{Write, columns, parameters},
+    writes::{Write, parameters, transpose},
 };
 
 const FIND_OWNERS: &str = "SELECT field, key, pet_id
     FROM unnest($1::text[], $2::text[]) AS searched (field, key) JOIN unique_values USING (field, key)";
 
-/// The statement that locks the fields until the commit, if they still have the version that was read.
+/// The statement that locks the field definitions until the commit. It divides by zero unless they still
+/// have the version that was read.
 const LOCK_FIELDS: &str = "SELECT 1 / (count(*) = cardinality($1))::integer FROM (
         SELECT FROM field_state WHERE version = ANY ($1::bigint[]) FOR SHARE) AS found";
 const REMOVE_OWNERS: &str = "WITH gone AS (
@@ -34,13 +36,13 @@ const REMOVE_OWNERS: &str = "WITH gone AS (
         WHERE unique_values.field = old.field AND unique_values.key = old.key
             AND unique_values.pet_id = old.pet_id RETURNING 1)
     SELECT 1 / (count(*) = cardinality($1))::integer FROM gone";
-/// The statement that adds owners. It waits for another transaction that adds the same value, and then
-/// fails.
+/// The statement that adds owners. If another transaction is adding the same value, it waits for the
+/// other to end, and fails if that commits.
 const ADD_OWNERS: &str = "INSERT INTO unique_values (field, key, pet_id)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])";
 const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ANY ($1::text[])";
 
-/// Reads the fields, and the animals that have the unique values in these commands.
+/// Reads the field definitions, and the animals that own the unique values in these commands.
 pub(super) async fn read_fields(
     connection: &mut Connection,
     group_state: &mut GroupState,
@@ -65,7 +67,7 @@ pub(super) async fn read_fields(
         return Ok(());
     }
 
-    let pets = columns(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
+    let pets = transpose(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
     for row in &client.query(&read_subjects, &parameters(&pets)).await? {
         group_state.add_pet(row)?;
     }
@@ -75,7 +77,8 @@ pub(super) async fn read_fields(
     Ok(())
 }
 
-/// Returns the owners of the unique values that an animal has, with the prepared [`FIND_OWNERS`].
+/// Returns which of these unique values are already taken, with their owners. Runs the prepared
+/// statement [`FIND_OWNERS`].
 async fn query_owners(
     client: &Client,
     find_owners: &Statement,
@@ -100,22 +103,23 @@ async fn query_owners(
     Ok(owners)
 }
 
-/// The changes of owners and fields that are to be written.
+/// The changes of owners and fields that a group has to write.
 pub(super) struct FieldWrites {
-    /// The version of the fields that the decisions are based on; 0 if they needed no fields.
+    /// The version of the field definitions on which the decisions are based; 0 if no command needed
+    /// them.
     version: i64,
     owners: BTreeMap<UniqueValueOwner, Versions<()>>,
-    /// The fields that got values while they are examined.
+    /// The names of the fields that are being examined, and got new values.
     examined_fields: BTreeSet<String>,
 }
 
 impl FieldWrites {
-    /// Takes the changes from the state that these commands have left.
+    /// Takes the changes out of the state that these commands have left.
     pub(super) fn take_from<'c>(
         state: &mut State,
         commands: impl Iterator<Item = &'c Command>,
     ) -> Self {
-        let examined_fields = state.examined(commands);
+        let examined_fields = state.examined_fields(commands);
         Self {
             version: state.fields.version,
             owners: mem::take(&mut state.owners),
@@ -123,8 +127,8 @@ impl FieldWrites {
         }
     }
 
-    /// Returns the statements. They come first, so that all transactions lock the fields before the
-    /// animals.
+    /// Returns the statements of these changes. They must be the first of their transaction: all
+    /// transactions lock the fields before animals, so that they cannot deadlock.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
         if self.version == 0 {
             return Vec::new();
@@ -155,7 +159,7 @@ impl FieldWrites {
     }
 }
 
-/// Returns the row of an owner: the field, the key of its value, and the animal.
+/// Returns the row of an owner: the name of the field, the key of the value, and the animal.
 fn owner_row(owner: &UniqueValueOwner) -> Vec<Value<'_>> {
     vec![
         Value::Text(&owner.key.field),

@@ -1,4 +1,4 @@
-//! A group of requests that are carried out together: what it reads, and what is decided about each request.
+//! A group of requests that are carried out together: reads what they need, and decides each of them.
 
 use std::{collections::HashSet, mem, sync::LazyLock};
 
@@ -26,33 +26,42 @@ use crate::{
     pool::Connection,
     queue::{CalledWork, MAX_GROUP_BYTES},
     requests::{self, RECALL_ALL},
-    writes::{columns, parameters},
+    writes::{parameters, transpose},
 };
 
-/// The number of times that a single request is decided again at once because another transaction was
-/// faster.
+/// The number of attempts of a single request that keeps conflicting with other transactions.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The number of failed attempts after which a group is split.
+/// The number of failed attempts after which a group of several requests is split.
 const MAX_ATTEMPTS_OF_GROUP: u32 = 2;
 
-/// Reads the categories with the lowest identifiers.
+/// The statement that reads the categories with the lowest identifiers.
 static FIRST_CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected_columns();
     format!("SELECT {columns} FROM categories ORDER BY id LIMIT $1")
 });
 
-/// A request with the channel to its caller.
+/// A request, with the channel to its caller.
 pub(crate) type CalledExecution = CalledWork<Execution, ExecutionOutcome>;
 
-/// Requests that are carried out together, each until its caller got a response.
+/// How a group continues after a failed attempt.
+enum NextStep {
+    /// Attempt the remaining requests again.
+    Retry,
+    /// Split the group, because a single request may make all of them fail.
+    Split,
+    /// Fail all remaining requests.
+    Fail,
+}
+
+/// Requests that are carried out together. Each leaves the group once its caller has got a response.
 pub(super) struct Group {
     pub(super) requests: Vec<CalledExecution>,
 }
 
 impl Group {
-    /// Carries out the requests, unless they were seen before. The requests that remain after success
-    /// must be split.
+    /// Carries out the requests, or recalls their responses. If requests remain in the group although
+    /// this succeeds, the caller must split the group.
     pub(super) async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut failed_attempts = 0;
         while !self.requests.is_empty() {
@@ -60,36 +69,45 @@ impl Group {
                 continue;
             };
             failed_attempts += 1;
-            let may_concern_one_request =
-                failure.is_certain() && failure.remedy() != Remedy::Reconnect;
-            match self.requests.len() {
-                // Nobody waits for a repetition.
-                0 => {}
-                1 if failed_attempts < MAX_ATTEMPTS && matches!(failure, Failure::Raced) => {}
-                2.. if failed_attempts < MAX_ATTEMPTS_OF_GROUP && may_concern_one_request => {}
-                2.. if may_concern_one_request => return Ok(()),
-                _ => return Err(failure),
+            match self.next_step(&failure, failed_attempts) {
+                NextStep::Retry => {}
+                NextStep::Split => return Ok(()),
+                NextStep::Fail => return Err(failure),
             }
         }
         Ok(())
     }
 
-    /// Carries out the requests at the beginning of the group, or all.
-    ///
-    /// Nothing is locked before the transaction that writes. It fails if one of its rows has another
-    /// version than the one that was read, or if an order already holds the animal. Each decision
-    /// writes or locks every row that it depends on, so it is as safe as a decision after locks. Also a
-    /// refusal can depend on the changes of other requests of the group, so it is sent after the commit.
-    async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
-        let rows = match (self.read(connection).await, &self.requests[..]) {
-            (Err(failure), [request])
-                if failure.has_code(&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED) =>
-            {
-                let refusal = request.work.refuse_without_identifiers();
-                self.respond([refusal]);
-                return Ok(());
+    /// Decides how to continue after a failed attempt.
+    fn next_step(&self, failure: &Failure, failed_attempts: u32) -> NextStep {
+        // If the failure certainly had no effect, and does not concern the connection, it may be due
+        // to a single request.
+        let may_concern_one_request =
+            failure.had_no_effect() && failure.remedy() != Remedy::Reconnect;
+        match self.requests.len() {
+            // All callers have got an error, so there is nothing left to retry.
+            0 => NextStep::Retry,
+            1 if failed_attempts < MAX_ATTEMPTS && matches!(failure, Failure::Raced) => {
+                NextStep::Retry
             }
-            (rows, _) => rows?,
+            2.. if !may_concern_one_request => NextStep::Fail,
+            2.. if failed_attempts < MAX_ATTEMPTS_OF_GROUP => NextStep::Retry,
+            2.. => NextStep::Split,
+            _ => NextStep::Fail,
+        }
+    }
+
+    /// Carries out as many of the first requests as [`Self::decide`] accepts, usually all.
+    ///
+    /// Nothing is locked until the transaction that writes. It fails if one of its rows no longer has
+    /// the version that was read, or if an order already holds the animal. It writes or locks every
+    /// row on which a decision depends, so the decisions are as safe as if the rows had been locked
+    /// first. Even a refusal can depend on the changes of other requests in the group, so it is sent
+    /// only after the commit.
+    async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
+        let rows = match self.read_rows(connection).await {
+            Ok(rows) => rows,
+            Err(failure) => return self.handle_failed_read(failure),
         };
         let (mut group_state, subjects) = self.collect_state(&rows.subjects)?;
         self.read_needed_fields(connection, &mut group_state)
@@ -106,7 +124,21 @@ impl Group {
         Ok(())
     }
 
-    /// Reads the fields and the owners of unique values, if a command needs them.
+    /// Handles a failure to read the rows. If no identifier is left for a single request, responds with
+    /// its refusal. Returns any other failure; a group of several requests is split first.
+    fn handle_failed_read(&mut self, failure: Failure) -> Result<(), Failure> {
+        let [request] = &self.requests[..] else {
+            return Err(failure);
+        };
+        if !failure.has_code(&SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED) {
+            return Err(failure);
+        }
+        let refusal = request.work.refuse_without_identifiers();
+        self.respond([refusal]);
+        Ok(())
+    }
+
+    /// Reads the field definitions and the owners of unique values, if a command needs them.
     async fn read_needed_fields(
         &self,
         connection: &mut Connection,
@@ -125,8 +157,8 @@ impl Group {
         Ok(())
     }
 
-    /// Reads the categories that have a label which a command gives. Two processes at the same moment can still give the
-    /// same label; a check names both.
+    /// Reads the categories whose label equals one that a command gives. Two processes can still give the
+    /// same label at the same time; `petstore check` reports both categories.
     async fn read_namesakes(
         &self,
         connection: &mut Connection,
@@ -157,18 +189,18 @@ impl Group {
         Ok(())
     }
 
-    /// Returns the requests without their channels.
+    /// Returns the requests, without the channels to their callers.
     pub(super) fn executions(&self) -> impl Iterator<Item = &Execution> + Clone {
         self.requests.iter().map(|request| &request.work)
     }
 
-    /// Returns the idempotent request of each request, if it has one.
+    /// Returns the idempotency key and its context for each request, or `None` for a request without one.
     fn idempotent_requests(&self) -> impl Iterator<Item = Option<&IdempotentRequest>> + Clone {
         self.executions()
             .map(|execution| execution.context.idempotency.as_ref())
     }
 
-    /// Responds to the first requests, and removes them from the group.
+    /// Sends the outcomes to the callers of the first requests, and removes these from the group.
     fn respond(&mut self, outcomes: impl IntoIterator<Item = ExecutionOutcome>) {
         let mut requests = mem::take(&mut self.requests).into_iter();
         for (outcome, request) in outcomes.into_iter().zip(&mut requests) {
@@ -177,30 +209,30 @@ impl Group {
         self.requests = requests.collect();
     }
 
-    /// Reads the present state, and then the remembered requests: if a request is not remembered, nobody
-    /// had carried it out before the state was read.
-    async fn read(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
+    /// Reads the current state, and then the remembered requests. In this order, a request that is not
+    /// remembered cannot have changed the state before it was read.
+    async fn read_rows(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
         let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
         let recall_all = connection.prepare_once(RECALL_ALL).await?;
         let client: &Client = connection;
-        let reading = self.read_subjects(client, &read_subjects);
+        let subjects_query = self.read_subjects(client, &read_subjects);
         if self.idempotent_requests().all(|request| request.is_none()) {
             return Ok(GroupRows {
-                subjects: reading.await?,
+                subjects: subjects_query.await?,
                 known_requests: self.requests.iter().map(|_| None).collect(),
             });
         }
 
-        // The first statement is sent first.
-        let recalling = requests::recall_all(client, &recall_all, self.idempotent_requests());
-        let (subjects, known_requests) = try_join(reading, recalling).await?;
+        // `try_join` polls its first future first, so both statements are sent in this order at once.
+        let requests_query = requests::recall_all(client, &recall_all, self.idempotent_requests());
+        let (subjects, known_requests) = try_join(subjects_query, requests_query).await?;
         Ok(GroupRows {
             subjects,
             known_requests,
         })
     }
 
-    /// Reads a row for each command, with the prepared [`READ_SUBJECTS`].
+    /// Reads the rows for the commands, one for each, with the prepared statement [`READ_SUBJECTS`].
     async fn read_subjects(
         &self,
         client: &Client,
@@ -213,13 +245,14 @@ impl Group {
                 rows.push(state::parameters(command, request));
             }
         }
-        let parameter_columns = columns(rows);
+        let parameter_columns = transpose(rows);
         Ok(client
             .query(read_subjects, &parameters(&parameter_columns))
             .await?)
     }
 
-    /// Returns the state of the group, and the subjects of the commands of each request.
+    /// Collects the rows into the state of the group. Also returns, for each request, the subjects of its
+    /// commands.
     fn collect_state(
         &self,
         rows: &[Row],
@@ -237,8 +270,8 @@ impl Group {
         Ok((group_state, subjects))
     }
 
-    /// Decides about the requests, each after the requests before it, up to a request that repeats one of
-    /// them, or until there is much to write.
+    /// Decides the requests, each on top of the changes of the requests before it. Stops at a request
+    /// that has the idempotency key of an earlier one, or once the changes reach [`MAX_GROUP_BYTES`].
     fn decide(
         &self,
         group_state: &mut GroupState,
@@ -273,6 +306,6 @@ impl Group {
 struct GroupRows {
     /// A row of [`READ_SUBJECTS`] for each command.
     subjects: Vec<Row>,
-    /// For each request, the request that is remembered under its key.
+    /// For each request, what is remembered under its idempotency key.
     known_requests: Vec<Option<KnownRequest>>,
 }

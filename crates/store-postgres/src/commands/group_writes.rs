@@ -1,4 +1,4 @@
-//! Writes the changes that were decided for a group, in one transaction.
+//! Writes the changes that a group has decided, in one transaction.
 
 use std::{mem, sync::Arc};
 
@@ -13,19 +13,19 @@ use super::{
     write::{row_writes, writes},
 };
 use crate::{
-    append::append,
+    append::append_statement,
     pool::Connection,
     requests::{self, NewResponse},
     writes::{Write, in_transaction, prepare},
 };
 
-/// Several requests do not wait for a lock that one of them needs: they are split, and then only
-/// the request that needs the lock waits.
+/// The beginning of a transaction of several requests. They do not wait long for a lock that one of
+/// them needs: instead, the group is split until only the request that needs the lock waits for it.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the requests with these outcomes in one transaction. Without changes, waits
-    /// until a standby has the rows that the responses are due to.
+    /// Writes the changes of the first requests, which have these outcomes, in one transaction. If
+    /// there is nothing to write, waits until a standby has the rows on which the responses are based.
     pub(super) async fn save(
         &mut self,
         connection: &mut Connection,
@@ -41,7 +41,9 @@ impl Group {
             .flat_map(|execution| &execution.commands);
         let field_writes = FieldWrites::take_from(&mut group_state.state, commands);
         let rows = row_writes(group_state, is_batch);
-        let mut statements: Vec<_> = writes(&rows).chain(self.notes(outcomes)).collect();
+        let mut statements: Vec<_> = writes(&rows)
+            .chain(self.request_and_log_writes(outcomes))
+            .collect();
         if !statements.is_empty() {
             statements.splice(0..0, field_writes.writes());
             if let Err(failure) = self.commit(connection, &statements).await {
@@ -55,7 +57,10 @@ impl Group {
     }
 
     /// Returns the statements that remember the requests and log the changes.
-    fn notes<'v>(&'v self, outcomes: &'v [Outcome]) -> impl Iterator<Item = Write<'v>> {
+    fn request_and_log_writes<'v>(
+        &'v self,
+        outcomes: &'v [Outcome],
+    ) -> impl Iterator<Item = Write<'v>> {
         let mut responses = Vec::new();
         let mut entries = Vec::new();
         for (execution, outcome) in self.executions().zip(outcomes) {
@@ -73,12 +78,14 @@ impl Group {
                 entries.push((entry, context.into()));
             }
         }
-        let remembering = requests::remember(responses);
-        remembering.into_iter().chain(append(entries))
+        let remembered_requests = requests::remember(responses);
+        remembered_requests
+            .into_iter()
+            .chain(append_statement(entries))
     }
 
-    /// Runs the statements in one transaction. The transaction of several requests does not wait long
-    /// for locks.
+    /// Runs the statements in one transaction. If the group has several requests, it does not wait
+    /// long for locks.
     async fn commit(
         &self,
         connection: &mut Connection,
@@ -95,16 +102,16 @@ impl Group {
             .map_err(Failure::from)
     }
 
-    /// Decides what happens to the group after its commit failed. Returns the failure by which the caller
-    /// tries again or gives up.
+    /// Handles a failed commit, and returns the failure by which the caller decides whether to retry.
     ///
-    /// If the outcome of the commit is unknown, only a request that is remembered can be repeated: the
-    /// repetition finds out whether the request was carried out. The other requests get an error here.
+    /// If the outcome of the commit is unknown, a request that changes something can be retried only
+    /// if it has an idempotency key: the retry finds out whether it was carried out. The other
+    /// requests with changes leave the group here, with an error.
     fn handle_failed_commit(&mut self, failure: Failure, outcomes: &[Outcome]) -> Failure {
         if failure.is_conflict() {
             return Failure::Raced;
         }
-        if failure.is_certain() {
+        if failure.had_no_effect() {
             return failure;
         }
         let Failure::Database(error) = failure else {
@@ -112,22 +119,22 @@ impl Group {
         };
 
         let error = Arc::new(error);
-        let mut repeatable_requests = Vec::with_capacity(self.requests.len());
+        let mut retryable_requests = Vec::with_capacity(self.requests.len());
         for (index, request) in mem::take(&mut self.requests).into_iter().enumerate() {
             let has_changed = outcomes
                 .get(index)
                 .is_some_and(|outcome| !outcome.entries.is_empty());
             let is_remembered = request.work.context.idempotency.is_some();
             if is_remembered || !has_changed {
-                repeatable_requests.push(request);
+                retryable_requests.push(request);
                 continue;
             }
-            let failure = Arc::new(Failure::Unknown(Arc::clone(&error)));
+            let failure = Arc::new(Failure::CommitOutcomeUnknown(Arc::clone(&error)));
             let _ = request
                 .caller
                 .send(Err(StoreError::OutcomeUnknown(failure)));
         }
-        self.requests = repeatable_requests;
-        Failure::Unknown(error)
+        self.requests = retryable_requests;
+        Failure::CommitOutcomeUnknown(error)
     }
 }

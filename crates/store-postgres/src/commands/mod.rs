@@ -1,8 +1,8 @@
-//! Carries out commands of the store area.
+//! Carries out commands of the store area, with optimistic concurrency control.
 //!
-//! This takes no locks and two round trips: the first reads the state of one moment, and the second
-//! writes, if each row still has the version that was read. Requests of one command that wait share
-//! both.
+//! A group of requests takes two round trips. The first reads a consistent state, without locks. The
+//! second writes all changes in one transaction, which fails if a row no longer has the version that
+//! was read. Queued requests with a single command share both round trips.
 
 mod execute;
 mod execution;
@@ -15,10 +15,10 @@ mod write;
 use petstore_store::ExecutionOutcome;
 
 pub(super) use self::{
-    execute::{carry_out, work},
+    execute::{carry_out, run_worker},
     execution::Execution,
 };
 use super::queue::Queue;
 
-/// The queue of requests with one command, for the task that carries them out.
+/// The queue of requests with a single command.
 pub(super) type Commands = Queue<Execution, ExecutionOutcome>;

@@ -1,4 +1,4 @@
-//! Reads the rows that the commands of a group need, and keeps the changes of the commands.
+//! The state of a group: the rows that its commands need, with the changes that the commands make.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,10 +22,14 @@ use tokio_postgres::Row;
 
 use crate::requests;
 
-/// The statement for the rows that commands need. It returns one row for each command, in the order of the commands:
-/// its order, its animal or the animal of its order, the order that holds this animal, its category, its note, new
-/// identifiers unless the request is remembered, as in `RECALL_ALL`, and whether a request that may be
-/// repeated added the animal, and the number of notes on it if it gets one. Because it is one statement, it sees the state of one moment.
+/// The statement that reads the rows that commands need. As a single statement, it sees a consistent
+/// state. It returns one row for each command, in the order of the commands, with:
+///
+/// - its order, its animal (or the animal of its order), and the order that holds this animal;
+/// - its category, and its note;
+/// - identifiers for a new animal, order or note, unless the request is remembered (as in `RECALL_ALL`);
+/// - whether the animal was added by a request with an idempotency key;
+/// - the number of notes on the animal, if the command adds one.
 pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
     let [pets, withdrawn_pets, orders, categories, notes] = Table::ALL.map(Table::selected_columns);
     format!(
@@ -57,7 +61,7 @@ pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
 const IS_NEW: &str = "NOT EXISTS (SELECT FROM requests
     WHERE requests.caller IN (subject.lineage, subject.caller) AND requests.key = subject.key)";
 
-/// The first columns of the parts of a row of [`READ_SUBJECTS`].
+/// The first column of each part of a row of [`READ_SUBJECTS`].
 const OWN_ORDER_COLUMN: usize = 0;
 const PET_COLUMN: usize = OWN_ORDER_COLUMN + ORDER_WIDTH;
 const HOLDER_COLUMN: usize = PET_COLUMN + PET_WIDTH;
@@ -69,7 +73,7 @@ const ADDED_BY_REQUEST_COLUMN: usize = NEW_PET_COLUMN + 2;
 const NEW_NOTE_COLUMN: usize = NEW_PET_COLUMN + 3;
 const NOTE_COUNT_COLUMN: usize = NEW_PET_COLUMN + 4;
 
-/// Returns the parameters of [`READ_SUBJECTS`] for a command of this request.
+/// Returns the parameters of [`READ_SUBJECTS`] for a command of `request`.
 pub(super) fn parameters<'v>(
     command: &Command,
     request: Option<&'v IdempotentRequest>,
@@ -94,7 +98,7 @@ pub(super) fn parameters<'v>(
         .collect()
 }
 
-/// Returns the parameters of [`READ_SUBJECTS`] for an animal.
+/// Returns the parameters of [`READ_SUBJECTS`] that read an animal for no command.
 pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
     let pet = Value::Integer(id.get());
     let additions = [Value::Boolean(false); 3];
@@ -105,16 +109,15 @@ pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
         .collect()
 }
 
-/// The rows that were read for the commands of a group, with the changes of the commands that were
-/// carried out.
+/// The rows that were read for the commands of a group, with the changes of the commands decided so far.
 #[derive(Default)]
 pub(super) struct GroupState {
     pub(super) state: State,
-    /// The animals that were added by a request that may be repeated.
+    /// The animals that were added by a request with an idempotency key.
     pub(super) added_by_requests: BTreeSet<PetId>,
 }
 
-/// The subjects of a command, and identifiers for new ones.
+/// The identifiers of what a command concerns, and of what it may add.
 #[derive(Default)]
 pub(super) struct CommandSubjects {
     pet: Option<PetId>,
@@ -125,7 +128,7 @@ pub(super) struct CommandSubjects {
 }
 
 impl GroupState {
-    /// Adds the content of a row of [`READ_SUBJECTS`], which is for this command.
+    /// Adds the content of the row of [`READ_SUBJECTS`] that was read for `command`.
     pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<CommandSubjects, Failure> {
         let mut subjects = CommandSubjects {
             pet: self.add_pet(row)?,
@@ -135,10 +138,10 @@ impl GroupState {
             subjects.order = Some(order.id);
             self.state.add(order);
         }
-        if let Some(category) = Category::find(row, CATEGORY_COLUMN)? {
+        if let Some(category) = Category::read_optional(row, CATEGORY_COLUMN)? {
             self.state.add(category);
         }
-        if let Some(note) = PetNote::find(row, NOTE_COLUMN)? {
+        if let Some(note) = PetNote::read_optional(row, NOTE_COLUMN)? {
             subjects.note = Some(note.id);
             self.state.add(note);
         }
@@ -159,7 +162,8 @@ impl GroupState {
         Ok(subjects)
     }
 
-    /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds it.
+    /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds it. Returns the
+    /// identifier of the animal; `None` if the row has none.
     pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
         let holder = tables::read_order(row, HOLDER_COLUMN)?;
         let Some(mut pet) = tables::read_pet(row, PET_COLUMN)? else {
@@ -180,59 +184,61 @@ impl GroupState {
         Ok(Some(id))
     }
 
-    /// Returns the subjects of the commands of the next request, as the requests before it leave them.
-    pub(super) fn present(&self, subjects: &[CommandSubjects]) -> State {
-        let mut present = State::default();
-        present.fields = Arc::clone(&self.state.fields);
+    /// Returns the state on which the commands of the next request are decided: their subjects, as the
+    /// requests before it leave them. If the request is refused, this copy is dropped.
+    pub(super) fn state_of(&self, subjects: &[CommandSubjects]) -> State {
+        let mut current = State::default();
+        current.fields = Arc::clone(&self.state.fields);
         for (UniqueValueOwner { key, pet }, versions) in &self.state.owners {
             if versions.now.is_none() {
                 continue;
             }
-            present.add_owner(key.clone(), *pet);
-            add_present(&mut present, self.state.pets.get(pet));
+            current.add_owner(key.clone(), *pet);
+            add_current(&mut current, self.state.pets.get(pet));
         }
         for command in subjects {
             if let Some(id) = command.pet {
-                add_present(&mut present, self.state.pets.get(&id));
+                add_current(&mut current, self.state.pets.get(&id));
                 if let Some(holder) = self.state.holder(id) {
-                    present.add(holder.clone());
+                    current.add(holder.clone());
                 }
             }
             if let Some(id) = command.order {
-                add_present(&mut present, self.state.orders.get(&id));
+                add_current(&mut current, self.state.orders.get(&id));
             }
             if let Some(id) = command.note {
-                add_present(&mut present, self.state.notes.get(&id));
+                add_current(&mut current, self.state.notes.get(&id));
             }
             if command.category.is_some() {
-                // Categories with the same label are there, too.
+                // All categories are needed: another one may have the label that the command gives.
                 for category in self.state.categories.values() {
-                    add_present(&mut present, Some(category));
+                    add_current(&mut current, Some(category));
                 }
             }
         }
-        present
+        current
     }
 
-    /// Keeps the changes of the commands of a request.
-    pub(super) fn keep(&mut self, changed_state: State) {
-        keep_versions(&mut self.state.pets, changed_state.pets);
-        keep_versions(&mut self.state.orders, changed_state.orders);
-        keep_versions(&mut self.state.categories, changed_state.categories);
-        keep_versions(&mut self.state.notes, changed_state.notes);
-        keep_versions(&mut self.state.owners, changed_state.owners);
+    /// Merges the changes of an accepted request into the state of the group.
+    pub(super) fn merge(&mut self, changed_state: State) {
+        merge_versions(&mut self.state.pets, changed_state.pets);
+        merge_versions(&mut self.state.orders, changed_state.orders);
+        merge_versions(&mut self.state.categories, changed_state.categories);
+        merge_versions(&mut self.state.notes, changed_state.notes);
+        merge_versions(&mut self.state.owners, changed_state.owners);
     }
 }
 
-/// Adds a resource as the commands so far leave it, unless it does not exist.
-fn add_present<T: Clone + Into<Resource>>(present: &mut State, versions: Option<&Versions<T>>) {
+/// Adds a resource to `current` as the commands so far leave it, if it exists.
+fn add_current<T: Clone + Into<Resource>>(current: &mut State, versions: Option<&Versions<T>>) {
     if let Some(Versions { now: Some(now), .. }) = versions {
-        present.add(now.clone());
+        current.add(now.clone());
     }
 }
 
-/// Replaces the present version of each changed resource. The version that was read first stays.
-fn keep_versions<K: Ord, T>(
+/// Updates the current version of each changed resource. The version that was read from the database
+/// stays, because the transaction compares the row with it.
+fn merge_versions<K: Ord, T>(
     versions: &mut BTreeMap<K, Versions<T>>,
     changed: BTreeMap<K, Versions<T>>,
 ) {

@@ -1,4 +1,4 @@
-//! The statements for the changes of commands.
+//! Turns the changes of commands into the statements that write them.
 
 mod statements;
 
@@ -15,14 +15,14 @@ use self::statements::{
 use super::state::GroupState;
 use crate::{rows::integer_or_null, writes::Write};
 
-/// A row that is written, or that must stay as it was read.
+/// A row to write, or to lock as it was read.
 pub(super) struct RowWrite {
     sql: &'static str,
-    /// The new values of the row, or its values as they were read, if it gets no new ones.
+    /// The new values of the row, or those that were read if the row is deleted or only locked.
     resource: Resource,
-    /// The state in which the row was read; `None` if there was no such row.
+    /// The state in which the row was read; `None` if it is new.
     read: Option<ReadState>,
-    /// Whether the response of the previous release must be kept before the row changes.
+    /// Whether the response to the create must be saved before the row changes. See [`KEEP_RESPONSES`].
     has_response: bool,
     /// Whether the contact of an order changes.
     has_new_contact: bool,
@@ -30,11 +30,11 @@ pub(super) struct RowWrite {
     added_photos: Vec<String>,
 }
 
-/// The state in which a row was read, with which the statement for the row compares it.
+/// What the statement for a row compares, to detect that the row has changed since it was read.
 #[derive(Clone, Copy)]
 struct ReadState {
     version: i64,
-    /// Whether an order held its animal, because that can change without a new version.
+    /// Whether the order held its animal. This can change without a new version of the order.
     is_holding: bool,
 }
 
@@ -47,52 +47,52 @@ impl ReadState {
     }
 }
 
-/// Returns the differences between the rows that were read and the rows that the commands left, in
-/// ascending order of identifier, animals first, so that two transactions cannot wait for each other.
+/// Returns the differences between the rows that were read and the rows that the commands leave. Animals
+/// come first, and rows of a kind in a fixed order, so that concurrent transactions cannot deadlock.
 ///
-/// A command of a batch that changes nothing depends on rows that the batch does not write. They
-/// must not change before the other rows are written, or the batch would take effect at two moments.
+/// In a batch, a command that changes nothing may depend on rows that the batch does not write. These are
+/// locked: if they changed before the other rows are written, the batch would not be atomic.
 pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
     let GroupState {
         state,
         added_by_requests,
     } = group_state;
-    let must_stay = is_batch && state.is_changed();
+    let lock_unchanged = is_batch && state.is_changed();
     let mut writes = Vec::new();
     for (id, pet) in state.pets {
         let is_first_change =
             pet.read != pet.now && pet.read.as_ref().is_some_and(|pet| pet.version == 1);
-        if let Some(mut write) = RowWrite::new(pet, must_stay) {
+        if let Some(mut write) = RowWrite::new(pet, lock_unchanged) {
             write.has_response = is_first_change && added_by_requests.contains(&id);
             writes.push(write);
         }
     }
 
-    // An order that lets its animal go comes before the order that takes the animal: at most one
-    // order holds it.
+    // An order that releases an animal must be written before the one that takes it, because a unique
+    // index allows only one order to hold an animal.
     let mut orders: Vec<_> = state.orders.into_values().collect();
     orders.sort_by_key(takes_animal);
     writes.extend(
         orders
             .into_iter()
-            .filter_map(|order| RowWrite::new(order, must_stay)),
+            .filter_map(|order| RowWrite::new(order, lock_unchanged)),
     );
     writes.extend(
         state
             .categories
             .into_values()
-            .filter_map(|category| RowWrite::new(category, must_stay)),
+            .filter_map(|category| RowWrite::new(category, lock_unchanged)),
     );
     writes.extend(
         state
             .notes
             .into_values()
-            .filter_map(|note| RowWrite::new(note, must_stay)),
+            .filter_map(|note| RowWrite::new(note, lock_unchanged)),
     );
     writes
 }
 
-/// Whether an order holds its animal now, and did not before.
+/// Whether an order begins to hold its animal.
 fn takes_animal(order: &Versions<Order>) -> bool {
     is_holding(order.now.as_ref()) && !is_holding(order.read.as_ref())
 }
@@ -101,8 +101,8 @@ fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
-/// Returns the statements for `rows`. Successive rows with the same statement share it, and it locks
-/// them in this order.
+/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with the
+/// same SQL share one statement, which locks them in their order.
 pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()
@@ -119,8 +119,8 @@ pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
         .chain(photo_writes(rows))
 }
 
-/// Returns the statements for the contacts of `rows`. The rows of their orders are locked
-/// before.
+/// Returns the statements for the contacts of `rows`. They need no locks of their own: the earlier
+/// statements have locked the rows of the orders.
 fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut new_contacts = Vec::new();
     let mut erased_contacts = Vec::new();
@@ -135,9 +135,9 @@ fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
             None => erased_contacts.push(vec![row.id_value()]),
         }
     }
-    let setting = Write::from_rows(SET_CONTACTS, new_contacts);
-    let erasing = Write::from_rows(ERASE_CONTACTS, erased_contacts);
-    setting.into_iter().chain(erasing)
+    let set_write = Write::from_rows(SET_CONTACTS, new_contacts);
+    let erase_write = Write::from_rows(ERASE_CONTACTS, erased_contacts);
+    set_write.into_iter().chain(erase_write)
 }
 
 /// Returns the statements for the photos of `rows`.
@@ -153,18 +153,18 @@ fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
             added_photos.push(vec![pet_id, Value::Text(photo)]);
         }
     }
-    let dropping = Write::from_rows(DROP_PHOTOS, removed_photos);
-    let adding = Write::from_rows(ADD_PHOTOS, added_photos);
-    dropping.into_iter().chain(adding)
+    let drop_write = Write::from_rows(DROP_PHOTOS, removed_photos);
+    let add_write = Write::from_rows(ADD_PHOTOS, added_photos);
+    drop_write.into_iter().chain(add_write)
 }
 
 impl RowWrite {
-    /// Returns the write for a row; `None` if the row stays as it is. If `must_stay`, such a row is
-    /// locked instead, so that no other transaction changes it until the commit.
-    fn new<T: Into<Resource>>(versions: Versions<T>, must_stay: bool) -> Option<Self> {
+    /// Returns the write for a row; `None` if there is nothing to do. With `lock_unchanged`, an
+    /// unchanged row is locked, so that no other transaction changes it until the commit.
+    fn new<T: Into<Resource>>(versions: Versions<T>, lock_unchanged: bool) -> Option<Self> {
         let read: Option<Resource> = versions.read.map(Into::into);
         let now: Option<Resource> = versions.now.map(Into::into);
-        let sql = statement(read.as_ref(), now.as_ref(), must_stay)?;
+        let sql = choose_statement(read.as_ref(), now.as_ref(), lock_unchanged)?;
 
         let (_, photos_read) = tables::photos(read.as_ref());
         let (_, photos_now) = tables::photos(now.as_ref());
@@ -174,7 +174,7 @@ impl RowWrite {
             sql,
             read: read.as_ref().map(ReadState::new),
             has_response: false,
-            has_new_contact: contact(read.as_ref()) != contact(now.as_ref()),
+            has_new_contact: contact_of(read.as_ref()) != contact_of(now.as_ref()),
             removed_photos: removed_photos.map(|id| id.to_string()).collect(),
             added_photos: added_photos.map(|id| id.to_string()).collect(),
             resource: now.or(read)?,
@@ -198,19 +198,18 @@ impl RowWrite {
     }
 }
 
-/// Returns the statement that turns the row that was read into the row as it is now; `None` if there is
-/// nothing to do.
-fn statement(
+/// Returns the statement that turns the row `read` into the row `now`; `None` if there is nothing to do.
+fn choose_statement(
     read: Option<&Resource>,
     now: Option<&Resource>,
-    must_stay: bool,
+    lock_unchanged: bool,
 ) -> Option<&'static str> {
     let sql = match (read, now) {
         (None, None) => return None,
         (None, Some(now)) => &statements_of(now).insert,
         (Some(read), None) => &statements_of(read).delete,
         (Some(read), Some(now)) if read == now => {
-            if !must_stay {
+            if !lock_unchanged {
                 return None;
             }
             &statements_of(read).lock
@@ -218,11 +217,12 @@ fn statement(
         (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
             &statements_of(now).update
         }
-        (Some(_), Some(now)) => &statements_of(now).take,
+        (Some(_), Some(now)) => &statements_of(now).move_in,
     };
     Some(sql)
 }
 
-fn contact(resource: Option<&Resource>) -> Option<&Contact> {
+/// Returns the contact of an order; `None` for any other resource, and for an order without one.
+fn contact_of(resource: Option<&Resource>) -> Option<&Contact> {
     resource?.order()?.contact.as_ref()
 }

@@ -1,5 +1,5 @@
-//! Adds rows with COPY. A connection has one COPY at a time, and each change from one to another takes
-//! long, so the rows of small tables wait until there are many.
+//! Adds rows with COPY. A connection can run only one COPY at a time, and switching to another table is
+//! slow, so the rows of small tables are buffered until there are many.
 
 use std::{mem, pin::Pin};
 
@@ -11,25 +11,25 @@ use petstore_store::{StoreError, bulk::Value, tables};
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
 
 use crate::{
-    bulk::Blocking,
+    bulk::BlockingConnection,
     copy_target::{self, CopyTarget},
 };
 
-/// The number of contacts that are added at once.
-const MAX_WAITING_CONTACTS: usize = 1_000;
+/// The number of buffered contacts at which they are flushed.
+const MAX_BUFFERED_CONTACTS: usize = 1_000;
 
-/// The number of unique values, and of photos, that are added at once.
-const MAX_WAITING_VALUES: usize = 10_000;
+/// The number of buffered unique values, or of buffered photos, at which they are flushed.
+const MAX_BUFFERED_VALUES: usize = 10_000;
 
-/// A COPY that was begun.
+/// A COPY in progress.
 struct CurrentCopy {
     target: CopyTarget,
     writer: Pin<Box<BinaryCopyInWriter>>,
 }
 
-/// The rows that wait for the next COPY of their table.
+/// The rows that are buffered for the next COPY into their table.
 #[derive(Default)]
-struct WaitingRows {
+struct BufferedRows {
     contacts: Vec<OrderContact>,
     unique_values: Vec<UniqueValueOwner>,
     photos: Vec<PetPhoto>,
@@ -47,23 +47,22 @@ struct PetPhoto {
 
 /// A connection that adds rows with COPY.
 pub(super) struct RowCopier {
-    pub(super) connection: Blocking,
-    /// The current COPY. A connection has only one at a time.
+    pub(super) connection: BlockingConnection,
+
     current_copy: Option<CurrentCopy>,
-    waiting_rows: WaitingRows,
+    buffered_rows: BufferedRows,
 }
 
 impl RowCopier {
-    pub(super) fn new(connection: Blocking) -> Self {
+    pub(super) fn new(connection: BlockingConnection) -> Self {
         Self {
             connection,
             current_copy: None,
-            waiting_rows: WaitingRows::default(),
+            buffered_rows: BufferedRows::default(),
         }
     }
 
-    /// Adds a row with the current COPY. If that has another target, ends it and begins a COPY to this
-    /// target.
+    /// Adds a row to `target`. If the current COPY has another target, finishes it and begins a new one.
     pub(super) fn copy_row(
         &mut self,
         target: CopyTarget,
@@ -75,19 +74,21 @@ impl RowCopier {
             .is_some_and(|copy| copy.target == target);
         if !is_current {
             self.finish_copy()?;
-            let writer = self.connection.wait(|client| target.begin(client))?;
+            let writer = self.connection.block_on(|client| target.begin(client))?;
             self.current_copy = Some(CurrentCopy {
                 target,
                 writer: Box::pin(writer),
             });
         }
         match &mut self.current_copy {
-            Some(copy) => self.connection.wait(|_| copy.writer.as_mut().write(row)),
+            Some(copy) => self
+                .connection
+                .block_on(|_| copy.writer.as_mut().write(row)),
             None => Ok(()),
         }
     }
 
-    /// Adds a row like [`Self::copy_row`], with values of any type.
+    /// Adds a row like [`Self::copy_row`], from dynamically typed values.
     pub(super) fn copy_values(
         &mut self,
         target: CopyTarget,
@@ -100,97 +101,101 @@ impl RowCopier {
         self.copy_row(target, &row)
     }
 
-    /// Ends the current COPY, if there is one.
+    /// Finishes the current COPY, if there is one. The connection accepts no other statement before.
     pub(super) fn finish_copy(&mut self) -> Result<(), StoreError> {
         let Some(mut copy) = self.current_copy.take() else {
             return Ok(());
         };
         self.connection
-            .wait(async |_| copy.writer.as_mut().finish().await)?;
+            .block_on(async |_| copy.writer.as_mut().finish().await)?;
         Ok(())
     }
 
-    /// Adds all rows that wait, and ends the current COPY.
-    pub(super) fn finish_rows(&mut self) -> Result<(), StoreError> {
-        self.copy_contacts()?;
-        self.copy_unique_values()?;
-        self.copy_photos()?;
+    /// Adds all buffered rows, and finishes the current COPY.
+    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        self.flush_contacts()?;
+        self.flush_unique_values()?;
+        self.flush_photos()?;
         self.finish_copy()
     }
 
-    /// Adds the row of a resource. The rows of other tables that belong to it may wait. `fields` say which
-    /// values are unique.
+    /// Adds the row of a resource. Its rows in other tables (unique values, photos, contact) are
+    /// buffered. `fields` say which values are unique.
     pub(super) fn copy_resource(
         &mut self,
         resource: &Resource,
         fields: &FieldSet,
     ) -> Result<(), StoreError> {
         if let Resource::Pet(pet) = resource {
-            self.add_unique_values(pet, fields)?;
-            self.add_photos(pet)?;
+            self.buffer_unique_values(pet, fields)?;
+            self.buffer_photos(pet)?;
         }
         let target = tables::Table::from_resource(resource).into();
         self.copy_values(target, &tables::values(resource))?;
         if let Resource::Order(order) = resource {
-            self.add_contact(order)?;
+            self.buffer_contact(order)?;
         }
         Ok(())
     }
 
-    /// Adds the unique values of an animal to the waiting ones. A withdrawn animal has none.
-    fn add_unique_values(&mut self, pet: &StorePet, fields: &FieldSet) -> Result<(), StoreError> {
+    /// Buffers the unique values of an animal. A withdrawn animal has none.
+    fn buffer_unique_values(
+        &mut self,
+        pet: &StorePet,
+        fields: &FieldSet,
+    ) -> Result<(), StoreError> {
         if pet.withdrawal.is_some() {
             return Ok(());
         }
         for key in fields.unique_keys(&pet.fields) {
-            self.waiting_rows
+            self.buffered_rows
                 .unique_values
                 .push(UniqueValueOwner { key, pet: pet.id });
         }
-        if self.waiting_rows.unique_values.len() >= MAX_WAITING_VALUES {
-            self.copy_unique_values()?;
+        if self.buffered_rows.unique_values.len() >= MAX_BUFFERED_VALUES {
+            self.flush_unique_values()?;
         }
         Ok(())
     }
 
-    /// Adds the photos of an animal to the waiting ones.
-    fn add_photos(&mut self, pet: &StorePet) -> Result<(), StoreError> {
+    /// Buffers the photos of an animal.
+    fn buffer_photos(&mut self, pet: &StorePet) -> Result<(), StoreError> {
         for photo in pet.photos.all() {
-            self.waiting_rows.photos.push(PetPhoto {
+            self.buffered_rows.photos.push(PetPhoto {
                 photo: photo.id,
                 pet: pet.id,
             });
         }
-        if self.waiting_rows.photos.len() >= MAX_WAITING_VALUES {
-            self.copy_photos()?;
+        if self.buffered_rows.photos.len() >= MAX_BUFFERED_VALUES {
+            self.flush_photos()?;
         }
         Ok(())
     }
 
-    /// Adds the contact of an order to the waiting ones.
-    fn add_contact(&mut self, order: &Order) -> Result<(), StoreError> {
+    /// Buffers the contact of an order, if it has one.
+    fn buffer_contact(&mut self, order: &Order) -> Result<(), StoreError> {
         let Some(contact) = &order.contact else {
             return Ok(());
         };
-        self.waiting_rows.contacts.push(OrderContact {
+        self.buffered_rows.contacts.push(OrderContact {
             order_id: order.id.get(),
             contact: contact.as_str().to_owned(),
         });
-        if self.waiting_rows.contacts.len() >= MAX_WAITING_CONTACTS {
-            self.copy_contacts()?;
+        if self.buffered_rows.contacts.len() >= MAX_BUFFERED_CONTACTS {
+            self.flush_contacts()?;
         }
         Ok(())
     }
 
-    fn copy_contacts(&mut self) -> Result<(), StoreError> {
-        for row in mem::take(&mut self.waiting_rows.contacts) {
+    fn flush_contacts(&mut self) -> Result<(), StoreError> {
+        for row in mem::take(&mut self.buffered_rows.contacts) {
             self.copy_row(copy_target::CONTACTS, &[&row.order_id, &row.contact])?;
         }
         Ok(())
     }
 
-    fn copy_unique_values(&mut self) -> Result<(), StoreError> {
-        for UniqueValueOwner { key, pet } in mem::take(&mut self.waiting_rows.unique_values) {
+    fn flush_unique_values(&mut self) -> Result<(), StoreError> {
+        for UniqueValueOwner { key, pet } in mem::take(&mut self.buffered_rows.unique_values) {
             self.copy_row(
                 copy_target::UNIQUE_VALUES,
                 &[&key.field, &key.text, &pet.get()],
@@ -199,8 +204,8 @@ impl RowCopier {
         Ok(())
     }
 
-    fn copy_photos(&mut self) -> Result<(), StoreError> {
-        for row in mem::take(&mut self.waiting_rows.photos) {
+    fn flush_photos(&mut self) -> Result<(), StoreError> {
+        for row in mem::take(&mut self.buffered_rows.photos) {
             let photo = row.photo.to_string();
             self.copy_row(copy_target::PHOTOS, &[&photo, &row.pet.get()])?;
         }

@@ -1,4 +1,4 @@
-//! Lists, with the plans of this store.
+//! The statements of lists, searches and counts, in the form that PostgreSQL plans well.
 
 use std::sync::LazyLock;
 
@@ -21,13 +21,14 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
         Table::WithdrawnPets.selected_columns()
     )
 });
-/// The expression for the open order of an animal of `page`. Only a pending animal can have one.
+/// The expression for the id of the open order of an animal in `page`. Only a pending animal can have
+/// one.
 const OPEN_ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
 
-/// The statements of lists, as [`petstore_store::admin::Sql::plans`] describes them. The constant limits
-/// are for one plan, as in `LIST_BY_STATUS` of `pets.rs`, and so is the order of nulls, backwards and
-/// forwards.
+/// The statements that [`petstore_store::admin::Sql::plans`] describes. As in `LIST_BY_STATUS` of
+/// `pets.rs`, the constant limits let PostgreSQL reuse one plan, and the order of nulls (forwards and
+/// backwards) makes it use the index on the status.
 pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
@@ -40,7 +41,8 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         list_on_offer("id < $1 AND listed", "DESC NULLS LAST"),
         list_on_offer("id > $1 AND listed", "NULLS FIRST"),
     ],
-    // The index of statuses has no other column, so this reads only indexes.
+    // The index on the status does not cover `listed`. Subtracting the unlisted animals by id keeps this
+    // an index-only scan.
     count_in_window: count_on_offer(" AND id NOT IN (SELECT id FROM pets WHERE NOT listed)"),
     orders: Plans::orders(list_orders),
     due: Plans::due("orders"),
@@ -53,8 +55,8 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         OR EXISTS (SELECT FROM withdrawn_pets WHERE strpos(fields, $1) > 0)",
 });
 
-/// Returns the statement for a page of animals with one of `statuses`, or with any status if there are none.
-/// It reads a page of each status, and merges them.
+/// Returns the statement for a page of animals with one of `statuses`, or with any status if that is
+/// empty. It reads a page of each status, and merges these pages.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = match (statuses, newest_first) {
         ([], false) => (">", "id"),
@@ -80,7 +82,7 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
     format!("SELECT page.*, {OPEN_ORDER} FROM ({ranges}) AS page ORDER BY {order} LIMIT $2")
 }
 
-/// Returns the search in a table, with its open orders.
+/// Returns the statements that search one table of animals, and return their open orders.
 fn search(table: Table) -> Search {
     let columns = table.selected_columns();
     let page = format!("(SELECT {columns} FROM {table} WHERE {{}}) AS page");
@@ -102,7 +104,7 @@ fn list_on_offer(condition: &str, order: &str) -> String {
     format!("SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the statement that counts the animals on offer with this further condition, up to $1.
+/// Returns the statement that counts the animals on offer that also meet `condition`, up to $1.
 fn count_on_offer(condition: &str) -> String {
     format!(
         "SELECT count(*) FROM (
@@ -113,7 +115,7 @@ fn count_on_offer(condition: &str) -> String {
 
 /// Returns the statement for a page of orders.
 fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
-    // NULLS FIRST is the order of only the index on the status.
+    // Of the indexes, only the one on the status is sorted with NULLS FIRST. See `LIST_BY_STATUS`.
     let is_by_status = filter == OrderFilter::Status;
     let (operator, order) = match (is_by_status, newest_first) {
         (true, false) => (">", "id NULLS FIRST"),
@@ -147,13 +149,13 @@ pub(crate) fn select_all(table: Table) -> String {
     }
 }
 
-/// Reads an animal, also a withdrawn one, with its open order.
+/// Reads an animal, withdrawn or not, with its open order.
 pub(super) async fn read_pet(
     connection: &mut Connection,
     id: PetId,
 ) -> Result<Option<StorePet>, Failure> {
     let statement = connection.prepare_once(&GET_PET).await?;
-    // One statement, so an animal that moves between the two tables is in one of them.
+    // One statement reads both tables, so it cannot miss an animal that is just moving between them.
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(read_pet_with_order).transpose()
 }

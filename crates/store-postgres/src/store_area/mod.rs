@@ -1,4 +1,4 @@
-//! The store area: versions, withdrawn animals, orders, categories.
+//! The store area: carries out commands on animals, orders and categories, and reads animals.
 
 pub(super) mod lists;
 
@@ -38,7 +38,7 @@ impl StoreArea for PostgresStore {
             respond,
         };
         if is_single {
-            return self.commands.add(execution).await;
+            return self.commands.submit(execution).await;
         }
         let (caller, receiver) = oneshot::channel();
         let request = CalledWork {
@@ -58,7 +58,7 @@ impl StoreArea for PostgresStore {
     }
 
     async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        let is_due = self.read(few, search_sets::is_due).await?;
+        let is_due = self.read(few, search_sets::needs_merge).await?;
         Ok(is_due && self.write(few, search_sets::merge).await?)
     }
 }

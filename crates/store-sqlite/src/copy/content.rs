@@ -23,8 +23,8 @@ pub struct CopiedDatabase {
     pub animals: u64,
     /// The photos whose files belong to the copy.
     pub photos: Vec<PhotoId>,
-    /// The path at which the replaced database was kept, if it was damaged or had companion files whose
-    /// content may matter.
+    /// The path under which the replaced database was kept, if it was damaged, or had companion files
+    /// that may contain data.
     pub aside: Option<PathBuf>,
 }
 
@@ -36,9 +36,9 @@ pub struct CopiedContent {
     pub photos: Vec<PhotoId>,
 }
 
-/// The reason why a copy could not be filled.
+/// The reason why the content could not be copied.
 pub(super) enum CopyProblem {
-    /// The source is damaged. The text says how.
+    /// The source is damaged, as the text explains.
     Damage(String),
     /// Another process is replacing the source.
     Locked,
@@ -71,16 +71,16 @@ impl From<rusqlite::Error> for CopyProblem {
     }
 }
 
-/// Copies all pages of one moment into the file at `path`, then checks the copy completely. Calls
-/// `after_copy` in between. With `restore_context`, the copy begins a new epoch.
+/// Copies a snapshot of all pages into the file at `path`, then checks the copy completely. Calls
+/// `after_copy` in between. With `restore_context`, the copy begins a new epoch of the log.
 pub(super) fn copy_content(
     path: &Path,
     source: &Connection,
     restore_context: Option<&WriteContext>,
     after_copy: impl FnOnce(),
 ) -> Result<CopiedContent, CopyProblem> {
-    let mut target = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // The caller removes the file if the copy fails, and syncs it if it succeeds.
+    let mut target = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // No journal and no syncs: the caller discards the file if the copy fails.
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;
     target.pragma_update(None, "synchronous", "OFF")?;
@@ -89,14 +89,13 @@ pub(super) fn copy_content(
     }
     after_copy();
 
-    // The copied header says WAL mode. In DELETE mode, users without write permission to the
-    // directory can read the copy.
+    // The copied header says WAL mode. Switch to DELETE mode, in which users without write permission
+    // on the folder can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
     let is_current = migrations::is_current(&target)?;
     let checkup = check_copy(&mut target, is_current)?;
-    // An older database gets its first epoch from the migration.
-    if is_current && let Some(context) = restore_context {
-        journal::begin_epoch(&mut target, context)?;
+    if let Some(context) = restore_context {
+        journal::begin_epoch(&mut target, context, is_current)?;
     }
     Ok(CopiedContent {
         animals: checkup.animals,
@@ -104,7 +103,8 @@ pub(super) fn copy_content(
     })
 }
 
-/// Checks a copy of a database of this version, or of an older one. Fails at the first problem.
+/// Checks the copy of a database of this schema version (`is_current`) or of an older one. Fails with
+/// the first problem.
 fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, CopyProblem> {
     let mut checkup = if is_current {
         check::check_all(target)?
@@ -117,13 +117,14 @@ fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, Copy
     Err(CopyProblem::Damage(checkup.problems.swap_remove(0)))
 }
 
-/// Returns the photos of all animals. A database of an older release may have no table for them.
+/// Returns the ids of the photos of all animals; none if the version of the database has no table for
+/// them.
 fn read_photos(target: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
     let mut photos = Vec::new();
     if target.table_exists(None::<&str>, "photos")? {
         let mut ids = target.prepare("SELECT id FROM photos")?;
         for id in ids.query_map([], |row| row.get::<_, String>(0))? {
-            // Text that is no id names no file, so the copy needs none for it.
+            // Skip text that is not an id: no file can belong to it.
             photos.extend(PhotoId::parse(&id?));
         }
     }

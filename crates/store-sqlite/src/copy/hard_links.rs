@@ -1,5 +1,4 @@
-//! Second names of the files of a database, under which it stays complete while the first names are
-//! removed.
+//! Keeps a database complete under second names (hard links) while it is replaced under its first ones.
 
 use std::{
     fs::{self, File},
@@ -9,14 +8,15 @@ use std::{
 
 use crate::file_identity::{companion, files_of};
 
-/// A second name (hard link) of every file of a database.
+/// The second names of all files of a database.
 pub(super) struct HardLinks<'a> {
     original_path: &'a Path,
     link_path: PathBuf,
 }
 
 impl<'a> HardLinks<'a> {
-    /// Creates the links next to the files of the database at `path`, and syncs them.
+    /// Creates the links next to the files of the database at `path`, and syncs their folder. Leaves none
+    /// behind on an error.
     pub(super) fn create(path: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
         let links = Self {
             original_path: path,
@@ -35,6 +35,7 @@ impl<'a> HardLinks<'a> {
         &self.link_path
     }
 
+    /// Links every file of the database that exists.
     fn create_files(&self) -> io::Result<()> {
         for (original, link) in self.paths() {
             match fs::hard_link(original, link) {
@@ -45,7 +46,7 @@ impl<'a> HardLinks<'a> {
         Ok(())
     }
 
-    /// Restores the first names and removes the second ones.
+    /// Restores the first names, and then removes the second ones.
     pub(super) fn undo(self, folder: &File) -> io::Result<()> {
         use io::ErrorKind::{AlreadyExists, NotFound};
 
@@ -62,14 +63,15 @@ impl<'a> HardLinks<'a> {
         Ok(())
     }
 
-    /// Removes the second names, as far as this is possible.
+    /// Removes the second names. Ignores errors.
     fn remove(&self) {
         for (_, link) in self.paths() {
             let _ = fs::remove_file(link);
         }
     }
 
-    /// Returns the first and the second name of each file that the database can have.
+    /// Returns the first and the second name of each file that a database can have, whether it exists
+    /// or not.
     fn paths(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
         let originals = files_of(self.original_path);
         let links = files_of(&self.link_path);

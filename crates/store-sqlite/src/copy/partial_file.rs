@@ -1,4 +1,4 @@
-//! The file of an unfinished copy.
+//! The file of an unfinished copy, and its move to the target.
 
 use std::{
     ffi::OsString,
@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use petstore_system::owner::{FileOwner, make_file};
+use petstore_system::owner::{FileOwner, create_file};
 
 use super::{hard_links::HardLinks, replacement::ReplacedDatabase};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     file_identity::{files_of, remove},
 };
 
-/// The unfinished copy next to its target, which is removed when this is dropped.
+/// An unfinished copy next to its target. Removed when dropped, unless it was moved to the target.
 pub(super) struct PartialFile {
     path: PathBuf,
     file: File,
@@ -30,7 +30,7 @@ impl PartialFile {
         name.push(target_name);
         name.push(format!(".{number:016x}.partial"));
         let path = target_path.with_file_name(name);
-        let file = make_file(&path, None)?;
+        let file = create_file(&path, None)?;
         Ok(Self { path, file })
     }
 
@@ -38,9 +38,9 @@ impl PartialFile {
         &self.path
     }
 
-    /// Gives the file to the owner of the replaced database, or else to the owner of the database at
-    /// `path`.
-    pub(super) fn give(
+    /// Gives the file the owner of the replaced database. Without one, gives it the owner that
+    /// a file at `path` should have ([`FileOwner::for_file`]).
+    pub(super) fn set_owner(
         &self,
         replaced_database: Option<&ReplacedDatabase>,
         path: &Path,
@@ -52,13 +52,13 @@ impl PartialFile {
             None => FileOwner::for_file(path),
         };
         match owner {
-            Some(owner) => owner.take_over(&self.file),
+            Some(owner) => owner.chown(&self.file),
             None => Ok(()),
         }
     }
 
-    /// Renames the file to its target, in place of `replaced`, and syncs. Returns the second name
-    /// of the replaced database, if it is kept.
+    /// Moves the file atomically to its target, in place of the replaced database, and syncs. Returns the
+    /// second name under which the replaced database is kept, if it is damaged or has companion files.
     pub(super) fn move_to(
         self,
         target_path: &Path,
@@ -69,8 +69,8 @@ impl PartialFile {
             .sync(target_path)
             .map_err(|error| CopyError::from_write(target_path, error))?;
         let [_, companions @ ..] = files_of(target_path);
-        // After a checkpoint there are no companion files, unless another process has opened the
-        // database since.
+        // The checkpoint has removed the companion files, unless the database was too damaged for it, or
+        // another process has opened the database since.
         let has_several_files = companions
             .iter()
             .any(|path| path.symlink_metadata().is_ok());
@@ -97,7 +97,7 @@ impl PartialFile {
         }
     }
 
-    /// Syncs the file. Returns the folder of the target.
+    /// Syncs the file, and opens the folder of the target, which the caller syncs later.
     fn sync(&self, target_path: &Path) -> io::Result<File> {
         self.file.sync_all()?;
         match target_path.parent() {
@@ -106,7 +106,8 @@ impl PartialFile {
         }
     }
 
-    /// Renames the file after removing the files that SQLite would take for its WAL.
+    /// Renames the file to its target. First removes the old companion files, which SQLite would take
+    /// for the companion files of the copy.
     fn replace(&self, target_path: &Path, companions: &[PathBuf], folder: &File) -> io::Result<()> {
         for path in companions {
             match fs::remove_file(path) {
@@ -126,8 +127,8 @@ impl Drop for PartialFile {
     }
 }
 
-/// Gives the replaced database its first names again, after the copy could not be renamed because of
-/// `error`. Returns the error for the operator.
+/// Gives the replaced database its first names back after the rename of the copy failed with `error`.
+/// Returns the error for the operator.
 fn undo_links(
     links: Option<HardLinks<'_>>,
     error: io::Error,

@@ -1,4 +1,4 @@
-//! Prepares a database for its replacement by a copy.
+//! Prepares an existing database for its replacement by a copy.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,14 +19,14 @@ use crate::{copy_error::CopyError, errors::is_damage, file_identity::files_of, o
 
 /// The database to replace.
 pub(super) struct ReplacedDatabase {
-    /// The file, which is locked until this is dropped.
+    /// The database file. The lock on it lasts until this is dropped.
     pub(super) file: File,
     pub(super) is_damaged: bool,
 }
 
-/// Prepares the database at `path` for its replacement: runs a checkpoint, so that it is one file, unless
-/// it is too damaged. Locks out other processes until the result is dropped. Returns `None` if there is
-/// no such file.
+/// Prepares the database at `path` for its replacement: runs a checkpoint, so that it is a single
+/// file, unless it is too damaged for that. Locks out other processes until the result is dropped.
+/// Returns `None` if the file does not exist.
 pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase>, CopyError> {
     let path_text = path.display().to_string();
     match path.metadata() {
@@ -39,7 +39,8 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
         Ok(()) => false,
         Err(error) if opening::is_busy(&error) => return Err(CopyError::InUse(path_text)),
         Err(error) if is_damage(&error) => true,
-        // A full or failing disk does not mean that the content of the WAL is damaged.
+        // After any other error, such as a full disk, the content of the WAL may be intact, so do not
+        // replace it.
         Err(error) => return Err(checkpoint_error(path, Arc::new(error))),
     };
 
@@ -48,7 +49,7 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
         .write(true)
         .open(path)
         .map_err(|error| CopyError::from_write(path, error))?;
-    // A process that has the database open in WAL mode holds a lock that conflicts with this one.
+    // Every process that has the database open in WAL mode holds a lock that conflicts with this one.
     match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(ReplacedDatabase { file, is_damaged })),
         Err(Errno::AGAIN | Errno::ACCESS) => Err(CopyError::InUse(path_text)),
@@ -56,10 +57,11 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
     }
 }
 
-/// Runs a checkpoint, and runs it again after damage.
+/// Runs a checkpoint, and runs it again if it reports damage.
 ///
-/// SQLite also reports a failed read as damage. Reading the files shows such an error, or the second
-/// checkpoint succeeds.
+/// SQLite can report a failed read as damage, too. To tell them apart, this reads the files completely
+/// after the first report: either that shows a lasting read error, or the second checkpoint tells
+/// whether the database is damaged.
 fn checkpoint_with_retry(path: &Path) -> Result<rusqlite::Result<()>, CopyError> {
     let result = checkpoint(path);
     match &result {
@@ -79,7 +81,7 @@ fn checkpoint_error(path: &Path, cause: Cause) -> CopyError {
     }
 }
 
-/// Reads all files of a database completely.
+/// Reads all files of a database to their end. Fails at the first read error.
 fn read_files(path: &Path) -> io::Result<()> {
     for path in files_of(path) {
         let mut file = match File::open(path) {
@@ -92,9 +94,9 @@ fn read_files(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the WAL into the database and removes the WAL.
+/// Writes the WAL into the database and removes the WAL, by switching to another journal mode.
 fn checkpoint(path: &Path) -> rusqlite::Result<()> {
-    let connection = opening::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let connection = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Without write permission, SQLite opens the file read-only.
     if connection.is_readonly(MAIN_DB)? {
         return Err(sqlite_error(ffi::SQLITE_READONLY));

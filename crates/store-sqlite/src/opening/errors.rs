@@ -1,4 +1,4 @@
-//! The errors of a database that cannot be opened, with advice for the operator.
+//! Explains to the operator why a database cannot be opened.
 
 use std::{
     fs::File,
@@ -11,19 +11,20 @@ use petstore_store::OpenError;
 use rusqlite::ErrorCode;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-/// The advice about a database in a file system that is read-only.
+/// The message about a database in a read-only file system.
 const READ_ONLY_ADVICE: &str = "the file system is read-only there; name a file in a folder that is writable, or \
      make this one writable (with the package, by ReadWritePaths in the unit)";
 
-/// Returns the error for a missing database, with its whole path: the wrong folder is a frequent cause.
-pub(super) fn absent(path: &Path) -> OpenError {
+/// Returns the error for a missing database. It shows the absolute path, because the wrong working
+/// directory is a frequent cause.
+pub(super) fn missing_error(path: &Path) -> OpenError {
     let absolute_path = path::absolute(path);
     let shown_path = absolute_path.as_deref().unwrap_or(path);
     OpenError::Absent(shown_path.display().to_string())
 }
 
-/// Returns the error for a database that SQLite opens read-only although it is opened for writing.
-pub(super) fn read_only(path: &Path) -> OpenError {
+/// Returns the error for a database that SQLite has opened read-only, although it is needed for writing.
+pub(super) fn read_only_error(path: &Path) -> OpenError {
     match File::options().write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => OpenError::BadSetting {
             path: path.display().to_string(),
@@ -33,12 +34,12 @@ pub(super) fn read_only(path: &Path) -> OpenError {
     }
 }
 
-/// Converts an error that SQLite reports when it opens the database at `path`.
-pub(crate) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
+/// Converts an error that SQLite reports while the database at `path` is opened.
+pub(crate) fn open_error(path: &str, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => OpenError::BadSetting {
-            what: find_reason(Path::new(&path)),
+            what: diagnose_path(Path::new(&path)),
             path,
         },
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase(path),
@@ -53,9 +54,9 @@ pub(crate) fn cannot_open(path: &str, error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// Finds out why no database can be opened or created at `path`. SQLite says only that it cannot open
-/// the file.
-fn find_reason(path: &Path) -> String {
+/// Finds out why no database can be opened or created at `path`, because SQLite says only that it cannot
+/// open the file. Returns a message for the operator.
+fn diagnose_path(path: &Path) -> String {
     if path.is_dir() {
         let example = path.join("petstore.db");
         return format!(
@@ -82,7 +83,7 @@ fn find_reason(path: &Path) -> String {
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
         _ if is_read_only(folder) => READ_ONLY_ADVICE.to_owned(),
-        // SQLite also creates files next to it.
+        // The file itself is fine, but SQLite also creates companion files next to it.
         _ => format!(
             "no file can be created in the folder {folder_text}; run the command as a user that may \
              write there, or name another path"
@@ -90,7 +91,7 @@ fn find_reason(path: &Path) -> String {
     }
 }
 
-/// Whether the file system of a folder is read-only for this process.
+/// Whether the file system of a folder is mounted read-only for this process.
 fn is_read_only(folder: &Path) -> bool {
     statvfs(folder).is_ok_and(|status| status.f_flag.contains(StatVfsMountFlags::RDONLY))
 }

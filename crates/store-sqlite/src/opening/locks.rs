@@ -1,4 +1,4 @@
-//! Waits for locks of other processes.
+//! Waits for locks that other processes hold.
 
 use std::{
     io,
@@ -13,23 +13,24 @@ use rusqlite::ErrorCode;
 
 use crate::{connection::Connection, files_at_start};
 
-/// The time limit of a statement that waits for a lock of another process.
+/// How long a statement waits for a lock of another process.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The pause between two attempts to get a lock.
-const LOCK_PAUSE: Duration = Duration::from_millis(1);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The number of attempts after which a wait is long.
+/// The number of attempts after which a wait counts as long.
 const ATTEMPTS_OF_LONG_WAIT: i32 = 20;
 
-/// The number of times that [`reject_other_shm_file`] looks at the locks.
+/// The number of times that [`reject_other_shm_file`] checks the locks.
 const SHM_FILE_ATTEMPTS: u32 = 50;
 
-/// The number of times that [`retry_while_busy`] does its work.
+/// The number of attempts that [`retry_while_busy`] makes.
 const BUSY_ATTEMPTS: u32 = 100;
 
-/// Makes statements wait for a lock. SQLite's own wait soon looks only ten times a second, and would
-/// rarely find a lock free that a busy service takes again at once. Calls `on_long_wait` if it takes
+/// Installs a busy handler, with which statements wait for a lock for up to `limit`. It polls the lock
+/// every millisecond: SQLite's own handler soon polls only ten times a second, and would rarely catch
+/// the lock of a busy service, which takes it again at once. Calls `on_long_wait` once if a wait is
 /// long.
 #[expect(
     clippy::disallowed_methods,
@@ -48,13 +49,14 @@ pub(crate) fn wait_for_locks(
         if earlier_attempts == ATTEMPTS_OF_LONG_WAIT {
             on_long_wait();
         }
-        thread::sleep(LOCK_PAUSE);
+        thread::sleep(LOCK_RETRY_INTERVAL);
         start.elapsed() < limit
     }))
 }
 
-/// Does work for which SQLite does not wait for a lock, such as a change of the journal mode. Another
-/// process that opens the same new file holds the lock only briefly.
+/// Retries `work` while a lock is held, for work that does not invoke SQLite's busy handler, such as
+/// changing the journal mode. Another process that opens the same new file holds the lock only
+/// briefly.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
     for _ in 1..BUSY_ATTEMPTS {
@@ -66,7 +68,7 @@ pub(super) fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusql
     work()
 }
 
-/// Whether another process holds a lock.
+/// Whether the error says that another process or connection holds a lock.
 pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -74,9 +76,9 @@ pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Rejects a database that another process has open with another `-shm` file: the two processes
-/// would overwrite each other's commits. A process that is just opening or closing the database
-/// looks alike for a moment, so this attempts again.
+/// Rejects a database that another process has open with a different `-shm` file: the two processes
+/// would overwrite each other's commits. A process that is just opening or closing the database looks the
+/// same for a moment, so this checks repeatedly.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
     for attempt in 1..=SHM_FILE_ATTEMPTS {
@@ -94,6 +96,7 @@ pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
     Err(OpenError::OtherShmFile(path.display().to_string()))
 }
 
+/// Whether another process has the database at `path` open with a different `-shm` file. Follows links.
 fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     files_at_start::has_other_shm_file(&path.canonicalize()?)
 }

@@ -1,4 +1,4 @@
-//! Writes the changes of a decision.
+//! Writes the changes of a decided command to the rows.
 
 use std::sync::LazyLock;
 
@@ -31,8 +31,9 @@ const NOTE_LOST_PHOTO: &str = "INSERT INTO lost_photos (id, pet_id) VALUES (?1, 
     ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id";
 const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
-/// Writes a decision about what this transaction has read, so each change is of exactly one row.
-pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
+/// Writes a decision. It must be based on what the same transaction has read, so that each statement
+/// finds exactly the row that it changes.
+pub(super) fn write_decision(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
     for Change { before, after, .. } in &decision.changes {
         if let Some(Resource::Pet(pet)) = before
             && pet.version == 1
@@ -40,7 +41,7 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
             requests::keep_responses(connection, pet.id)?;
         }
         write_photos(connection, before.as_ref(), after.as_ref())?;
-        // SQLite overwrites the former text of a note with zeros.
+        // A note is private, so make SQLite overwrite its former text with zeros.
         let has_private_text = matches!(before, Some(Resource::Note(_)));
         if has_private_text {
             connection.pragma_update(None, "secure_delete", true)?;
@@ -52,7 +53,7 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
         result?;
     }
     if let Some(order) = decision.releases {
-        expect_one(
+        expect_one_row(
             connection
                 .prepare_cached(RELEASE_PET)?
                 .execute([order.get()])?,
@@ -61,7 +62,8 @@ pub(super) fn write(connection: &Connection, decision: &Decision) -> rusqlite::R
     Ok(())
 }
 
-/// Writes the rows of a change.
+/// Writes the rows of a change. A resource that moves to another table, such as a withdrawn animal, is
+/// deleted from the old table and inserted into the new one.
 fn write_rows(
     connection: &Connection,
     before: Option<&Resource>,
@@ -70,28 +72,29 @@ fn write_rows(
     if let (Some(before), Some(after)) = (before, after)
         && Table::from_resource(before) == Table::from_resource(after)
     {
-        return update(connection, before, after);
+        return update_resource(connection, before, after);
     }
     if let Some(before) = before {
-        delete(connection, before)?;
+        delete_resource(connection, before)?;
     }
     if let Some(after) = after {
-        insert(connection, after)?;
+        insert_resource(connection, after)?;
     }
     Ok(())
 }
 
-/// Adds a resource as it is.
-pub(in super::super) fn insert(
+/// Inserts a resource as it is, without its photos.
+pub(in super::super) fn insert_resource(
     connection: &Connection,
     resource: &Resource,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(&INSERT[Table::from_resource(resource) as usize])?;
-    expect_one(insert.execute(params_from_iter(values(resource)))?)?;
+    expect_one_row(insert.execute(params_from_iter(values(resource)))?)?;
     write_contact(connection, None, resource)
 }
 
-/// Writes the photos that an animal has lost, and the photos that it has gained.
+/// Removes the photos that an animal has lost, recording which animal lost them, and adds those that
+/// it has gained.
 pub(in super::super) fn write_photos(
     connection: &Connection,
     before: Option<&Resource>,
@@ -104,19 +107,19 @@ pub(in super::super) fn write_photos(
     }
     for photo in former_photos.missing_in(new_photos) {
         let mut drop_photo = connection.prepare_cached(DROP_PHOTO)?;
-        expect_one(drop_photo.execute((photo.to_string(), former_pet))?)?;
+        expect_one_row(drop_photo.execute((photo.to_string(), former_pet))?)?;
         let mut note_lost_photo = connection.prepare_cached(NOTE_LOST_PHOTO)?;
         note_lost_photo.execute((photo.to_string(), former_pet))?;
     }
     for photo in new_photos.missing_in(former_photos) {
         let mut add_photo = connection.prepare_cached(ADD_PHOTO)?;
-        expect_one(add_photo.execute((photo.to_string(), pet))?)?;
+        expect_one_row(add_photo.execute((photo.to_string(), pet))?)?;
     }
     Ok(())
 }
 
-/// Writes the contact of an order if it changes, so an order without one costs nothing. SQLite
-/// overwrites a former contact with zeros.
+/// Writes the contact of an order if it has changed, so that an order without one costs nothing. A
+/// contact is private, so makes SQLite overwrite a former one with zeros.
 fn write_contact(
     connection: &Connection,
     before: Option<&Resource>,
@@ -144,14 +147,18 @@ fn write_contact(
     if former_contact.is_some() {
         connection.pragma_update(None, "secure_delete", false)?;
     }
-    expect_one(result?)
+    expect_one_row(result?)
 }
 
-/// Writes only the columns that change, so that SQLite does not write to the indexes of the other columns.
+/// Updates only the columns that change, so that SQLite does not write to the indexes on the others.
 ///
-/// The statement has `OR FAIL`, so that SQLite does not copy each page to undo it: after an error, the
-/// writer undoes everything.
-fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusqlite::Result<()> {
+/// `OR FAIL` saves SQLite from copying each page in order to undo the statement. That is not needed,
+/// because after an error the writer rolls back everything.
+fn update_resource(
+    connection: &Connection,
+    before: &Resource,
+    after: &Resource,
+) -> rusqlite::Result<()> {
     let table = Table::from_resource(after);
     let former_values = values(before);
     let id = former_values[0];
@@ -176,22 +183,23 @@ fn update(connection: &Connection, before: &Resource, after: &Resource) -> rusql
     let statement =
         format!("UPDATE OR FAIL {table} SET {columns} = ? WHERE id = ? AND version = ?");
     let mut update = connection.prepare_cached(&statement)?;
-    expect_one(update.execute(params_from_iter(parameters))?)?;
+    expect_one_row(update.execute(params_from_iter(parameters))?)?;
     write_contact(connection, Some(before), after)
 }
 
-fn delete(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
+/// Deletes the row of a resource, which must still have the version that was read.
+fn delete_resource(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
     let delete = format!(
         "DELETE FROM {} WHERE id = ?1 AND version = ?2",
         Table::from_resource(before)
     );
     let values = [values(before)[0], Value::Integer(before.version())];
-    expect_one(connection.prepare_cached(&delete)?.execute(values)?)
+    expect_one_row(connection.prepare_cached(&delete)?.execute(values)?)
 }
 
-/// Checks that a statement has written one row. Only one process writes at a time, so no other number is
-/// possible.
-pub(in super::super) fn expect_one(row_count: usize) -> rusqlite::Result<()> {
+/// Checks that a statement has written exactly one row. Anything else means a fault: nobody else can
+/// write during this transaction, so the row is as it was read.
+pub(in super::super) fn expect_one_row(row_count: usize) -> rusqlite::Result<()> {
     if row_count == 1 {
         Ok(())
     } else {

@@ -1,4 +1,4 @@
-//! Carries out commands, as one job of the writer.
+//! Carries out the commands of a request, as one job of the writer.
 
 use petstore_domain::{
     PetId, PetStatus, WriteContext,
@@ -21,8 +21,8 @@ const LAST_NOTE: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE
 const COUNT_NOTES: &str = "SELECT count(*) FROM notes WHERE pet_id = ?1";
 const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
 
-/// Carries out the commands of a request, like [`petstore_store::StoreArea::execute`]. Writes nothing before
-/// everything is decided.
+/// Carries out the commands of a request, like [`petstore_store::StoreArea::execute`]. Decides all of
+/// them before it writes anything, so that a refusal has nothing to undo.
 pub(super) fn execute(
     connection: &Connection,
     newest: &mut Newest,
@@ -42,14 +42,15 @@ pub(super) fn execute(
         }
     };
     let response = respond(&state.decisions);
-    // This is the first write, so nothing has to be undone if the request was carried out before. Most
-    // requests come once, and to look for them first would cost as much as to remember them.
+    // Remember the request first: if it was carried out before, this writes nothing, so nothing must
+    // be undone. Looking it up before would cost as much as remembering it, and most requests come
+    // only once.
     if let Some(request) = request
         && requests::remember(connection, newest, request, context.now, &response)? == 0
     {
         return recall(connection, context)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
     }
-    write(connection, newest, commands, context, &state)?;
+    write_state(connection, newest, commands, context, &state)?;
     let changes = state
         .decisions
         .into_iter()
@@ -58,8 +59,8 @@ pub(super) fn execute(
     Ok(ExecutionOutcome::Done { response, changes })
 }
 
-/// Writes the decisions about commands, and logs their changes.
-fn write(
+/// Writes the decisions about the commands, and logs their changes.
+fn write_state(
     connection: &Connection,
     newest: &mut Newest,
     commands: &[Command],
@@ -67,11 +68,11 @@ fn write(
     state: &State,
 ) -> rusqlite::Result<()> {
     for decision in &state.decisions {
-        changes::write(connection, decision)?;
+        changes::write_decision(connection, decision)?;
     }
     if state.fields.version > 0 {
-        let examined_fields = state.examined(commands.iter());
-        fields::write(connection, state, &examined_fields)?;
+        let examined_fields = state.examined_fields(commands.iter());
+        fields::write_owners(connection, state, &examined_fields)?;
         if !examined_fields.is_empty() {
             newest.forget();
         }
@@ -85,8 +86,8 @@ fn write(
     Ok(())
 }
 
-/// Returns the refusal of commands in the present state, unless they were carried out before.
-/// Writes nothing.
+/// Returns the refusal that the commands would get in the current state; `None` if they would be
+/// accepted, or if the request was already carried out. Only reads.
 pub(super) fn find_refusal(
     connection: &Connection,
     commands: &[Command],
@@ -101,7 +102,7 @@ pub(super) fn find_refusal(
     }
 }
 
-/// Returns the remembered result of the request.
+/// Returns the outcome that is remembered under the idempotency key of the request, if it has one.
 fn recall(
     connection: &Connection,
     context: &WriteContext,
@@ -112,19 +113,20 @@ fn recall(
     Ok(requests::recall(connection, request)?.map(ExecutionOutcome::from))
 }
 
-/// Returns the changes of the commands, or their refusal.
+/// Decides the commands one after the other. Returns the state with their decisions, or the first
+/// refusal.
 fn decide(
     connection: &Connection,
     newest: &mut Newest,
     commands: &[Command],
     context: &WriteContext,
 ) -> rusqlite::Result<WorkOutcome<State, ExecutionOutcome>> {
-    // The rows have no finer time.
+    // Columns store times in milliseconds.
     let now = truncate_to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
-        let new = read(connection, newest, command, &mut state)?;
-        if let Err(refusal) = state.decide(command, new, now) {
+        let new_ids = read_subjects(connection, newest, command, &mut state)?;
+        if let Err(refusal) = state.decide(command, new_ids, now) {
             let refusal = ExecutionOutcome::Refused { index, refusal };
             return Ok(WorkOutcome::Refused(refusal));
         }
@@ -132,9 +134,9 @@ fn decide(
     Ok(WorkOutcome::Done(state))
 }
 
-/// Reads the rows that a command needs, unless an earlier command has read them. Returns the identifiers
-/// for new rows.
-fn read(
+/// Reads the rows that a command needs into `state`, unless an earlier command has read them. Returns
+/// identifiers for the rows that the command may add.
+fn read_subjects(
     connection: &Connection,
     newest: &mut Newest,
     command: &Command,
@@ -142,7 +144,7 @@ fn read(
 ) -> rusqlite::Result<NewIds> {
     let mut new_ids = NewIds::default();
     match command.subject() {
-        Subject::New => new_ids.pet = PetId::new(next_pet(connection, state)?),
+        Subject::New => new_ids.pet = PetId::new(next_pet_id(connection, state)?),
         Subject::Nothing => {}
         Subject::Pet(id) => read_pet(connection, id, state)?,
         Subject::Order(id) => read_order(connection, id, state)?,
@@ -153,7 +155,7 @@ fn read(
         state.add_namesakes(label, rows::first_categories(connection)?);
     }
     if state.needs_fields(command) {
-        state.fields = newest.fields(|| fields::read(connection))?;
+        state.fields = newest.fields(|| fields::read_definitions(connection))?;
         read_owners(connection, command, state)?;
     }
     if matches!(command, Command::PlaceOrder(_)) {
@@ -164,14 +166,14 @@ fn read(
         new_ids.order = OrderId::new(last_id + 1);
     }
     if let Command::AddNote { pet_id, .. } = command {
-        new_ids.note = NoteId::new(next_note(connection, state)?);
+        new_ids.note = NoteId::new(next_note_id(connection, state)?);
         new_ids.note_count = count_notes(connection, *pet_id)?;
     }
     Ok(new_ids)
 }
 
-/// Returns the identifier for the next animal, after the animals of earlier commands.
-fn next_pet(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
+/// Returns the identifier for the next animal, after those that earlier commands add.
+fn next_pet_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     let mut last_id: i64 = connection
         .prepare_cached(LAST_PET)?
         .query_row([], |row| row.get(0))?;
@@ -181,7 +183,7 @@ fn next_pet(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     Ok(last_id + 1)
 }
 
-/// Reads a category.
+/// Reads a category into `state`, if it exists and was not read yet.
 fn read_category(connection: &Connection, id: i64, state: &mut State) -> rusqlite::Result<()> {
     if !state.categories.contains_key(&id)
         && let Some(category) = rows::get_category(connection, id)?
@@ -191,7 +193,7 @@ fn read_category(connection: &Connection, id: i64, state: &mut State) -> rusqlit
     Ok(())
 }
 
-/// Reads a note.
+/// Reads a note into `state`, if it exists and was not read yet.
 fn read_note(connection: &Connection, id: NoteId, state: &mut State) -> rusqlite::Result<()> {
     if !state.notes.contains_key(&id)
         && let Some(note) = rows::get_note(connection, id)?
@@ -207,8 +209,8 @@ fn count_notes(connection: &Connection, pet: PetId) -> rusqlite::Result<i64> {
     count.query_row([pet.get()], |row| row.get(0))
 }
 
-/// Returns the identifier for the next note, after the notes of earlier commands.
-fn next_note(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
+/// Returns the identifier for the next note, after those that earlier commands add.
+fn next_note_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     let mut last_id: i64 = connection
         .prepare_cached(LAST_NOTE)?
         .query_row([], |row| row.get(0))?;
@@ -218,7 +220,7 @@ fn next_note(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     Ok(last_id + 1)
 }
 
-/// Reads an order, its animal, and the order that holds this animal.
+/// Reads an order, its animal, and the order that holds this animal into `state`.
 fn read_order(connection: &Connection, id: OrderId, state: &mut State) -> rusqlite::Result<()> {
     if state.orders.contains_key(&id) {
         return Ok(());
@@ -227,7 +229,7 @@ fn read_order(connection: &Connection, id: OrderId, state: &mut State) -> rusqli
         return Ok(());
     };
     match pet {
-        // An animal has one holder, so no other order holds it.
+        // This order holds the animal, and only one can, so there is no other holder to read.
         Some(mut pet) if order.holds => {
             if order.status == OrderStatus::Reserved {
                 pet.order_id = Some(id);
@@ -240,14 +242,14 @@ fn read_order(connection: &Connection, id: OrderId, state: &mut State) -> rusqli
     Ok(())
 }
 
-/// Reads the animals that have the unique values of a command.
+/// Reads the animals that own the unique values in a command into `state`.
 fn read_owners(
     connection: &Connection,
     command: &Command,
     state: &mut State,
 ) -> rusqlite::Result<()> {
     for key in state.keys_to_read(command) {
-        for owner in fields::owners(connection, &key)? {
+        for owner in fields::find_owners(connection, &key)? {
             read_pet(connection, owner, state)?;
             state.add_owner(key.clone(), owner);
         }
@@ -255,7 +257,7 @@ fn read_owners(
     Ok(())
 }
 
-/// Reads an animal, and the order that holds it.
+/// Reads an animal, and the order that holds it, into `state`.
 fn read_pet(connection: &Connection, id: PetId, state: &mut State) -> rusqlite::Result<()> {
     if state.pets.contains_key(&id) {
         return Ok(());
@@ -263,7 +265,7 @@ fn read_pet(connection: &Connection, id: PetId, state: &mut State) -> rusqlite::
     let Some(pet) = rows::get_pet(connection, id)? else {
         return Ok(());
     };
-    // No order holds an available animal.
+    // No order holds an available animal, so save a query.
     if pet.status != PetStatus::Available
         && let Some(holder) = rows::get_holder(connection, id)?
     {

@@ -1,4 +1,4 @@
-//! The fields of the store, and the owners of their unique values.
+//! Reads the store's field definitions, and reads and writes which animals own unique values.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use petstore_domain::{
 };
 use petstore_store::{admin::fields, state::State};
 
-use super::{super::sql, changes::expect_one};
+use super::{super::sql, changes::expect_one_row};
 use crate::connection::Connection;
 
 const FIND_OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
@@ -17,22 +17,26 @@ const REMOVE_OWNER: &str =
     "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
 const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
 
-/// Reads the fields of the store.
-pub(in super::super) fn read(connection: &Connection) -> rusqlite::Result<FieldSet> {
+/// Reads the field definitions of the store.
+pub(in super::super) fn read_definitions(connection: &Connection) -> rusqlite::Result<FieldSet> {
     fields::read_field_set(&sql::rows(connection, fields::LIST, &[])?)
 }
 
-/// Returns the animals that have a unique value.
-pub(super) fn owners(connection: &Connection, key: &UniqueKey) -> rusqlite::Result<Vec<PetId>> {
-    let mut find_owners = connection.prepare_cached(FIND_OWNERS)?;
-    let ids = find_owners.query_map([&key.field, &key.text], |row| row.get(0))?;
+/// Returns the animals that own a unique value.
+pub(super) fn find_owners(
+    connection: &Connection,
+    key: &UniqueKey,
+) -> rusqlite::Result<Vec<PetId>> {
+    let mut statement = connection.prepare_cached(FIND_OWNERS)?;
+    let ids = statement.query_map([&key.field, &key.text], |row| row.get(0))?;
     ids.filter_map(|id| id.map(PetId::new).transpose())
         .collect()
 }
 
-/// Writes the present owners of unique values, and which of the examined fields got values. Former owners
-/// are removed first, because a value has one owner at a time.
-pub(super) fn write(
+/// Writes the changed owners of unique values, and marks `examined_fields`, which got new values while
+/// they were being examined, as unexamined. Former owners are removed first, because a value has only
+/// one owner.
+pub(super) fn write_owners(
     connection: &Connection,
     state: &State,
     examined_fields: &BTreeSet<String>,
@@ -40,7 +44,7 @@ pub(super) fn write(
     for (UniqueValueOwner { key, pet }, versions) in &state.owners {
         if versions.read.is_some() && versions.now.is_none() {
             let mut remove_owner = connection.prepare_cached(REMOVE_OWNER)?;
-            expect_one(remove_owner.execute((&key.field, &key.text, pet.get()))?)?;
+            expect_one_row(remove_owner.execute((&key.field, &key.text, pet.get()))?)?;
         }
     }
     for (UniqueValueOwner { key, pet }, versions) in &state.owners {
@@ -58,8 +62,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes the unique values of an animal that is added. A withdrawn animal has none.
-pub(in super::super) fn insert(
+/// Adds a new animal as the owner of its unique values. A withdrawn animal owns none.
+pub(in super::super) fn insert_owners(
     connection: &Connection,
     fields: &FieldSet,
     resource: &Resource,

@@ -1,4 +1,4 @@
-//! The store area: commands as jobs of the writer, and reads.
+//! The store area: carries out commands as jobs of the writer, and reads animals.
 
 pub(super) mod changes;
 mod execute;
@@ -33,8 +33,9 @@ impl StoreArea for SqliteStore {
         let batch = Arc::new(Batch { commands, context });
         let mut turn = None;
         if batch.commands.len() > 1 {
-            // This can take milliseconds, in which no other write should wait. So batches take
-            // turns, and the writer gets only batches that will most likely not be refused.
+            // Deciding a batch can take milliseconds, during which all other writes would wait. So first
+            // decide it on a reading connection, one batch at a time. The writer gets only batches that
+            // this decision accepts, and that it will most likely accept as well.
             let batch = Arc::clone(&batch);
             let (refusal, batch_turn) = self
                 .batches
@@ -68,7 +69,7 @@ impl StoreArea for SqliteStore {
             .read(|connection| connection.query_row(COUNT_UNMERGED, [], |row| row.get(0)))?;
         self.unmerged_animals
             .store(count.unsigned_abs(), Ordering::Relaxed);
-        let is_due = self.read(few, search_sets::is_due).await?;
+        let is_due = self.read(few, search_sets::needs_merge).await?;
         Ok(is_due && self.write(few, search_sets::merge).await?)
     }
 }

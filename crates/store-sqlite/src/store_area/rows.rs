@@ -1,4 +1,4 @@
-//! Reads animals, orders and categories of the store area.
+//! Reads the rows of animals, orders, categories and notes.
 
 use std::sync::LazyLock;
 
@@ -46,7 +46,7 @@ static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Returns the animal with this identifier, withdrawn or not.
+/// Returns the animal with this identifier, withdrawn or not, with its open order.
 pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<StorePet>> {
     for table in [Table::Pets, Table::WithdrawnPets] {
         let mut get = connection.prepare_cached(&GET[table as usize])?;
@@ -60,7 +60,8 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     Ok(None)
 }
 
-/// Returns the order, and its animal without its order. The animal is `None` if it is withdrawn.
+/// Returns an order with its animal, from one statement. The animal is `None` if it is withdrawn, and its
+/// own reference to its open order is not read.
 pub(super) fn get_order_with_pet(
     connection: &Connection,
     id: OrderId,
@@ -97,7 +98,7 @@ pub(super) fn get_note(connection: &Connection, id: NoteId) -> rusqlite::Result<
         .optional()
 }
 
-/// Returns the first categories, with whose labels a new one is compared.
+/// Returns the first categories, with whose labels a new label is compared.
 pub(super) fn first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
     let mut list = connection.prepare_cached(&FIRST_CATEGORIES)?;
     list.query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?

@@ -4,21 +4,21 @@ use std::borrow::Cow;
 
 use petstore_domain::{
     KeyId, NewKey, WriteContext,
+    named_enum::MaybeKnown,
     store_area::{Act, ActType, JournalSubject, SubjectKind},
-    words::Word,
 };
 use petstore_formats::json;
 
 use super::Sql;
 use crate::journal_rows::{Origin, write_json};
 
-/// The names and texts of the details of an act.
+/// The details of an act: names and values.
 type ActDetails = Vec<(Cow<'static, str>, String)>;
 
-/// Records an act of administration.
+/// Records an act of administration in the audit trail.
 ///
-/// In the audit trail, the act follows the changes that have a number. So the changes before the act must get theirs
-/// first, by [`super::Database::assign_change_numbers`].
+/// The act is ordered after the last change that has a number. The caller must therefore first
+/// number all earlier changes, with [`super::Database::assign_change_numbers`].
 pub async fn record_act<S: Sql>(
     connection: &mut S,
     act: &Act,
@@ -58,7 +58,7 @@ fn write_details(act: &Act) -> String {
     })
 }
 
-/// Returns the act with these columns; `None` if a value is invalid.
+/// Parses an act from its columns; `None` if one of them is invalid.
 pub(super) fn parse_act(kind: &str, subject: Option<i64>, details: &str) -> Option<Act> {
     let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(details).ok()?;
     let mut details = ActDetails::new();
@@ -67,14 +67,14 @@ pub(super) fn parse_act(kind: &str, subject: Option<i64>, details: &str) -> Opti
     }
 
     Some(Act {
-        kind: Word::from_name(kind),
+        kind: MaybeKnown::from_name(kind),
         subject: JournalSubject::from_type(kind, subject)?,
         details,
     })
 }
 
-/// Returns an act on an API key.
-pub(super) fn act_on_key(kind: ActType, id: KeyId, details: ActDetails) -> Act {
+/// Makes an act whose subject is an API key.
+pub(super) fn key_act(kind: ActType, id: KeyId, details: ActDetails) -> Act {
     let subject = JournalSubject {
         kind: SubjectKind::Key.into(),
         id: Some(id.0),
@@ -86,8 +86,8 @@ pub(super) fn act_on_key(kind: ActType, id: KeyId, details: ActDetails) -> Act {
     }
 }
 
-/// Returns the details of a new key in the audit trail.
-pub(super) fn details_of_key(key: &NewKey) -> ActDetails {
+/// Returns the details that the audit trail shows for a new key.
+pub(super) fn new_key_details(key: &NewKey) -> ActDetails {
     vec![
         ("name".into(), key.name.clone()),
         ("scope".into(), key.scope.as_str().to_owned()),

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use petstore_domain::{
     Actor, NamedActor, WriteContext,
+    named_enum::MaybeKnown,
     store_area::{
         Act, AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject, SubjectKind,
     },
-    words::Word,
 };
 use petstore_formats::json;
 
@@ -30,7 +30,8 @@ pub(super) async fn confirmed_time<S: Sql>(
     }
 }
 
-/// Confirms the time of the newest change, or `now` if there is no change. Returns the confirmed time.
+/// Sets the first confirmed time: the time of the newest change, or `now` if there is none. Returns
+/// it.
 pub(super) async fn confirm_first_time<S: Sql>(
     connection: &mut S,
     now: Timestamp,
@@ -41,8 +42,8 @@ pub(super) async fn confirm_first_time<S: Sql>(
     confirmed_time(connection).await?.ok_or_else(S::no_row)
 }
 
-/// Replaces the confirmed time `seen` by `now` and records the act. Both times are in milliseconds. Refuses if the
-/// confirmed time is another one.
+/// Replaces the confirmed time `seen` by `now` and records the act. Both times are in milliseconds.
+/// Refuses if the confirmed time has changed since it was seen.
 pub(super) async fn confirm_time<S: Sql>(
     connection: &mut S,
     seen: i64,
@@ -85,14 +86,19 @@ pub(super) async fn list_audit<S: Sql>(
         .collect::<Result<_, _>>()?;
 
     let act_range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
-    let act_values = [&act_range[..], &conditions, &[&part.act, &filters.limit]].concat();
+    let act_values = [
+        &act_range[..],
+        &conditions,
+        &[&part.after_act, &filters.limit],
+    ]
+    .concat();
     let act_rows = connection.rows(part.act_statement(), &act_values).await?;
     let acts = act_rows.iter().map(read_act).collect::<Result<_, _>>()?;
 
     Ok(part.merge(changes, acts, query.limit))
 }
 
-/// Finds the part of the log that a page of the audit trail reads.
+/// Determines the part of the log that a page of the audit trail reads.
 async fn part_to_read<S: Sql>(
     connection: &mut S,
     query: &AuditQuery,
@@ -102,15 +108,16 @@ async fn part_to_read<S: Sql>(
     let first: i64 = bounds.value(0)?;
     let last: i64 = bounds.value(1)?;
 
-    let mut from = first - 1;
+    // The last change that the page cannot contain, because it was read before or is too old.
+    let mut last_excluded = first - 1;
     if let Some(after) = query.after
         && !query.newest_first
     {
-        from = from.max(after.seq);
+        last_excluded = last_excluded.max(after.seq);
     }
     if let Some(since) = filters.since {
-        from = connection
-            .number(S::LAST_OLDER, &[&from, &(last + 1), &since])
+        last_excluded = connection
+            .number(S::LAST_OLDER, &[&last_excluded, &(last + 1), &since])
             .await?;
     }
 
@@ -119,18 +126,19 @@ async fn part_to_read<S: Sql>(
             Some(until) => {
                 let until = with_clock_set_back(until);
                 connection
-                    .number(S::NEWEST_OLDER, &[&from, &(last + 1), &until])
+                    .number(S::NEWEST_OLDER, &[&last_excluded, &(last + 1), &until])
                     .await?
             }
             None => last,
         };
-        return Ok(AuditPart::newest(query, from, newest));
+        return Ok(AuditPart::newest_first(query, last_excluded, newest));
     }
 
-    let part = AuditPart::oldest(query, from, last);
+    let part = AuditPart::oldest_first(query, last_excluded, last);
     let Some(until) = filters.until else {
         return Ok(part);
     };
+    // If no change of the part is old enough, the trail ends here: later changes are too new, too.
     let range = part.changes;
     let has_older_row = connection
         .only_row(S::HAS_OLDER, &[&range.start, &range.end, &until])
@@ -142,7 +150,7 @@ async fn part_to_read<S: Sql>(
     }
 }
 
-/// Reads the act in a row of the audit trail.
+/// Reads an act of the audit trail.
 fn read_act<R: Columns>(row: &R) -> Result<PositionedEntry, R::Error> {
     let position = AuditPosition {
         seq: row.value(0)?,
@@ -160,7 +168,7 @@ fn read_act<R: Columns>(row: &R) -> Result<PositionedEntry, R::Error> {
     Ok(PositionedEntry { position, entry })
 }
 
-/// Reads the change in a row of the log, whose columns are [`crate::journal_rows::change_columns!`].
+/// Reads a change in a row with the columns [`crate::journal_rows::change_columns!`].
 pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error> {
     let id = row.value(3)?;
     let subject: JournalSubject = row.parsed(2, |kind| JournalSubject::from_type(kind, id))?;
@@ -168,7 +176,7 @@ pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error>
     Ok(JournalEntry {
         seq: row.value(0)?,
         at: row.time(1)?,
-        kind: row.parsed(2, |kind| Some(Word::from_name(kind)))?,
+        kind: row.parsed(2, |kind| Some(MaybeKnown::from_name(kind)))?,
         subject,
         version: row.value(4)?,
         pet: row.value(5)?,
@@ -179,7 +187,8 @@ pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error>
     })
 }
 
-/// Reads the representation of a subject of this kind in a column, if it has one.
+/// Reads the representation of a subject; `None` if the column is null. Representations that an
+/// earlier release logged get the members that were added since.
 fn read_representation<R: Columns>(
     row: &R,
     column: usize,
@@ -196,10 +205,12 @@ fn read_representation<R: Columns>(
     Ok(Some(representation.into()))
 }
 
-/// Adds the members that an older representation of an order does not have, each with the value `null`.
+/// Adds the members that the representation of an order lacks because an earlier release logged it,
+/// each with the value `null`.
 fn complete_order(order: &mut String) {
     for [name, null_member] in json::MEMBERS_ADDED_TO_ORDERS {
-        // In a text, the quotes are escaped.
+        // `name` includes the quotes, which are escaped in text values, so it matches only a
+        // member.
         if !order.contains(name) && order.pop().is_some() {
             order.push_str(null_member);
             order.push('}');
@@ -207,7 +218,7 @@ fn complete_order(order: &mut String) {
     }
 }
 
-/// Reads the actor in three columns: its kind, number and name.
+/// Reads an actor from three columns: its kind, id and name.
 fn read_actor<R: Columns>(row: &R, first_column: usize) -> Result<NamedActor, R::Error> {
     let id = row.value(first_column + 1)?;
     let actor = row.parsed(first_column, |kind| Actor::from_kind_and_id(kind, id))?;

@@ -1,7 +1,9 @@
-//! The part of the log that a page of the audit trail reads.
+//! Decides which part of the log a page of the audit trail reads, and merges what was read into the
+//! page.
 //!
-//! The audit trail has changes and acts. An act has the number of the last change before it (`seq`) and an identifier
-//! of its own. A page reads at most [`MAX_SCANNED_ROWS`] changes, and the acts next to these changes.
+//! The audit trail consists of changes and acts. An act has an identifier of its own, and `seq`,
+//! the number of the last change before it. A page scans at most [`MAX_SCANNED_ROWS`] changes, and
+//! the acts next to them.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -11,8 +13,8 @@ use petstore_domain::{
 
 use crate::journal_rows::{MAX_SCANNED_ROWS, audit_conditions};
 
-/// Becomes the statement that selects the acts with a number from $1 to $2. `$condition_and_order` leaves out the acts
-/// before the position of the page, and orders the others.
+/// Expands to the statement that selects the acts whose `seq` is from $1 to $2.
+/// `$condition_and_order` excludes the acts before the start of the page, and sorts the others.
 macro_rules! audited_acts {
     ($condition_and_order:literal) => {
         concat!(
@@ -24,12 +26,14 @@ macro_rules! audited_acts {
         )
     };
 }
-/// Selects the acts after the act $10, which is at the number $1.
+/// Selects acts, oldest first. Of those at `seq` $1, only acts after the act $10 belong to the
+/// page.
 const OLDEST_ACTS: &str = audited_acts!(" AND (seq > $1 OR id > $10) ORDER BY seq, id");
-/// Selects the acts before the act $10, which is at the number $2.
+/// Selects acts, newest first. Of those at `seq` $2, only acts before the act $10 belong to the
+/// page.
 const NEWEST_ACTS: &str = audited_acts!(" AND (seq < $2 OR id < $10) ORDER BY seq DESC, id DESC");
 
-/// The values of the columns by which the audit trail is searched. `None` selects all.
+/// The filters of a query as statement parameters. `None` does not restrict the result.
 pub(super) struct AuditFilters {
     pub(super) kind: Option<&'static str>,
     /// A pattern for types, such as `pet.%`.
@@ -37,11 +41,11 @@ pub(super) struct AuditFilters {
     pub(super) subject: Option<i64>,
     pub(super) actor: Option<&'static str>,
     pub(super) actor_id: Option<i64>,
-    /// The first time, in milliseconds.
+    /// The inclusive start of the time range, in milliseconds.
     pub(super) since: Option<i64>,
-    /// The time after the last one, in milliseconds.
+    /// The exclusive end of the time range, in milliseconds.
     pub(super) until: Option<i64>,
-    /// The length of the page, and one more, which shows whether more entries follow.
+    /// The maximum number of rows: one more than the page has, which shows whether more follow.
     pub(super) limit: i64,
 }
 
@@ -70,94 +74,98 @@ const END: AuditPosition = AuditPosition {
     act: i64::MAX,
 };
 
-/// The time by which a clock can be set back without hiding anything from a search up to a time, in milliseconds.
+/// The maximum time, in milliseconds, by which a clock may have been set back without hiding
+/// entries from a search with an end.
 const MAX_CLOCK_SET_BACK: i64 = 24 * 60 * 60 * 1000;
 
-/// Returns the time up to which a change can be older than `until`, although it is in the log later.
+/// Extends the end of a search by [`MAX_CLOCK_SET_BACK`]. After a clock was set back, entries older
+/// than `until` can follow newer ones in the log; the search skips only the part of the log after
+/// this time.
 pub(super) fn with_clock_set_back(until: i64) -> i64 {
     until.saturating_add(MAX_CLOCK_SET_BACK)
 }
 
-/// Two numbers of the log. [`AuditPart`] says for each range whether its start belongs to it.
+/// A range of numbers of the log. The docs of [`AuditPart`] say whether the start is included.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SeqRange {
     pub(super) start: i64,
     pub(super) end: i64,
 }
 
-/// The part of the log that is read for a page of the audit trail.
+/// The part of the log that one page of the audit trail reads.
 #[derive(Debug)]
 pub(super) struct AuditPart {
     newest_first: bool,
-    /// The changes above the start and up to the end.
+    /// The changes, from the start (exclusive) to the end (inclusive).
     pub(super) changes: SeqRange,
-    /// The acts from the start to the end, as far as they follow `act`.
+    /// The acts, from the start to the end (both inclusive). At the `seq` where the page begins,
+    /// only those beyond `after_act`.
     pub(super) acts: SeqRange,
-    /// The identifier of the act after which the part begins.
-    pub(super) act: i64,
-    /// The position at which the next part begins, if there is one.
+    /// The identifier of the act after which the page begins.
+    pub(super) after_act: i64,
+    /// The position at which the next part begins; `None` if this is the last one.
     next: Option<AuditPosition>,
 }
 
 impl AuditPart {
-    /// Returns the next part of a query with the oldest entries first.
+    /// Returns the part for a page with the oldest entries first.
     ///
-    /// `from` is the last change that is too old for the query, or that was read before. `last` is the last change of
-    /// the log.
-    pub(super) fn oldest(query: &AuditQuery, from: i64, last: i64) -> Self {
+    /// `last_excluded` is the last change that is too old for the query, or that an earlier page
+    /// had. `last` is the last change of the log.
+    pub(super) fn oldest_first(query: &AuditQuery, last_excluded: i64, last: i64) -> Self {
         let after = query.after.unwrap_or(BEGINNING);
-        let to = from.saturating_add(MAX_SCANNED_ROWS).min(last);
-        let next = (to < last).then_some(AuditPosition {
-            seq: to,
+        let last_scanned = last_excluded.saturating_add(MAX_SCANNED_ROWS).min(last);
+        let next = (last_scanned < last).then_some(AuditPosition {
+            seq: last_scanned,
             act: i64::MAX,
         });
         Self {
             newest_first: false,
             changes: SeqRange {
-                start: from,
-                end: to,
+                start: last_excluded,
+                end: last_scanned,
             },
             acts: SeqRange {
                 start: after.seq,
                 end: next.map_or(i64::MAX, |position| position.seq),
             },
-            act: after.act,
+            after_act: after.act,
             next,
         }
     }
 
-    /// Returns the next part of a query with the newest entries first.
+    /// Returns the part for a page with the newest entries first.
     ///
-    /// `oldest` is the last change that is too old for the query, and `newest` the last one that is not too new.
-    pub(super) fn newest(query: &AuditQuery, oldest: i64, newest: i64) -> Self {
+    /// `oldest` is the last change that is too old for the query, and `newest` the last one that is
+    /// not too new.
+    pub(super) fn newest_first(query: &AuditQuery, oldest: i64, newest: i64) -> Self {
         let newest_position = AuditPosition {
             seq: newest,
             act: i64::MAX,
         };
         let AuditPosition { seq, act } = query.after.unwrap_or(END).min(newest_position);
-        // The acts at a change are newer than the change.
-        let to = if act > 0 { seq } else { seq - 1 };
-        let from = to.saturating_sub(MAX_SCANNED_ROWS).max(oldest).min(to);
-        let next = (from > oldest).then_some(AuditPosition {
-            seq: from,
+        // Acts are newer than the change at the same number. If the page begins at the change
+        // itself, that change was on the previous page.
+        let end = if act > 0 { seq } else { seq - 1 };
+        let start = end.saturating_sub(MAX_SCANNED_ROWS).max(oldest).min(end);
+        let next = (start > oldest).then_some(AuditPosition {
+            seq: start,
             act: i64::MAX,
         });
         Self {
             newest_first: true,
-            changes: SeqRange {
-                start: from,
-                end: to,
-            },
+            changes: SeqRange { start, end },
             acts: SeqRange {
                 start: next.map_or(BEGINNING.seq, |position| position.seq + 1),
                 end: seq,
             },
-            act,
+            after_act: act,
             next,
         }
     }
 
-    /// Makes this the last part: every change after it is too new. The acts up to the end of the log are in it.
+    /// Makes this the last part, because every later change is too new. Includes all acts up to the
+    /// end of the log.
     pub(super) fn into_last(self) -> Self {
         let acts = SeqRange {
             start: self.acts.start,
@@ -170,7 +178,8 @@ impl AuditPart {
         }
     }
 
-    /// Returns the statement that reads the changes, out of [`super::Sql::AUDIT_CHANGES`].
+    /// Chooses the statement that reads the changes from [`super::Sql::AUDIT_CHANGES`], by the
+    /// order of the page.
     pub(super) fn change_statement(&self, statements: [&'static str; 2]) -> &'static str {
         let [oldest_first, newest_first] = statements;
         if self.newest_first {
@@ -180,7 +189,7 @@ impl AuditPart {
         }
     }
 
-    /// Returns the statement that reads the acts.
+    /// Returns the statement that reads the acts, by the order of the page.
     pub(super) fn act_statement(&self) -> &'static str {
         if self.newest_first {
             NEWEST_ACTS
@@ -189,8 +198,8 @@ impl AuditPart {
         }
     }
 
-    /// Merges the changes and acts of this part into a page of at most `limit` entries. Returns the page, and the
-    /// position after which the audit trail continues, if it does.
+    /// Merges the changes and acts of this part into a page of at most `limit` entries. Returns the
+    /// page, and the position to continue from if more may follow.
     pub(super) fn merge(
         &self,
         changes: Vec<JournalEntry>,
@@ -217,7 +226,7 @@ impl AuditPart {
     }
 }
 
-/// An entry of the audit trail, with its position.
+/// An entry of the audit trail, with its position for sorting.
 pub(super) struct PositionedEntry {
     pub(super) position: AuditPosition,
     pub(super) entry: AuditEntry,
@@ -248,7 +257,7 @@ mod tests {
         };
         let mut next = [newest, newest];
         loop {
-            let part = AuditPart::newest(&query, oldest, newest);
+            let part = AuditPart::newest_first(&query, oldest, newest);
             assert_eq!([part.changes.end, part.acts.end], next);
             assert!(part.changes.end - part.changes.start <= MAX_SCANNED_ROWS);
             next = [part.changes.start, part.acts.start - 1];

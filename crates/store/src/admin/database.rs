@@ -1,4 +1,5 @@
-//! A store, as the code in this folder needs it: it lends a connection to work that every store shares.
+//! The abstraction over stores on which the code in this folder is built: a store runs shared work
+//! on one of its connections.
 
 use futures_util::{
     FutureExt,
@@ -9,53 +10,55 @@ use petstore_domain::store_area::JournalState;
 use super::sql::{Parameter, RowReader, Sql, SqlFuture, Values, Work};
 use crate::StoreError;
 
-/// Work of a store, with the result `T`.
+/// A pending operation of a store, with the result `T`.
 pub type StoreFuture<'s, T> = BoxFuture<'s, Result<T, StoreError>>;
 
-/// A value that any thread may use and keep.
+/// A value that can be moved to and shared between threads.
 pub trait SharedValue: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> SharedValue for T {}
 
-/// A kind of reads that may take longer than a request may keep a runtime thread.
+/// A kind of read that may block a runtime thread for too long. SQLite runs the reads of each kind
+/// one at a time, independently of other kinds, so that no kind can starve another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlowRead {
     LargePages,
     Searches,
+    /// Reads of clients that follow the log of changes.
     Followers,
-    /// Reads of the public.
+    /// Reads for the public.
     Offers,
-    /// Reads whose time grows with the number of all rows.
+    /// Reads that take time in proportion to the size of a table.
     Counts,
 }
 
-/// A store that runs [`Work`] over a connection of its own.
+/// A store that runs [`Work`] on its own connections.
 pub trait Database: Send + Sync {
     type Sql: Sql;
 
-    /// The maximum size in bytes of the texts on a page that [`Self::read`] reads.
-    const USUAL_PAGE: usize;
+    /// The maximum number of bytes of the texts on a page that may be read with [`Self::read`].
+    /// Larger pages must use [`Self::read_slowly`].
+    const MAX_FAST_PAGE_BYTES: usize;
 
     /// See [`crate::Journal::journal_state`].
     fn log_state(&self) -> StoreFuture<'_, JournalState>;
 
-    /// Forgets changes and acts before the first one whose time is kept. See
-    /// [`crate::Journal::forget_changes`].
+    /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`].
     ///
-    /// `kept` has the first and the last time that are kept, in milliseconds.
+    /// `kept` is the first and the last time that are kept, in milliseconds.
     fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
-    /// Gives every committed change its number, if its own transaction did not.
+    /// Numbers every committed change whose own transaction did not number it.
     fn assign_change_numbers(&self) -> StoreFuture<'_, ()>;
 
-    /// Reads something that takes microseconds.
+    /// Runs a read that takes microseconds.
     fn read<I: SharedValue, T: SharedValue>(
         &self,
         input: I,
         work: Work<Self::Sql, I, T>,
     ) -> StoreFuture<'_, T>;
 
-    /// Reads something that may take longer than microseconds.
+    /// Runs a read that may take longer than microseconds.
     fn read_slowly<I: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
@@ -63,7 +66,7 @@ pub trait Database: Send + Sync {
         work: Work<Self::Sql, I, T>,
     ) -> StoreFuture<'_, T>;
 
-    /// Searches, with several statements that see the store at one moment.
+    /// Runs a search, whose statements all see the same snapshot of the store.
     fn search<I: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
@@ -71,7 +74,7 @@ pub trait Database: Send + Sync {
         work: Work<Self::Sql, I, T>,
     ) -> StoreFuture<'_, T>;
 
-    /// Reads each row of a statement that takes microseconds with `read_row`.
+    /// Reads all rows of a statement that takes microseconds, and converts each with `read_row`.
     fn list<T: SharedValue>(
         &self,
         sql: &'static str,
@@ -91,7 +94,8 @@ pub trait Database: Send + Sync {
         )
     }
 
-    /// Reads the first row of a statement that takes microseconds with `read_row`, if there is a row.
+    /// Reads the first row of a statement that takes microseconds, if there is one, and converts it
+    /// with `read_row`.
     fn find<T: SharedValue>(
         &self,
         sql: &'static str,
@@ -103,18 +107,19 @@ pub trait Database: Send + Sync {
             .boxed()
     }
 
-    /// Writes in one transaction. After a connection broke, the work may run again although it was
-    /// done, so its result must then be the same.
+    /// Writes in one transaction. If a connection breaks, the work may run again although it was
+    /// already committed, so it must be idempotent and return the same result.
     fn write<I: SharedValue, T: SharedValue>(
         &self,
         input: I,
         work: Work<Self::Sql, I, T>,
     ) -> StoreFuture<'_, T>;
 
-    /// Writes once, in one transaction.
+    /// Writes exactly once, in one transaction, for work that is not idempotent.
     ///
-    /// `work` returns a number with which `read_result` finds the result in the same transaction, even if an
-    /// attempt whose connection broke did the work. A refusal `R` undoes the transaction.
+    /// `work` returns a number from which `read_result` reads the result in the same transaction,
+    /// even if an earlier attempt, whose connection broke, did the work. A refusal `R` rolls back
+    /// the transaction.
     fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: I,
@@ -123,12 +128,12 @@ pub trait Database: Send + Sync {
     ) -> StoreFuture<'_, WorkOutcome<T, R>>;
 }
 
-/// The outcome of work that can refuse to write. See [`Database::write_once`].
+/// The outcome of work that may refuse to write. See [`Database::write_once`].
 #[derive(Debug)]
 pub enum WorkOutcome<T, R> {
     /// The work was done, in this attempt or an earlier one.
     Done(T),
-    /// Nothing was written, for this reason.
+    /// Nothing was written, for the given reason.
     Refused(R),
 }
 
@@ -139,10 +144,10 @@ impl<T, R> WorkOutcome<T, R> {
     }
 }
 
-/// The number that work returns if [`no_result`] follows.
+/// The number that work returns if its `read_result` is [`no_result`].
 pub(super) const NO_RESULT: i64 = 0;
 
-/// Reads no result, for a [`Database::write_once`] that has none.
+/// Reads nothing: the `read_result` of a [`Database::write_once`] without a result.
 pub(super) fn no_result<'t, S: Sql>(_: &'t mut S, _: &'t i64) -> SqlFuture<'t, S, ()> {
     future::ready(Ok(())).boxed()
 }

@@ -1,4 +1,4 @@
-//! The progress of webhooks: their leases, the messages that wait, and the attempts.
+//! The progress of webhook deliveries: leases, waiting messages, and attempts.
 
 use std::{convert::Infallible, slice};
 
@@ -16,13 +16,16 @@ use crate::columns::Columns;
 /// The maximum number of attempts that a store keeps for each webhook.
 pub const KEPT_ATTEMPTS: i64 = 10_000;
 
-/// Locks the webhook against a concurrent change.
+/// Locks the row of a webhook against concurrent changes.
 pub(super) const LOCK: &str = "UPDATE webhooks SET version = version WHERE id = $1";
+/// Renews the lease of a webhook, if it is still the one that its holder saw last.
 const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
-/// Ends the lease of a webhook that was changed once since the holder saved, and that nobody has taken since then.
+/// Ends a lease once more that exactly one change of the webhook has already ended, unless another
+/// process has acquired it since. The increment makes sure that the late update is saved only once.
 const END_LEASE_AFTER_ONE_CHANGE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
     WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
+/// Selects a row if the webhook has this lease.
 const HAS_LEASE: &str =
     "SELECT 1 FROM webhooks WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
 const PROGRESS: &str =
@@ -31,7 +34,8 @@ const DISABLE: &str = "UPDATE webhooks SET disabled_reason = $1, updated_at = $2
     version = version + 1 WHERE id = $3 AND disabled_reason IS NULL";
 pub(super) const WAITING: &str = "SELECT seq, previous, lane, failures, due_at
     FROM webhook_waiting WHERE webhook_id = $1 ORDER BY seq";
-const WAIT: &str = "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane, failures, due_at)
+const UPSERT_WAITING: &str =
+    "INSERT INTO webhook_waiting (webhook_id, seq, previous, lane, failures, due_at)
     VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (webhook_id, seq)
     DO UPDATE SET failures = excluded.failures, due_at = excluded.due_at";
@@ -51,49 +55,45 @@ const FORGET_ATTEMPTS_BEFORE: &str =
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-/// Saves updates of webhooks. Returns for each update whether the lease of the webhook goes on, which this call or an
-/// attempt whose connection broke has renewed.
+/// Saves the progress of several webhooks. Returns for each update whether its holder still has the
+/// lease, renewed by this call or by an earlier attempt whose connection broke.
 ///
-/// A change of a webhook ends the lease. What its holder did before the change is saved once, but does not disable the
-/// webhook.
+/// A change of a webhook ends its lease. The work that the holder did before the change is still
+/// saved once, but it cannot disable the webhook.
 pub(super) async fn save_updates<S: Sql>(
     connection: &mut S,
     updates: &[DeliveryUpdate],
 ) -> Result<Vec<bool>, S::Error> {
     let mut ordered_updates: Vec<(usize, &DeliveryUpdate)> = updates.iter().enumerate().collect();
-    // All processes lock webhooks in this order, so that two of them cannot wait for each other.
+    // All processes lock webhooks in the same order, which prevents deadlocks.
     ordered_updates.sort_by_key(|(_, update)| update.webhook);
 
     let mut renewals: Vec<Values<'_>> = Vec::with_capacity(updates.len());
     for (_, update) in &ordered_updates {
-        let DeliveryUpdate {
-            seen_lease: seen,
-            lease,
-            ..
-        } = update;
         renewals.push(values![
             update.webhook.0,
-            seen.holder,
-            seen.beat,
-            lease.holder,
-            lease.beat
+            update.seen_lease.holder,
+            update.seen_lease.beat,
+            update.lease.holder,
+            update.lease.beat
         ]);
     }
     let renewed_counts = connection.execute_each(RENEW, renewals).await?;
 
-    let mut leases_go_on = vec![true; updates.len()];
+    let mut held_leases = vec![true; updates.len()];
     for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
         if renewed_count == 1 {
             save_update(connection, update).await?;
         } else {
-            leases_go_on[position] = save_without_renewal(connection, update).await?;
+            held_leases[position] = save_without_renewal(connection, update).await?;
         }
     }
-    Ok(leases_go_on)
+    Ok(held_leases)
 }
 
-/// Saves an update whose lease could not be renewed, if only one change of the webhook has ended the lease. Returns
-/// whether an earlier attempt has renewed the lease and saved the update.
+/// Saves an update whose lease could not be renewed, provided that a single change of the webhook
+/// has ended the lease. Returns whether an earlier attempt already renewed the lease and saved the
+/// update.
 async fn save_without_renewal<S: Sql>(
     connection: &mut S,
     update: &DeliveryUpdate,
@@ -109,6 +109,7 @@ async fn save_without_renewal<S: Sql>(
         return Ok(false);
     }
 
+    // A change of a webhook increments the beat and removes the holder.
     let beat_after_change = update.seen_lease.beat + 1;
     let ended_count = connection
         .execute(
@@ -126,7 +127,7 @@ async fn save_without_renewal<S: Sql>(
     Ok(false)
 }
 
-/// Saves the update of a webhook that is locked.
+/// Saves the update of a webhook whose row is locked.
 async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
     let id = update.webhook;
     if let Some(progress) = &update.progress {
@@ -155,7 +156,8 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
     Ok(())
 }
 
-/// Saves how far the messages of a webhook are.
+/// Saves the progress of a webhook: its cursor in the log, its last message, and since when it
+/// fails.
 async fn save_progress<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -173,7 +175,8 @@ async fn save_progress<S: Sql>(
     Ok(())
 }
 
-/// Adds messages that wait, or replaces their failures and due times.
+/// Upserts waiting messages. An existing message gets the new number of failures and the new due
+/// time.
 async fn save_waiting<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -197,11 +200,11 @@ async fn save_waiting<S: Sql>(
             due_at.map(Timestamp::as_millisecond)
         ]);
     }
-    connection.execute_each(WAIT, rows).await?;
+    connection.execute_each(UPSERT_WAITING, rows).await?;
     Ok(())
 }
 
-/// Adds an attempt, unless the webhook was deleted.
+/// Adds an attempt, unless the webhook has been deleted.
 pub(super) async fn add_attempt<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -213,7 +216,8 @@ pub(super) async fn add_attempt<S: Sql>(
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Adds attempts to a webhook that is locked, and forgets the oldest ones above [`KEPT_ATTEMPTS`].
+/// Adds attempts to a webhook whose row is locked, and deletes the oldest ones beyond
+/// [`KEPT_ATTEMPTS`].
 async fn add_attempts<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -250,7 +254,7 @@ async fn add_attempts<S: Sql>(
     Ok(())
 }
 
-/// Reads the message in a row of [`WAITING`].
+/// Reads a row of [`WAITING`].
 pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<WaitingMessage, R::Error> {
     let failures: i64 = row.value(3)?;
     Ok(WaitingMessage {
@@ -262,7 +266,7 @@ pub(super) fn read_waiting<R: Columns>(row: &R) -> Result<WaitingMessage, R::Err
     })
 }
 
-/// Reads the message in a row of [`TESTS`].
+/// Reads a row of [`TESTS`].
 pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
     Ok(TestMessage {
         webhook: WebhookId(row.value(0)?),
@@ -270,7 +274,8 @@ pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
     })
 }
 
-/// Removes a test message from the waiting ones. Refuses if it does not wait.
+/// Removes a waiting test message. Refuses if there is no such message, because another process
+/// took it.
 pub(super) async fn take_test<S: Sql>(
     connection: &mut S,
     message_id: &str,
@@ -282,7 +287,7 @@ pub(super) async fn take_test<S: Sql>(
     }
 }
 
-/// Reads the attempt in a row of [`ATTEMPTS`], with its number.
+/// Reads a row of [`ATTEMPTS`]: the number of the attempt, and the attempt.
 pub(super) fn read_attempt<R: Columns>(row: &R) -> Result<(i64, Attempt), R::Error> {
     let status = row.value::<Option<i64>>(3)?.map(u16::try_from).transpose();
     let attempt = Attempt {

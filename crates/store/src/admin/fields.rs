@@ -1,6 +1,6 @@
-//! Fields, with which animals are described.
+//! The definitions of the fields that describe animals.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -12,21 +12,23 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, NO_RESULT, Parameter, Sql, Values, WorkOutcome, no_result, promise,
+    Database, NO_RESULT, Parameter, Sql, Values, WorkOutcome, no_result,
     requests::{self, Administration, WriteOutcome},
-    values,
+    store_trait, values,
 };
 use crate::{
     StoreError,
     columns::{Cell, Columns},
 };
 
-/// Selects all fields, each with the version of the set. Without a field, there is one row whose field is null.
+/// Selects all fields, each with the version of the whole set. If there are no fields, the only row
+/// has the version and a null field.
 pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
         is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
-/// Sets the next version of the set, if the set has the version $1 with which the change was decided.
-const CHANGE: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
+/// Increments the version of the set, if it still has the version $1 against which the change was
+/// decided.
+const BUMP_VERSION: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
 pub const PUT: &str = "INSERT INTO fields
         (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -36,43 +38,46 @@ pub const PUT: &str = "INSERT INTO fields
         choice_labels = excluded.choice_labels";
 const OWNERS: &str =
     "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2 ORDER BY pet_id";
-/// Selects at most $1 of the animals that have the value of a unique field together with another animal.
+/// Selects at most $1 animals that have a value of a unique field in common with another animal.
 pub const SHARED: &str =
     "SELECT field, key, pet_id FROM shared_values ORDER BY field, key, pet_id LIMIT $1";
 /// The maximum number of animals that [`Fields::shared_values`] returns.
 const MAX_SHARED_VALUES: i64 = 40;
-/// Deletes all fields, before others take their place.
+/// Deletes all fields, so that others can replace them.
 pub const CLEAR: &str = "DELETE FROM fields; UPDATE field_state SET version = version + 1";
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
-const EXAMINE: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
-/// Notes that values of all fields were written.
-pub const USED: &str = "UPDATE fields SET examined = NULL WHERE examined IS NOT NULL";
-/// Ends the examination of the field $1. Changes no row if a value was written since the examination began, with the
-/// version $2.
+const MARK_EXAMINED: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
+/// Ends all examinations, because values of any field may have been written.
+pub const END_ALL_EXAMINATIONS: &str =
+    "UPDATE fields SET examined = NULL WHERE examined IS NOT NULL";
+/// Ends the examination of the field $1 that began at the version $2. Affects no row if a value was
+/// written since, because that has already ended it.
 const END_EXAMINATION: &str = "UPDATE fields SET examined = NULL WHERE name = $1 AND examined = $2";
 
-promise! {
-/// Stores the fields with which animals are described.
+store_trait! {
+/// Stores the definitions of the fields that describe animals.
 Fields {
-    /// Reads all fields.
+    /// Reads all field definitions.
     async fn fields(&self) -> FieldSet {
         self.read((), |connection, ()| read_fields(connection).boxed()).await
     }
 
-    /// Reads the animals in the catalogue that have a unique value: one, or several of [`Self::shared_values`].
+    /// Reads the animals in the catalogue that have a unique value: normally one, and several if it
+    /// is among [`Self::shared_values`].
     async fn owners(&self, key: UniqueKey) -> Vec<PetId> {
         self.list(OWNERS, values![key.field, key.text], |row| PetId::read(row, 0)).await
     }
 
-    /// Reads the first animals that have a unique value together with another animal. The animals with one value
-    /// follow each other. A migration found them when values began to be compared without separators.
+    /// Reads the first animals that have a unique value in common with another animal. Animals with
+    /// the same value are adjacent. These are duplicates that a migration kept when values began to
+    /// be compared without separators.
     async fn shared_values(&self) -> Vec<UniqueValueOwner> {
         self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
     }
 
-    /// Begins to look for values of a field, unless any field has changed since `seen`. Afterwards,
-    /// the fields have the next version, and each transaction that writes a value of this field says
-    /// so. Returns whether it began.
+    /// Begins to examine whether a field is in use, unless any field has changed since
+    /// `seen_version`. This increments the version of the fields, and from then on each transaction
+    /// that writes a value of this field ends the examination. Returns whether it began.
     async fn examine_field(&self, name: FieldName, seen_version: i64) -> bool {
         let result = self.write_once(
             (name, seen_version),
@@ -82,13 +87,13 @@ Fields {
         Ok(result.await?.is_done())
     }
 
-    /// Makes changes, all or none, records the acts, and remembers the response if the client may
-    /// repeat the request.
+    /// Writes changes atomically, records the acts, and remembers the response if the request has
+    /// an idempotency key.
     ///
-    /// Each change has seen the version that the change before it makes, and if there are several
-    /// changes, no change has [`FieldChange::must_be_unused`]. Returns [`WriteOutcome::Stale`] if any field has changed
-    /// since the changes were decided, or if a value of a field was written although
-    /// [`FieldChange::must_be_unused`].
+    /// Each change must have seen the version that the change before it produces, and if there are
+    /// several changes, none may have [`FieldChange::must_be_unused`]. Returns
+    /// [`WriteOutcome::Stale`] if any field has changed since the decision, or if a value was
+    /// written to a field that [`FieldChange::must_be_unused`].
     async fn write_fields(
         &self,
         changes: Vec<FieldChange>,
@@ -109,7 +114,7 @@ pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Erro
     read_field_set(&connection.rows(LIST, &[]).await?)
 }
 
-/// Reads the animal and its value in a row of [`SHARED`].
+/// Reads a row of [`SHARED`].
 pub(crate) fn read_owner<R: Columns>(row: &R) -> Result<UniqueValueOwner, R::Error> {
     let field = row.parsed(0, |text| Some(text.to_owned()))?;
     let text = row.parsed(1, |text| Some(text.to_owned()))?;
@@ -139,7 +144,7 @@ pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
     Ok(FieldSet::new(version, fields, examined_names))
 }
 
-/// Reads the field in a row of [`LIST`], if it has one.
+/// Reads a field from a row of [`LIST`]; `None` if the field is null.
 fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     let Some(name) = row.optional_parsed(1, FieldName::new)? else {
         return Ok(None);
@@ -156,7 +161,8 @@ fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> 
     }))
 }
 
-/// Reads the choices of a field and their labels in a row of [`LIST`], if the field has choices.
+/// Reads the choices of a field with their labels from a row of [`LIST`]; `None` if it has no
+/// choices.
 fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
     let values = row.optional_parsed(4, |text| serde_json::from_str(text).ok())?;
     let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
@@ -175,33 +181,39 @@ async fn begin_examination<S: Sql>(
     name: &FieldName,
     seen_version: i64,
 ) -> Result<WorkOutcome<i64, ()>, S::Error> {
-    if connection.execute(CHANGE, &[&seen_version]).await? != 1 {
+    if connection.execute(BUMP_VERSION, &[&seen_version]).await? != 1 {
         return Ok(WorkOutcome::Refused(()));
     }
     connection
-        .execute(EXAMINE, &[&name.as_str(), &(seen_version + 1)])
+        .execute(MARK_EXAMINED, &[&name.as_str(), &(seen_version + 1)])
         .await?;
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Makes the changes. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if one of them cannot be made.
+/// Writes the changes. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if one of them
+/// does not apply any more.
 async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],
 ) -> Result<WriteOutcome, S::Error> {
     for FieldChange {
-        seen_version: seen,
+        seen_version,
         name,
         after,
         must_be_unused,
     } in changes
     {
         let name = name.as_str();
-        if connection.execute(CHANGE, &[seen]).await? != 1 {
+        if connection.execute(BUMP_VERSION, &[seen_version]).await? != 1 {
             return Ok(WriteOutcome::Stale);
         }
-        if *must_be_unused && connection.execute(END_EXAMINATION, &[&name, seen]).await? != 1 {
-            return Ok(WriteOutcome::Stale);
+        if *must_be_unused {
+            let unused_count = connection
+                .execute(END_EXAMINATION, &[&name, seen_version])
+                .await?;
+            if unused_count != 1 {
+                return Ok(WriteOutcome::Stale);
+            }
         }
         match after {
             Some(field) => save_field(connection, field).await?,
@@ -211,7 +223,7 @@ async fn write_changes<S: Sql>(
     Ok(WriteOutcome::Done)
 }
 
-/// Adds a field, or replaces the field of the same name. Returns the number of rows that were written.
+/// Upserts a field by its name. Returns the number of affected rows.
 pub async fn save_field<S: Sql>(
     connection: &mut S,
     field: &FieldDefinition,

@@ -1,4 +1,4 @@
-//! The promise of a store for the log of changes and the audit trail, and its implementation.
+//! The log of changes and the audit trail.
 
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -18,19 +18,23 @@ use super::{
     journal_acts::read_act,
     no_result,
     pages::read_all,
-    promise,
+    store_trait,
 };
 use crate::{StoreError, columns::Columns, journal_rows::MAX_SCANNED_ROWS};
 
-/// The number of bytes of texts with which a page of changes is full.
+/// The number of bytes of representations at which a page of changes is full.
 const MAX_PAGE_BYTES: usize = 4 << 20;
 
-/// Becomes the subquery for the last number in the table `part` whose time is before $2, and before which no number
-/// has a time from $2 to $3. The table has the columns `number` and `at`.
+/// Expands to the subquery for the last number in the table `part` (with the columns `number` and
+/// `at`) that is old enough to be forgotten: its time is before $2, and no earlier number has a
+/// time from $2 to $3, the times that are kept.
 ///
-/// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, it selects the third number: 9 is the time of a
-/// wrong clock. It is a macro because `concat!` takes no constants. SQLite numbers its parameters as they first
-/// appear.
+/// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, it selects the third number:
+/// the time 9 is later than all kept times, so it is due to a wrong clock and does not stop the
+/// deletion.
+///
+/// The statement around it must use $1 earlier, because SQLite numbers parameters by their first
+/// appearance. This is a macro because `concat!` takes no constants.
 #[macro_export]
 macro_rules! last_forgotten {
     () => {
@@ -40,7 +44,7 @@ macro_rules! last_forgotten {
 }
 pub use last_forgotten;
 
-/// Deletes some of the first $1 acts.
+/// Deletes the acts among the oldest $1 that are old enough.
 pub const FORGET_ACTS: &str = concat!(
     "WITH part AS (SELECT id AS number, at FROM acts ORDER BY id LIMIT $1)
     DELETE FROM acts WHERE id <= (",
@@ -48,23 +52,25 @@ pub const FORGET_ACTS: &str = concat!(
     ")"
 );
 
-promise! {
+store_trait! {
 /// The log of changes. Every method that changes an animal, an order or a category writes its
-/// changes to the log, in the same transaction.
+/// changes to the log in the same transaction.
 ///
-/// The numbers of the log have no gaps, and nothing appears at or below a number that was returned.
-/// The changes of one animal and of its orders have their numbers in the order in which they were
-/// made.
+/// The numbers of the log have no gaps, and once a number was returned, no change ever appears at
+/// or below it. The changes of one animal and of its orders are numbered in the order in which they
+/// were made.
 Journal {
-    /// Returns the bounds of the log. Everything that was committed before the call is in the log.
+    /// Returns the first and last number of the log. The log includes everything that was committed
+    /// before the call.
     async fn journal_state(&self) -> JournalState {
         self.log_state().await
     }
 
-    /// Reads the changes with a higher number than `after`, of one type or of all: at most `limit`.
+    /// Reads the changes after the number `after`, of one type or of all: at most `limit`.
     ///
-    /// Reads a bounded part of the log, so a page may have fewer changes although more follow; `read_to`
-    /// is the last number that was read. It is `after` only if nothing follows.
+    /// Each call scans a bounded part of the log, so a page may have fewer changes although more
+    /// follow. `read_to` is the last number that was scanned; it equals `after` only if nothing
+    /// follows.
     async fn changes_after(&self, after: i64, kind: Option<ChangeType>, limit: u32) -> ChangePage {
         self.read_slowly(SlowRead::Followers, (after, kind, limit), |connection, &(after, kind, limit)| {
             read_changes_after(connection, after, kind, limit).boxed()
@@ -72,8 +78,8 @@ Journal {
         .await
     }
 
-    /// Reads the changes of an animal and of its orders with a lower number than `before`, the newest
-    /// first and at most `limit`. Everything that was committed before the call is in the log.
+    /// Reads the changes of an animal and of its orders before the number `before`, newest first:
+    /// at most `limit`. The log includes everything that was committed before the call.
     async fn history(&self, pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry> {
         self.assign_change_numbers().await?;
         let limit = i64::from(limit);
@@ -83,8 +89,9 @@ Journal {
         .await
     }
 
-    /// The changes that one request made in one transaction, the change with this number among them, in the order of
-    /// their numbers. Empty if the log does not have the change, or perhaps not all of them any more.
+    /// Reads all changes of the act that the change `seq` belongs to: those that one request made
+    /// in one transaction, in ascending order. Returns nothing if the log does not contain the
+    /// change, or may have lost some of the changes of the act.
     async fn act(&self, seq: i64) -> Vec<JournalEntry> {
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, seq, |connection, seq| {
@@ -93,15 +100,16 @@ Journal {
         .await
     }
 
-    /// Deletes the changes and acts before the first one whose time is in `kept`: at most `limit` of each,
-    /// the oldest first, and never the newest change. A later time among the deleted ones is due to a wrong clock.
-    /// Returns the number of deleted rows.
+    /// Deletes the changes and acts that precede the first one whose time is in `kept`, oldest
+    /// first: at most `limit` of each, and never the newest change. A change whose time is after
+    /// `kept` does not protect itself or earlier changes, because such a time is due to a wrong
+    /// clock. Returns the number of deleted rows.
     async fn forget_changes(&self, kept: RangeInclusive<Timestamp>, limit: u32) -> usize {
         self.forget([kept.start(), kept.end()].map(|time| time.as_millisecond()), limit.into()).await
     }
 
-    /// Returns the latest time that was confirmed. If there is none yet, the time of the newest change
-    /// becomes the confirmed time, or `now` if there is no change.
+    /// Returns the confirmed time (see [`crate::confirmed_clock`]). If there is none yet, confirms
+    /// the time of the newest change, or `now` if there is no change.
     async fn confirmed_time(&self, now: Timestamp) -> Timestamp {
         let confirmed_time =
             self.read((), |connection, ()| audit::confirmed_time(connection).boxed()).await?;
@@ -114,8 +122,9 @@ Journal {
         }
     }
 
-    /// Confirms a time and records the act, unless the confirmed time is no longer the one that was
-    /// seen. Returns whether it did. A store keeps whole milliseconds of both times.
+    /// Replaces the confirmed time `seen` by `now` and records the act, unless the confirmed time
+    /// has changed since it was seen. Returns whether it did. Both times are stored in whole
+    /// milliseconds.
     async fn confirm_time(
         &self,
         seen: Timestamp,
@@ -132,16 +141,17 @@ Journal {
         Ok(result.await?.is_done())
     }
 
-    /// Reads a part of the audit trail. Returns its entries, and the position after which it continues, if it does.
+    /// Reads a page of the audit trail. Returns its entries, and the position to continue from if
+    /// more may follow.
     ///
-    /// Reads a bounded part of the log, so a page may have fewer entries although more follow. With the newest
-    /// first, a search up to a time can miss what was recorded when a clock had been set back by more
-    /// than a day.
+    /// Each call scans a bounded part of the log, so a page may have fewer entries although more
+    /// follow. With the newest first, a search up to a time can miss entries that were recorded
+    /// while a clock was set back by more than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,
     ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
-        // The changes of the caller are also in the trail.
+        // Changes without a number would be missing, such as those that the caller has just made.
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, query.clone(), |connection, query| {
             audit::list_audit(connection, query).boxed()
@@ -160,7 +170,7 @@ async fn read_changes_after<S: Sql>(
 ) -> Result<ChangePage, S::Error> {
     let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
     let last: i64 = bounds.value(1)?;
-    // Without a filter, a page reads no more changes than it has.
+    // Without a filter, every scanned change is on the page.
     let max_rows = match kind {
         Some(_) => MAX_SCANNED_ROWS,
         None => i64::from(limit),

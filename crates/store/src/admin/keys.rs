@@ -10,12 +10,13 @@ use petstore_domain::{
 
 use super::{
     Database, Parameter, Sql, Values, WorkOutcome,
-    acts::{act_on_key, details_of_key, record_act},
-    promise, values,
+    acts::{key_act, new_key_details, record_act},
+    store_trait, values,
 };
 use crate::{StoreError, columns::Columns};
 
-/// Becomes the columns in the order that [`read_key`] expects. It is a macro because `concat!` takes no constants.
+/// Expands to the columns in the order that [`read_key`] expects. This is a macro because `concat!`
+/// takes no constants.
 macro_rules! columns {
     () => {
         "id, name, coalesce(store_scope, scope), deployment, created_at, expires_at, last_used_at, \
@@ -30,18 +31,21 @@ const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest =
 const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
 const REVOKE: &str = "UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
-/// A concurrent rotation of the same key waits here, and then finds its successor.
+/// Lets the key $1 expire and sets its successor. A concurrent rotation of the same key blocks
+/// here, and then finds that the key has a successor.
 const ROTATE: &str = "UPDATE api_keys SET successor_id = $3,
         expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END
     WHERE id = $1 AND successor_id IS NULL";
 pub(crate) const LIST: &str = concat!("SELECT ", columns!(), " FROM api_keys ORDER BY id");
-/// Selects the first key of the lineage of $1. It runs once for each key and process, so it needs no index.
+/// Selects the first key of the lineage of $1. It runs once per key and process, so it needs no
+/// index.
 const FIRST_OF_LINEAGE: &str = "WITH RECURSIVE lineage (id) AS (
         SELECT CAST($1 AS bigint)
         UNION SELECT api_keys.id FROM lineage JOIN api_keys ON successor_id = lineage.id)
     SELECT id FROM lineage
     WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE successor_id = lineage.id)";
-/// Records the times $2 and $3 of the key $1. Writes nothing if neither is later than the recorded one.
+/// Records that the key $1 was used at $2, and called the deprecated operation at $3 if that is not
+/// null. Writes nothing if neither time is later than the recorded one.
 const RECORD_USE: &str = "UPDATE api_keys
     SET last_used_at = CASE WHEN last_used_at > $2 THEN last_used_at ELSE $2 END,
         last_deprecated_call_at = CASE
@@ -50,7 +54,7 @@ const RECORD_USE: &str = "UPDATE api_keys
     WHERE id = $1 AND (coalesce(last_used_at < $2, TRUE)
         OR coalesce(last_deprecated_call_at < $3, CAST($3 AS bigint) IS NOT NULL))";
 
-promise! {
+store_trait! {
 /// Stores API keys.
 Keys {
     /// Adds a key.
@@ -72,23 +76,24 @@ Keys {
         self.find(FIND, values![digest.as_bytes().to_vec()], read_key).await
     }
 
-    /// Reads the digest of every key, valid or not, in any order.
+    /// Reads the digests of all keys, valid or not, in any order.
     async fn key_digests(&self) -> Vec<KeyDigest> {
         self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
     }
 
-    /// Finds the key with this number, valid or not.
+    /// Finds the key with this id, valid or not.
     async fn get_key(&self, id: KeyId) -> Option<KeyRecord> {
         let KeyId(number) = id;
         self.find(GET, values![number], read_key).await
     }
 
-    /// Reads every key, valid or not, in ascending order of number.
+    /// Reads all keys, valid or not, in ascending order of id.
     async fn list_keys(&self) -> Vec<KeyRecord> {
         self.list(LIST, values![], read_key).await
     }
 
-    /// Revokes a key, and returns its new state. An earlier revocation keeps its date.
+    /// Revokes a key, and returns its new state. A key that is already revoked keeps its revocation
+    /// time.
     async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
@@ -100,9 +105,9 @@ Keys {
         Ok(key)
     }
 
-    /// Adds `successor` and lets the key `id` expire at `until`, unless it expires sooner: both or
-    /// neither. Returns the successor. Returns `None` and changes nothing if the key `id` does not
-    /// exist, or already has a successor.
+    /// Rotates a key: adds `successor`, and lets the key `id` expire at `until` unless it expires
+    /// sooner, both atomically. Returns the successor; `None`, without a change, if the key `id`
+    /// does not exist or already has a successor.
     async fn rotate_key(
         &self,
         id: KeyId,
@@ -124,8 +129,8 @@ Keys {
         }
     }
 
-    /// Finds the first key of the lineage of the key `id`, by following its rotations back. It
-    /// never changes. It is `id` itself if that key is not a successor.
+    /// Finds the first key of the lineage of the key `id`, by following its rotations back. The
+    /// result never changes. It is `id` itself if that key is not a successor.
     async fn first_of_lineage(&self, id: KeyId) -> KeyId {
         let KeyId(number) = id;
         let first_number = self
@@ -144,7 +149,7 @@ Keys {
 }
 }
 
-/// Adds a key, and returns its number.
+/// Inserts a key, and returns its id.
 async fn insert_key<S: Sql>(
     connection: &mut S,
     key: &NewKey,
@@ -174,7 +179,7 @@ async fn create_key<S: Sql>(
     context: &WriteContext,
 ) -> Result<WorkOutcome<i64, Infallible>, S::Error> {
     let id = insert_key(connection, key, context.now).await?;
-    let act = act_on_key(ActType::KeyCreated, KeyId(id), details_of_key(key));
+    let act = key_act(ActType::KeyCreated, KeyId(id), new_key_details(key));
     record_act(connection, &act, context).await?;
     Ok(WorkOutcome::Done(id))
 }
@@ -187,7 +192,7 @@ async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyReco
     }
 }
 
-/// Revokes a key, and returns its number. A key that is missing or revoked stays as it is.
+/// Revokes a key, and returns its id. A missing or revoked key stays as it is.
 async fn revoke_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
@@ -198,13 +203,14 @@ async fn revoke_key<S: Sql>(
         .execute(REVOKE, &[&number, &context.now.as_second()])
         .await?;
     if revoked_count > 0 {
-        let act = act_on_key(ActType::KeyRevoked, id, Vec::new());
+        let act = key_act(ActType::KeyRevoked, id, Vec::new());
         record_act(connection, &act, context).await?;
     }
     Ok(WorkOutcome::Done(number))
 }
 
-/// Rotates a key, and returns the number of the successor. Refuses if the key is missing, or has a successor.
+/// Rotates a key, and returns the id of the successor. Refuses if the key is missing or has a
+/// successor.
 async fn rotate_key<S: Sql>(
     connection: &mut S,
     id: KeyId,
@@ -227,15 +233,15 @@ async fn rotate_key<S: Sql>(
     }
 
     let details = vec![("successor".into(), successor_number.to_string())];
-    let act = act_on_key(ActType::KeyRotated, id, details);
+    let act = key_act(ActType::KeyRotated, id, details);
     record_act(connection, &act, context).await?;
     Ok(WorkOutcome::Done(successor_number))
 }
 
-/// Records the times of uses. See [`Keys::record_key_uses`].
+/// Records when keys were used. See [`Keys::record_key_uses`].
 async fn record_key_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<(), S::Error> {
     let mut ordered_uses: Vec<&KeyUse> = uses.iter().collect();
-    // All processes write keys in this order, so that two of them cannot wait for each other.
+    // All processes update keys in the same order, which prevents deadlocks.
     ordered_uses.sort_by_key(|key_use| key_use.id);
 
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(uses.len());
@@ -255,19 +261,19 @@ async fn record_key_uses<S: Sql>(connection: &mut S, uses: &[KeyUse]) -> Result<
     Ok(())
 }
 
-/// Reads the key in a row of [`LIST`].
+/// Reads a row of [`LIST`].
 pub(crate) fn read_key<R: Columns>(row: &R) -> Result<KeyRecord, R::Error> {
     Ok(KeyRecord {
         id: KeyId(row.value(0)?),
         name: row.value(1)?,
         scope: row.parsed(2, |scope| scope.parse().ok())?,
         deployment: row.parsed(3, |deployment| deployment.parse().ok())?,
-        created_at: row.second(4)?,
-        expires_at: row.optional_second(5)?,
-        last_used_at: row.optional_second(6)?,
-        revoked_at: row.optional_second(7)?,
+        created_at: row.time_from_seconds(4)?,
+        expires_at: row.optional_time_from_seconds(5)?,
+        last_used_at: row.optional_time_from_seconds(6)?,
+        revoked_at: row.optional_time_from_seconds(7)?,
         successor: row.value::<Option<i64>>(8)?.map(KeyId),
         rate_limit: row.optional_parsed(9, |limit| limit.parse().ok())?,
-        last_deprecated_call_at: row.optional_second(10)?,
+        last_deprecated_call_at: row.optional_time_from_seconds(10)?,
     })
 }

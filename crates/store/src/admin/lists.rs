@@ -1,4 +1,4 @@
-//! Lists and counts of the store area: the promise of a store, and its implementation.
+//! Lists and counts of the store area.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ use petstore_domain::{
 
 use super::{
     Database, Parameters, SlowRead, Sql,
-    pages::{self, OfferQuery, has_one_filter_at_most, read_all, read_page, rows_to_read},
-    promise, search,
+    pages::{self, OfferQuery, has_at_most_one_filter, read_all, read_page, rows_to_read},
+    search, store_trait,
 };
 use crate::{
     StoreError,
@@ -31,21 +31,23 @@ static CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected_columns();
     format!("SELECT {columns} FROM categories WHERE id >= $1 ORDER BY id LIMIT $2")
 });
-// 256 is NAME_KEY_LENGTH.
+// 256 is `NAME_KEY_LENGTH`: a search compares no more characters of a name.
 const NAMES: &str = "SELECT orders.id, substr(coalesce(pets.name, withdrawn_pets.name, ''), 1, 256)
     FROM orders LEFT JOIN pets ON pets.id = pet_id LEFT JOIN withdrawn_pets ON withdrawn_pets.id = pet_id
     WHERE CAST($2 AS text) IS NULL OR orders.status = $2 ORDER BY orders.id DESC LIMIT $1";
 const COUNT_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
 
-/// A time before the year 0, in milliseconds. A row with an earlier time has a value that the service never writes.
+/// The start of the year 0, in milliseconds. The service never writes an earlier time, so a row
+/// that has one is damaged.
 const EARLIEST_END: i64 = -62_167_219_200_000;
 
-promise! {
-/// Reads lists of the store area, and counts.
+store_trait! {
+/// Lists and counts of the store area.
 ///
 /// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
-/// What exists during a whole walk, with the same filtered values, is on exactly one of its pages.
+/// An item that exists throughout a walk, with the same filtered values, is on exactly one of its
+/// pages.
 Lists {
     /// Reads a page of animals.
     async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
@@ -54,7 +56,7 @@ Lists {
         }
         let pets = read_page(
             self,
-            Some(D::USUAL_PAGE),
+            Some(D::MAX_FAST_PAGE_BYTES),
             SlowRead::LargePages,
             query.clone(),
             |connection, (query, max_bytes)| pages::read_pets(connection, query, *max_bytes).boxed(),
@@ -62,19 +64,19 @@ Lists {
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
 
-    /// Counts the animals that are available or pending and that a query finds, up to `most`.
-    async fn count_on_offer(&self, query: &PetQuery, most: usize) -> usize {
+    /// Counts the animals that match a query and are available or pending, up to `max_count`.
+    async fn count_on_offer(&self, query: &PetQuery, max_count: usize) -> usize {
         if query.is_search() {
-            return self.search(SlowRead::Searches, (query.clone(), most), search::count).await;
+            return self.search(SlowRead::Searches, (query.clone(), max_count), search::count).await;
         }
-        self.read_slowly(SlowRead::Searches, most, |connection, most| {
-            count_on_offer(connection, *most).boxed()
+        self.read_slowly(SlowRead::Searches, max_count, |connection, max_count| {
+            count_on_offer(connection, *max_count).boxed()
         })
         .await
     }
 
-    /// Reads the animals that are available or pending, newest first or oldest first, behind this identifier:
-    /// at most `limit`, without their orders. Returns the last identifier if more follow.
+    /// Reads a page of the animals that are available or pending, after the animal `after`, without
+    /// their orders. Returns the last identifier if more follow.
     async fn list_on_offer(
         &self,
         after: Option<PetId>,
@@ -89,7 +91,7 @@ Lists {
         };
         let pets = read_page(
             self,
-            Some(D::USUAL_PAGE),
+            Some(D::MAX_FAST_PAGE_BYTES),
             SlowRead::LargePages,
             query,
             |connection, (query, max_bytes)| pages::read_offers(connection, *query, *max_bytes).boxed(),
@@ -97,7 +99,8 @@ Lists {
         Ok(limit.page(pets.await?, |pet| pet.id))
     }
 
-    /// Counts all animals, which takes long in a large catalogue. The result is as of `now`.
+    /// Counts all animals by status, which takes long in a large catalogue. `now` becomes the time
+    /// of the count.
     async fn count_inventory(&self, now: Timestamp) -> Inventory {
         self.read_slowly(SlowRead::Counts, now, |connection, now| {
             count_inventory(connection, *now).boxed()
@@ -112,11 +115,16 @@ Lists {
 
     /// Reads a page of orders.
     async fn list_orders(&self, query: &OrderQuery) -> (Vec<Order>, Option<OrderId>) {
-        // Another page can read many rows that do not belong to it.
-        let max_usual_bytes = if has_one_filter_at_most(query) { Some(D::USUAL_PAGE) } else { None };
+        // With several filters, the statement may scan many rows that do not match, so the read may
+        // be slow.
+        let max_fast_bytes = if has_at_most_one_filter(query) {
+            Some(D::MAX_FAST_PAGE_BYTES)
+        } else {
+            None
+        };
         let orders = read_page(
             self,
-            max_usual_bytes,
+            max_fast_bytes,
             SlowRead::Searches,
             query.clone(),
             |connection, (query, max_bytes)| pages::read_orders(connection, query, *max_bytes).boxed(),
@@ -124,8 +132,8 @@ Lists {
         Ok(query.limit.page(orders.await?, |order| order.id))
     }
 
-    /// Reads the names of the animals of the newest orders, with this status or with any: at most `limit`. A name is
-    /// cut after the characters that a search compares.
+    /// Reads the names of the animals of the newest orders, with one status or with any: at most
+    /// `limit`. Names are truncated to the characters that a search compares.
     async fn names_of_orders(&self, status: Option<OrderStatus>, limit: usize) -> Vec<(OrderId, PetName)> {
         self.read_slowly(SlowRead::Searches, (status, limit), |connection, (status, limit)| {
             read_names_of_orders(connection, *status, *limit).boxed()
@@ -133,8 +141,8 @@ Lists {
         .await
     }
 
-    /// Reads the reservations that end at `now` or before, in the order of their ends and each with its
-    /// end: at most `limit`, after this one.
+    /// Reads the reservations that end at or before `now`, each with its end, in ascending order of
+    /// the end: at most `limit`, after the reservation `after`.
     async fn due_orders(
         &self,
         after: Option<(OrderId, Timestamp)>,
@@ -147,15 +155,15 @@ Lists {
         .await
     }
 
-    /// Counts the open reservations. The time that this takes grows with their number.
+    /// Counts the open reservations. This takes time in proportion to their number.
     async fn reservations(&self) -> Reservations {
         self.read_slowly(SlowRead::Counts, (), |connection, ()| count_reservations(connection).boxed())
             .await
     }
 
-    /// Reads the orders that closed at `closed_until` or before and have a contact, in the order of their
-    /// identifiers: at most `limit`, behind this one. The time that this takes grows with the number of
-    /// contacts.
+    /// Reads the orders that closed at or before `closed_until` and still have a contact, in
+    /// ascending order of identifier: at most `limit`, after the order `after`. This takes time in
+    /// proportion to the number of contacts.
     async fn contacts_until(
         &self,
         closed_until: Timestamp,
@@ -172,7 +180,7 @@ Lists {
         .await
     }
 
-    /// Reads a page of categories with a higher identifier than `after`, in ascending order.
+    /// Reads a page of categories after the category `after`, in ascending order of identifier.
     async fn list_categories(
         &self,
         after: Option<i64>,
@@ -191,7 +199,7 @@ Lists {
         Ok(limit.page(categories, |category| category.id))
     }
 
-    /// Counts the animals with this category, withdrawn or not. The time that this takes grows with the
+    /// Counts the animals in a category, withdrawn or not. This takes time in proportion to the
     /// number of all animals.
     async fn count_of_category(&self, id: i64) -> u64 {
         self.read_slowly(SlowRead::Counts, id, |connection, id| {
@@ -200,8 +208,8 @@ Lists {
         .await
     }
 
-    /// Whether an animal, withdrawn or not, has a value of this field. The time that this takes grows
-    /// with the number of all animals. No write waits for it.
+    /// Whether any animal, withdrawn or not, has a value of a field. This takes time in proportion
+    /// to the number of all animals, but blocks no write.
     async fn has_values(&self, name: &FieldName) -> bool {
         let member = format!("\"{}\":", name.as_str());
         self.read_slowly(SlowRead::Counts, member, |connection, member| {
@@ -212,23 +220,23 @@ Lists {
 }
 }
 
-/// Counts the animals that are available or pending, up to `most`.
-async fn count_on_offer<S: Sql>(connection: &mut S, most: usize) -> Result<usize, S::Error> {
-    count_up_to(connection, &S::plans().count_on_offer, most).await
+/// Counts the animals that are available or pending, up to `max_count`.
+async fn count_on_offer<S: Sql>(connection: &mut S, max_count: usize) -> Result<usize, S::Error> {
+    count_up_to(connection, &S::plans().count_on_offer, max_count).await
 }
 
-/// Counts animals with a statement of the plans, up to `most`.
+/// Counts animals with a counting statement of [`Sql::plans`], up to `max_count`.
 pub(super) async fn count_up_to<S: Sql>(
     connection: &mut S,
     sql: &'static str,
-    most: usize,
+    max_count: usize,
 ) -> Result<usize, S::Error> {
-    let max_count = i64::try_from(most).unwrap_or(i64::MAX);
+    let max_count = i64::try_from(max_count).unwrap_or(i64::MAX);
     let count = connection.number(sql, &[&max_count]).await?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Counts all animals by their status, and withdrawn ones.
+/// Counts the animals in the catalogue by status, and the withdrawn ones.
 async fn count_inventory<S: Sql>(
     connection: &mut S,
     now: Timestamp,
@@ -278,7 +286,7 @@ async fn read_names_of_orders<S: Sql>(
     .await
 }
 
-/// Reads reservations that have ended, after the reservation `after`. See [`Lists::due_orders`].
+/// Reads reservations that have ended. See [`Lists::due_orders`].
 async fn read_due_orders<S: Sql>(
     connection: &mut S,
     after: Option<(OrderId, Timestamp)>,
@@ -320,7 +328,7 @@ async fn read_orders_with_contacts<S: Sql>(
     read_all(connection, sql, values, |row| Cell::read(row, 0)).await
 }
 
-/// Reads the categories from `first` on, and one more than `limit` if more follow.
+/// Reads the categories from `first` on: a page, and one more row if more follow.
 async fn read_categories<S: Sql>(
     connection: &mut S,
     first: i64,
@@ -333,7 +341,7 @@ async fn read_categories<S: Sql>(
     .await
 }
 
-/// Whether an animal has this member in its values as JSON, such as `"colour":`.
+/// Whether the values of any animal, as JSON, contain this member name, such as `"colour":`.
 async fn has_values<S: Sql>(connection: &mut S, member: &str) -> Result<bool, S::Error> {
     let row = connection
         .only_row(S::plans().has_values, &[&member])

@@ -1,7 +1,8 @@
-//! The work that every store shares, written once over the connections that each store lends:
-//! administration, lists of the store area, and the log.
+//! The parts of a store that both backends share: administration, lists of the store area, and the
+//! log. They are written once, against the connections that each backend provides ([`Database`],
+//! [`Sql`]).
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 mod acts;
 mod audit;
@@ -54,14 +55,15 @@ use self::{
     sql::values,
 };
 
-/// Declares a trait of the promise, and implements it for every [`Database`], so that the signature of each method
-/// is written once. A method returns a `Result` whose error is a [`StoreError`](crate::StoreError).
+/// Declares a trait of the store interface and implements it for every [`Database`], so that each
+/// method signature is written only once. The macro wraps the result type in a `Result` with
+/// [`StoreError`](crate::StoreError).
 ///
-/// It is a macro because a trait with default methods would put the functions that the default needs, such as
-/// [`Database::read`], into the promise.
+/// This is a macro because a trait with default methods would make the helpers that these methods
+/// need, such as [`Database::read`], part of the interface.
 ///
 /// ```ignore
-/// promise! {
+/// store_trait! {
 /// /// Counts.
 /// Counter {
 ///     /// Counts all animals.
@@ -70,7 +72,7 @@ use self::{
 ///     }
 /// }
 /// }
-/// // becomes
+/// // expands to
 /// /// Counts.
 /// #[async_trait]
 /// pub trait Counter: Send + Sync {
@@ -85,29 +87,30 @@ use self::{
 ///     }
 /// }
 /// ```
-macro_rules! promise {
-    ($(#[$about:meta])* $promise:ident {
+macro_rules! store_trait {
+    ($(#[$trait_doc:meta])* $trait_name:ident {
         $($(#[$doc:meta])*
         async fn $method:ident(
             &$store:ident $(, $value:ident: $type:ty)* $(,)?
         ) -> $result:ty { $($body:tt)* })+
     }) => {
-        $(#[$about])*
+        $(#[$trait_doc])*
         #[async_trait::async_trait]
-        pub trait $promise: Send + Sync {
+        pub trait $trait_name: Send + Sync {
             $($(#[$doc])* async fn $method(&self, $($value: $type),*) -> Result<$result, StoreError>;)+
         }
 
         #[async_trait::async_trait]
-        impl<D: Database> $promise for D {
+        impl<D: Database> $trait_name for D {
             $(async fn $method(&$store, $($value: $type),*) -> Result<$result, StoreError> {
                 $($body)*
             })+
         }
     };
 }
-use promise;
+use store_trait;
 
-/// Locks the same row for every table that has a maximum number of rows. A transaction that adds a row to such a
-/// table runs this first, so it counts the rows of earlier transactions.
+/// Serializes transactions that add a row to a table with a maximum number of rows, by locking one
+/// shared row. A transaction runs this before it counts the rows, so it also sees the rows that
+/// earlier transactions added.
 const LOCK_COUNTED_TABLES: &str = "UPDATE confirmed_time SET at = at";

@@ -1,4 +1,4 @@
-//! The notes on animals.
+//! Notes on animals.
 
 use std::sync::LazyLock;
 
@@ -9,9 +9,9 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, Sql,
+    Database, Parameters, Sql,
     pages::{read_all, rows_to_read},
-    promise,
+    store_trait,
 };
 use crate::{
     StoreError,
@@ -27,29 +27,29 @@ static GET: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {columns} FROM notes WHERE id = $1")
 });
 
-/// The maximum number of notes that are read at once. Requests at the same moment, or an import, can have added more than
-/// [`PetNote::MAX_COUNT`].
+/// The maximum number of notes on an animal that are read at once. Concurrent requests or an import
+/// may have added more than [`PetNote::MAX_COUNT`].
 const MAX_READ: i64 = 2 * PetNote::MAX_COUNT;
 
-promise! {
+store_trait! {
 /// Reads the notes on animals.
 Notes {
-    /// Reads a page of the notes on an animal with a higher identifier than `after`, the oldest first. Returns the last
-    /// identifier if more follow.
+    /// Reads a page of the notes on an animal after the note `after`, oldest first. Returns the
+    /// last identifier if more follow.
     async fn list_notes(
         &self,
         pet: PetId,
         after: Option<NoteId>,
         limit: Limit,
     ) -> (Vec<PetNote>, Option<NoteId>) {
-        let page = NotePage { pet, after, most: rows_to_read(limit) };
+        let page = NotePage { pet, after, max_rows: rows_to_read(limit) };
         let notes = self.read(page, |connection, page| read_notes(connection, *page).boxed());
         Ok(limit.page(notes.await?, |note| note.id))
     }
 
-    /// Reads all notes on an animal, the oldest first.
+    /// Reads all notes on an animal, oldest first.
     async fn all_notes(&self, pet: PetId) -> Vec<PetNote> {
-        let page = NotePage { pet, after: None, most: MAX_READ };
+        let page = NotePage { pet, after: None, max_rows: MAX_READ };
         self.read(page, |connection, page| read_notes(connection, *page).boxed()).await
     }
 
@@ -60,25 +60,20 @@ Notes {
 }
 }
 
-/// A part of the notes on an animal.
+/// A page of the notes on an animal.
 #[derive(Debug, Clone, Copy)]
 struct NotePage {
     pet: PetId,
-    /// The note before the page.
+    /// The note after which the page begins.
     after: Option<NoteId>,
-    /// The maximum number of notes.
-    most: i64,
+    /// The maximum number of rows to read.
+    max_rows: i64,
 }
 
-async fn read_notes<S: Sql>(
-    connection: &mut S,
-    NotePage { pet, after, most }: NotePage,
-) -> Result<Vec<PetNote>, S::Error> {
-    let after_id = after.map_or(0, NoteId::get);
-    read_all(connection, &LIST, &[&pet.get(), &after_id, &most], |row| {
-        PetNote::read(row, 0)
-    })
-    .await
+async fn read_notes<S: Sql>(connection: &mut S, page: NotePage) -> Result<Vec<PetNote>, S::Error> {
+    let after = page.after.map_or(0, NoteId::get);
+    let values: Parameters<'_> = &[&page.pet.get(), &after, &page.max_rows];
+    read_all(connection, &LIST, values, |row| PetNote::read(row, 0)).await
 }
 
 async fn get_note<S: Sql>(connection: &mut S, id: NoteId) -> Result<Option<PetNote>, S::Error> {

@@ -1,5 +1,6 @@
-//! The reads of the public, of the animals that are available or pending and that the window may show. These reads have a lane of their own, so
-//! strangers who search keep no member of the staff and no program waiting.
+//! Reads for the public: the animals that are available or pending and that the window may show.
+//! They have a lane of their own, so a flood of public searches cannot delay the staff or client
+//! programs.
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -11,18 +12,23 @@ use petstore_domain::{
 use super::{
     Database, SlowRead, Sql, lists,
     pages::{OfferQuery, read_all, read_offers, read_page},
-    promise, search,
+    search, store_trait,
 };
 use crate::{
     StoreError, Version,
     columns::{Cell, Columns},
 };
 
-/// Becomes the statement that selects the changes above $1 and up to $2, which `$from` reads, by which an animal became
-/// available again.
+/// Expands to the statement that selects the changes that made an animal available again. `$from`
+/// is the table with the condition on the numbers: above $1, and up to $2. This is a macro because
+/// `concat!` takes no constants.
 ///
-/// For example, `returns!("changes WHERE seq > $1 AND seq <= $2")` becomes `SELECT seq, pet_id, at FROM changes WHERE
-/// seq > $1 AND seq <= $2 AND type IN … ORDER BY seq DESC`. It is a macro because `concat!` takes no constants.
+/// For example, `returns!("changes WHERE seq > $1 AND seq <= $2")` expands to:
+///
+/// ```sql
+/// SELECT seq, pet_id, at FROM changes
+/// WHERE seq > $1 AND seq <= $2 AND type IN … ORDER BY seq DESC
+/// ```
 #[macro_export]
 macro_rules! returns {
     ($from:expr) => {
@@ -42,16 +48,16 @@ const IS_PUBLIC_PHOTO: &str =
     FROM (SELECT pet_id FROM photos WHERE id = $1
         UNION ALL SELECT pet_id FROM lost_photos WHERE id = $1) AS owner LIMIT 1";
 
-/// The people who may see the files of a photo.
+/// Who may see the files of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhotoAudience {
-    /// Also strangers, because the window may show the animal.
+    /// Everybody, because the window may show the animal.
     Everybody,
-    /// The staff, and programs that may read animals.
+    /// Only the staff, and programs with a key that may read animals.
     Staff,
 }
 
-/// A change by which an animal became available again.
+/// A change that made an animal available again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Return {
     /// The number of the change.
@@ -62,18 +68,19 @@ pub struct Return {
     pub at: Timestamp,
 }
 
-promise! {
-/// Reads what the public sees.
+store_trait! {
+/// Reads the data that the public sees.
 Offers {
-    /// Returns the version of the public data. It changes with every change of an animal, an order, a category, a
-    /// field or the profile. Other writes, such as the last use of an API key, leave it as it is. What a caller reads
-    /// after it got a version is at least as new as that version.
+    /// Returns the version of the public data, for caches. It changes with every change of an
+    /// animal, an order, a category, a field or the profile, but not with other writes, such as the
+    /// last use of an API key. Data that a caller reads after it got a version is at least as new
+    /// as that version.
     async fn public_version(&self) -> Version {
         self.read((), |connection, ()| read_public_version(connection).boxed()).await
     }
 
-    /// Reads a page of the animals that are available or pending and that the window may show, without their orders.
-    /// Returns the last identifier if more follow.
+    /// Reads a page of the animals that are available or pending and that the window may show,
+    /// without their orders. Returns the last identifier if more follow.
     async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
             return self.search(SlowRead::Offers, in_window(query.clone()), search::find_page).await;
@@ -86,7 +93,7 @@ Offers {
         };
         let pets = read_page(
             self,
-            Some(D::USUAL_PAGE),
+            Some(D::MAX_FAST_PAGE_BYTES),
             SlowRead::Offers,
             offer_query,
             |connection, (query, max_bytes)| read_offers(connection, *query, *max_bytes).boxed(),
@@ -94,23 +101,24 @@ Offers {
         Ok(query.limit.page(pets.await?, |pet| pet.id))
     }
 
-    /// Counts for each query the animals that it finds and that [`Offers::list_offers`] lists, up to `most`. All counts
-    /// are of one moment.
-    async fn count_offers(&self, queries: Vec<PetQuery>, most: usize) -> Vec<usize> {
-        self.search(SlowRead::Offers, (queries, most), |connection, (queries, most)| {
-            count_each(connection, queries, *most).boxed()
+    /// Counts, for each query, the matching animals among those that [`Offers::list_offers`] lists,
+    /// up to `max_count`. All counts are from the same snapshot.
+    async fn count_offers(&self, queries: Vec<PetQuery>, max_count: usize) -> Vec<usize> {
+        self.search(SlowRead::Offers, (queries, max_count), |connection, (queries, max_count)| {
+            count_each(connection, queries, *max_count).boxed()
         })
         .await
     }
 
-    /// Returns who may see the files of a photo: of one that an animal has, or had until it lost the photo, withdrawn
-    /// or not. The files of a lost photo stay for a while. `None` if no animal has or had the photo.
+    /// Returns who may see the files of a photo that an animal, withdrawn or not, has or had until
+    /// recently: the files of a removed photo are kept for a while. `None` if no animal has or had
+    /// the photo.
     async fn photo_audience(&self, id: PhotoId) -> Option<PhotoAudience> {
         self.read(id.to_string(), |connection, id| photo_audience(connection, id).boxed()).await
     }
 
-    /// Reads the changes by which animals became available again, among the newest `changes` of the log: the newest
-    /// first.
+    /// Reads the changes that made animals available again, among the newest `changes` changes of
+    /// the log, newest first.
     async fn returns(&self, changes: i64) -> Vec<Return> {
         let log = self.log_state().await?;
         let after = (log.last - changes).max(log.first - 1);
@@ -122,7 +130,7 @@ Offers {
 }
 }
 
-/// Limits a query to the animals that the window may show.
+/// Restricts a query to the animals that the window may show.
 fn in_window(query: PetQuery) -> PetQuery {
     PetQuery {
         is_listed: Some(true),
@@ -146,7 +154,8 @@ async fn photo_audience<S: Sql>(
     }))
 }
 
-/// Reads the version of the public data: the epoch of the log in 16 bytes, and four numbers in 8 bytes each.
+/// Reads the version of the public data: the epoch of the log (16 bytes), and four numbers (8 bytes
+/// each).
 async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
     const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
     let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;
@@ -162,25 +171,25 @@ async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::E
     Ok(Version::new(version))
 }
 
-/// Counts the animals that each query finds, up to `most`.
+/// Counts the matching animals of each query, up to `max_count`.
 async fn count_each<S: Sql>(
     connection: &mut S,
     queries: &[PetQuery],
-    most: usize,
+    max_count: usize,
 ) -> Result<Vec<usize>, S::Error> {
     let mut counts = Vec::with_capacity(queries.len());
     for query in queries {
         let count = if query.is_search() {
-            search::count_up_to(connection, &in_window(query.clone()), most).await?
+            search::count_up_to(connection, &in_window(query.clone()), max_count).await?
         } else {
-            lists::count_up_to(connection, &S::plans().count_in_window, most).await?
+            lists::count_up_to(connection, &S::plans().count_in_window, max_count).await?
         };
         counts.push(count);
     }
     Ok(counts)
 }
 
-/// Reads the changes above `after` and up to `until` by which animals became available again.
+/// Reads the changes above `after` and up to `until` that made animals available again.
 async fn read_returns<S: Sql>(
     connection: &mut S,
     after: i64,

@@ -1,4 +1,4 @@
-//! Pages of animals and orders, and the rows of a result one by one.
+//! Reads pages of animals and orders, and results row by row.
 
 use std::ops::ControlFlow;
 
@@ -18,17 +18,18 @@ use crate::{
 
 /// Reads a page of a query.
 ///
-/// Reads it like other short reads if its texts have at most `max_usual_bytes`, and otherwise as a slow read of the
-/// given kind. Without `max_usual_bytes`, the read is always a slow one. `read` returns `None` if the texts have more
-/// than about the number of bytes that it gets with the query.
+/// First tries a fast read, which gives up if the texts on the page exceed `max_fast_bytes`. Then,
+/// or if `max_fast_bytes` is `None`, reads the page as a slow read of the kind `slow_read`. `read`
+/// gets the query with the maximum number of bytes, and returns `None` if the texts exceed about
+/// that number.
 pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
     store: &D,
-    max_usual_bytes: Option<usize>,
+    max_fast_bytes: Option<usize>,
     slow_read: SlowRead,
     query: Q,
     read: Work<D::Sql, (Q, usize), Option<Vec<T>>>,
 ) -> Result<Vec<T>, StoreError> {
-    if let Some(max_bytes) = max_usual_bytes
+    if let Some(max_bytes) = max_fast_bytes
         && let Some(page) = store.read((query.clone(), max_bytes), read).await?
     {
         return Ok(page);
@@ -39,7 +40,8 @@ pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValu
     Ok(page.unwrap_or_default())
 }
 
-/// Reads each row of a result with `read_row`. Returns `None` if the texts have more than about `max_bytes`.
+/// Reads each row of a result with `read_row`. Stops and returns `None` once the texts exceed
+/// `max_bytes`.
 async fn read_up_to<S: Sql, T: Send>(
     connection: &mut S,
     max_bytes: usize,
@@ -85,12 +87,13 @@ pub(super) async fn read_all<S: Sql, T: Send>(
     Ok(items)
 }
 
-/// Returns the number of rows that a page reads: one more than it has, which shows whether more follow.
+/// Returns the number of rows to read for a page: one more than it has, which shows whether more
+/// follow.
 pub(super) fn rows_to_read(limit: Limit) -> i64 {
     i64::from(limit.get()) + 1
 }
 
-/// Returns the position behind which a page begins: its own, or the beginning of the order.
+/// Returns the position after which a page begins: `after`, or the beginning of the order.
 fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     match after {
         Some(after) => after,
@@ -99,8 +102,8 @@ fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     }
 }
 
-/// Reads the animals of a page without a search, and one more if more follow. Returns `None` if their texts have more
-/// than about `max_bytes`.
+/// Reads the animals on a page without a search, and one more if more follow. Returns `None` if
+/// their texts exceed about `max_bytes`.
 pub(super) async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -121,19 +124,19 @@ pub(super) async fn read_pets<S: Sql>(
     .await
 }
 
-/// A page of the animals that are available or pending.
+/// A query for a page of the animals that are available or pending.
 #[derive(Clone, Copy)]
 pub(super) struct OfferQuery {
-    /// The animal behind which the page begins.
+    /// The animal after which the page begins.
     pub(super) after: Option<PetId>,
     pub(super) limit: Limit,
     pub(super) newest_first: bool,
-    /// Whether the page has only the animals that the window may show.
+    /// Whether the page is limited to the animals that the window may show.
     pub(super) is_for_window: bool,
 }
 
-/// Reads the animals of a page that are available or pending, without their orders, and one more if more follow.
-/// Returns `None` if their texts have more than about `max_bytes`.
+/// Reads the animals on a page that are available or pending, without their orders, and one more if
+/// more follow. Returns `None` if their texts exceed about `max_bytes`.
 pub(super) async fn read_offers<S: Sql>(
     connection: &mut S,
     query: OfferQuery,
@@ -164,14 +167,14 @@ pub(super) async fn read_offers<S: Sql>(
     .await
 }
 
-/// Reads the orders of a page, and one more if more follow. Returns `None` if their texts have more than about
-/// `max_bytes`.
+/// Reads the orders on a page, and one more if more follow. Returns `None` if their texts exceed
+/// about `max_bytes`.
 pub(super) async fn read_orders<S: Sql>(
     connection: &mut S,
     query: &OrderQuery,
     max_bytes: usize,
 ) -> Result<Option<Vec<Order>>, S::Error> {
-    // All members, so that the compiler asks what a new one does here.
+    // Destructure all members, so that the compiler rejects a new one until it is handled here.
     let &OrderQuery {
         status,
         pet_id,
@@ -205,9 +208,10 @@ pub(super) async fn read_orders<S: Sql>(
     read_up_to(connection, max_bytes, sql, &values, read_row, Order::length).await
 }
 
-/// Whether every row that a page of this query reads belongs to the page, because the query has one filter or none.
-pub(super) fn has_one_filter_at_most(query: &OrderQuery) -> bool {
-    // All members, so that the compiler asks what a new one does here.
+/// Whether every row that the statement for this query scans belongs to the page. With a second
+/// filter, the index serves only one of them, and rows that do not match the other are skipped.
+pub(super) fn has_at_most_one_filter(query: &OrderQuery) -> bool {
+    // Destructure all members, so that the compiler rejects a new one until it is handled here.
     let OrderQuery {
         status,
         pet_id,

@@ -1,4 +1,4 @@
-//! The photos whose files must stay, and the files that no photo has.
+//! Tells which photo files are still needed, and which are orphans that can be deleted.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::store_area::PhotoId;
 
-use super::{Database, Parameter, Sql, Values, promise, values};
+use super::{Database, Parameter, Sql, Values, store_trait, values};
 use crate::{StoreError, columns::Columns};
 
 const PHOTOS: &str = "SELECT id FROM photos WHERE id >= $1 AND id < $2 ORDER BY id";
@@ -17,33 +17,35 @@ const FORGET_NOTE: &str = "DELETE FROM photo_orphans WHERE id = $1";
 const LOST: &str = "SELECT id FROM lost_photos WHERE id >= $1 AND id < $2";
 const FORGET_LOST: &str = "DELETE FROM lost_photos WHERE id = $1";
 
-/// The files of one shard, as they were found in their place.
+/// The photo files of one shard that exist on disk.
 struct ShardFiles {
-    /// The first byte of the identifiers.
+    /// The first byte of the identifiers of its photos.
     shard: u8,
     present: Vec<PhotoId>,
-    /// The time at which the files were found.
+    /// When the files were listed.
     now: Timestamp,
-    /// The last time of a note after which the file may be deleted.
+    /// An orphan that was noted at or before this time may be deleted.
     until: Timestamp,
 }
 
-promise! {
-/// Knows which files the photos of all animals need, withdrawn or not.
+store_trait! {
+/// Tracks which files the photos of all animals, withdrawn or not, need.
 PhotoFiles {
-    /// Returns the incarnation of the database. A copy from a backup, a dump or a template has another one.
-    /// Processes on one database have the same one, also after a failover to a standby.
+    /// Returns the incarnation of the database, which tells copies of it apart: a copy from a
+    /// backup, a dump or a template has another one. All processes on one database see the same
+    /// one, also after a failover to a standby.
     async fn incarnation(&self) -> String {
         self.read((), |connection, ()| read_incarnation(connection).boxed()).await
     }
 
-    /// Reads the photos whose identifiers begin with the byte `shard`, in the order of their identifiers.
+    /// Reads the photos whose identifiers begin with the byte `shard`, in ascending order.
     async fn photos_in(&self, shard: u8) -> Vec<PhotoId> {
         self.read(shard, |connection, shard| read_photos(connection, *shard).boxed()).await
     }
 
-    /// Notes at `now` which of the `present` files no photo has. Their identifiers begin with the byte `shard`. Returns
-    /// the files that were noted at `until` or before, and that no photo has.
+    /// Notes, with the time `now`, which of the `present` files no photo needs. The identifiers of
+    /// these files must begin with the byte `shard`. Returns the files to delete: those that were
+    /// noted at or before `until` and that still no photo needs.
     async fn note_orphans(
         &self,
         shard: u8,
@@ -62,7 +64,7 @@ async fn read_incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error
     row.parsed(0, S::incarnation_from)
 }
 
-/// The identifiers of a shard as text: from `start`, and before `end`.
+/// The range of the identifiers of a shard as text, from `start` (inclusive) to `end` (exclusive).
 struct ShardRange {
     start: String,
     end: String,
@@ -90,8 +92,8 @@ async fn read_photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoI
         .collect()
 }
 
-/// Notes files that no photo has, and forgets the notes of others. Returns the files to delete. See
-/// [`PhotoFiles::note_orphans`].
+/// Notes new orphans, and deletes the notes of files that are no longer orphans. Returns the files
+/// to delete. See [`PhotoFiles::note_orphans`].
 async fn note_orphans<S: Sql>(
     connection: &mut S,
     files: &ShardFiles,
@@ -141,7 +143,8 @@ async fn note_orphans<S: Sql>(
     Ok(due)
 }
 
-/// Forgets the animals of lost photos whose files are gone, or that an animal has again.
+/// Deletes the records of removed photos (which animal they belonged to) whose files are gone, or
+/// that an animal has again.
 async fn forget_lost_photos<S: Sql>(
     connection: &mut S,
     range: &ShardRange,

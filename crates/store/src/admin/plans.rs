@@ -1,4 +1,4 @@
-//! The statements of lists, with the plan that each store needs.
+//! The statements of list queries, which each store words for its own query planner.
 
 use petstore_domain::{PetStatus, store_area::PetQuery};
 
@@ -7,28 +7,28 @@ use crate::tables::Table;
 /// The maximum number of animals on a page.
 pub(super) const MAX_PETS_ON_PAGE: usize = 100;
 
-/// The maximum number of animals that are not merged which a search reads at once.
+/// The maximum number of unmerged animals that a search reads at once.
 pub(super) const MAX_UNMERGED_PER_READ: usize = 64;
 
-/// The statements of lists, with the plan that each store needs. All lists have their parameters in
-/// the same order.
+/// The statements of list queries, worded so that the query planner of a store uses the intended
+/// indexes. The parameters are the same in both stores.
 pub struct Plans {
-    /// Select the animals behind $1, at most $2 and each with its open order: in the catalogue, and
-    /// withdrawn, with each of `STATUSES`; the oldest first, and the newest first.
+    /// Select a page of animals after $1, at most $2, each with its open order. Indexed by table
+    /// (catalogue or withdrawn), then by `STATUSES`, then by order (oldest or newest first).
     pub pets: [[[String; 2]; STATUSES.len()]; 2],
-    /// The searches among the animals in the catalogue, and among withdrawn ones.
+    /// The statements of a search in the catalogue, and among withdrawn animals.
     pub search: [Search; 2],
-    /// Select the animals behind $1 that are available or pending, at most $2: the newest first, and the
-    /// oldest first.
+    /// Select a page of the animals after $1 that are available or pending, at most $2: newest
+    /// first, and oldest first.
     pub on_offer: [String; 2],
     /// Counts the animals that are available or pending, up to $1.
     pub count_on_offer: String,
-    /// See [`Self::on_offer`], for the animals that the window may show.
+    /// Like [`Self::on_offer`], for the animals that the window may show.
     pub in_window: [String; 2],
-    /// See [`Self::count_on_offer`], for the animals that the window may show.
+    /// Like [`Self::count_on_offer`], for the animals that the window may show.
     pub count_in_window: String,
-    /// Select the orders behind $1, at most $2, with each [`OrderFilter`]: the oldest first, and the newest
-    /// first.
+    /// Select a page of orders after $1, at most $2. Indexed by [`OrderFilter`], then by order
+    /// (oldest or newest first).
     pub orders: [[String; 2]; OrderFilter::ALL.len()],
     /// See [`Self::due`].
     pub due: String,
@@ -36,14 +36,14 @@ pub struct Plans {
     pub reservations: String,
     /// See [`Self::contacts_until`].
     pub contacts_until: String,
-    /// Selects each status with the number of its animals in the catalogue, and `withdrawn` with the number of
-    /// withdrawn animals.
+    /// Selects each status with its number of animals in the catalogue, and the word `withdrawn`
+    /// with the number of withdrawn animals.
     pub inventory: String,
-    /// Selects whether an animal has $1 in its values.
+    /// Selects whether the values of any animal contain the text $1.
     pub has_values: &'static str,
 }
 
-/// The statuses of the animals on a page: all, those on offer, and each one of them.
+/// The filters by status that a page of animals can have: all, those on offer, and each status.
 const STATUSES: [&[PetStatus]; 5] = [
     &[],
     &[PetStatus::Available, PetStatus::Pending],
@@ -52,23 +52,25 @@ const STATUSES: [&[PetStatus]; 5] = [
     &[PetStatus::Sold],
 ];
 
-/// The filter by which the orders of a page are found: the most selective one that the query has.
+/// The filter by which the database finds the orders of a page: the most selective one of the
+/// query. The remaining filters are conditions on the rows that it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderFilter {
     /// All orders.
     None,
     /// The orders with the status $3.
     Status,
-    /// The orders for the animal $3. If they are not null, $4 is the status and $5 the reference.
+    /// The orders for the animal $3. Unless they are null, $4 restricts the status and $5 the
+    /// reference.
     Pet,
-    /// The orders with the reference $3. If it is not null, $4 is the status.
+    /// The orders with the reference $3. Unless it is null, $4 restricts the status.
     Reference,
 }
 
 impl OrderFilter {
     const ALL: [Self; 4] = [Self::None, Self::Status, Self::Pet, Self::Reference];
 
-    /// Returns the condition in SQL, which continues another condition.
+    /// Returns the SQL to append to another condition.
     pub fn condition(self) -> &'static str {
         match self {
             Self::None => "",
@@ -83,8 +85,8 @@ impl OrderFilter {
 }
 
 impl Plans {
-    /// Makes the lists of animals. `select_page` makes a statement for a table and statuses, and for whether the
-    /// newest come first.
+    /// Makes the statements for [`Self::pets`]. `select_page` returns the statement for a table,
+    /// statuses, and whether the newest come first.
     pub fn pets(
         select_page: impl Fn(Table, &[PetStatus], bool) -> String,
     ) -> [[[String; 2]; STATUSES.len()]; 2] {
@@ -95,20 +97,19 @@ impl Plans {
         })
     }
 
-    /// Returns the list of animals for a query without a search.
+    /// Returns the statement for a page of animals, for a query without a search.
     pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
-        // Their positions in `STATUSES`.
-        let statuses = match (query.status, query.is_on_offer) {
+        let statuses_index = match (query.status, query.is_on_offer) {
             (None, false) => 0,
             (None, true) => 1,
             (Some(PetStatus::Available), _) => 2,
             (Some(PetStatus::Pending), _) => 3,
             (Some(PetStatus::Sold), _) => 4,
         };
-        &self.pets[usize::from(query.is_withdrawn)][statuses][usize::from(query.newest_first)]
+        &self.pets[usize::from(query.is_withdrawn)][statuses_index][usize::from(query.newest_first)]
     }
 
-    /// Returns the statements for the table that has the animals of a query.
+    /// Returns the statements of a search for the table that a query searches.
     pub(super) fn search_in(&self, query: &PetQuery) -> &Search {
         let [in_catalogue, withdrawn] = &self.search;
         if query.is_withdrawn {
@@ -118,8 +119,8 @@ impl Plans {
         }
     }
 
-    /// Makes the lists of orders. `select_page` makes a statement for a filter, and for whether the newest come
-    /// first.
+    /// Makes the statements for [`Self::orders`]. `select_page` returns the statement for a filter
+    /// and for whether the newest come first.
     pub fn orders(
         select_page: impl Fn(OrderFilter, bool) -> String,
     ) -> [[String; 2]; OrderFilter::ALL.len()] {
@@ -127,14 +128,15 @@ impl Plans {
             .map(|filter| [false, true].map(|newest_first| select_page(filter, newest_first)))
     }
 
-    /// Returns the list of orders with a filter.
+    /// Returns the statement for a page of orders with a filter.
     pub(super) fn order_page(&self, filter: OrderFilter, newest_first: bool) -> &str {
         &self.orders[filter as usize][usize::from(newest_first)]
     }
 
-    /// Selects the reservations behind the end $2 and the number $3 that end at $1 or before, at most $4, out of
-    /// `orders`: the table, and a hint for its index. An end below -62167219200000 (`clock::EARLIEST`) cannot be read, and must not stop the
-    /// others.
+    /// Returns the statement for the reservations that end at or before $1, after the one with the
+    /// end $2 and the id $3, at most $4. `orders` is the table, if necessary with a hint for its
+    /// index. Callers begin with the end -62167219200000 (`clock::EARLIEST`): a damaged row with an
+    /// earlier end cannot be read, and must not stop the others.
     pub fn due(orders: &str) -> String {
         format!(
             "SELECT id, expires_at FROM {orders}
@@ -143,7 +145,8 @@ impl Plans {
         )
     }
 
-    /// Selects the number of the reservations in `orders`, and their first end. `orders` is as in [`Self::due`].
+    /// Returns the statement for the number of reservations and their earliest end. `orders` is as
+    /// in [`Self::due`].
     pub fn reservations(orders: &str) -> String {
         format!(
             "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= -62167219200000)
@@ -151,9 +154,10 @@ impl Plans {
         )
     }
 
-    /// Selects the orders behind $1 that closed at $2 or before and have a contact, at most $3. `join` is the join
-    /// that the store needs to begin with the contacts. Most contacts
-    /// belong to orders that are open or closed a short time ago.
+    /// Returns the statement for the orders after $1 that closed at or before $2 and have a
+    /// contact, at most $3. `join` is the kind of join that makes the store begin with the
+    /// contacts: there are fewer of them than orders, because a contact is erased a while after its
+    /// order closed.
     pub fn contacts_until(join: &str) -> String {
         format!(
             "SELECT order_id FROM order_contacts {join} orders ON orders.id = order_id
@@ -162,22 +166,23 @@ impl Plans {
     }
 }
 
-/// The statements with which a search reads animals of a table.
+/// The statements with which a search reads the animals of one table.
 pub struct Search {
-    /// Selects the animals with [`MAX_PETS_ON_PAGE`] identifiers, each with its open order.
+    /// Selects the animals with any of [`MAX_PETS_ON_PAGE`] identifiers, each with its open order.
     pub(super) pets: String,
-    /// Select the next [`MAX_UNMERGED_PER_READ`] animals that are not merged, in this table or not: with a higher
-    /// identifier than $1, and with a lower one.
+    /// Select the next [`MAX_UNMERGED_PER_READ`] unmerged animals, whether or not they are in this
+    /// table: in ascending order above $1, and in descending order below $1.
     pub(super) unmerged: [String; 2],
-    /// Selects the animals from $1 on and before $2 that the window may not show.
+    /// Selects the animals from $1 (inclusive) to $2 (exclusive) that the window may not show.
     pub(super) unlisted: String,
 }
 
 impl Search {
-    /// Returns the statements for a table.
+    /// Makes the statements for a table.
     ///
-    /// `select` selects animals, each with its open order; it contains `{}` where a condition must be. `unlisted_pets` is
-    /// the name of the table, perhaps with a hint for the index of the animals that the window may not show.
+    /// `select` is the statement for animals with their open orders, with `{}` in place of the
+    /// condition. `unlisted_pets` is the name of the table, if necessary with a hint for the index
+    /// of the animals that the window may not show.
     pub fn new(table: Table, select: &str, unlisted_pets: &str) -> Self {
         let ids: Vec<_> = (1..=MAX_PETS_ON_PAGE)
             .map(|number| format!("${number}"))
@@ -196,16 +201,16 @@ impl Search {
     }
 }
 
-/// The parts of a statement for animals that are not merged which depend on their order.
+/// The parts of the statement for unmerged animals that depend on the order.
 struct UnmergedOrder {
-    /// The comparison with the last animal that was read.
+    /// The operator that compares an identifier with the last animal that was read.
     comparison: &'static str,
     direction: &'static str,
     /// The condition for an animal that was added after the last merge.
     is_new: &'static str,
 }
 
-// With two lower bounds, SQLite would begin at either of them.
+// With two separate lower bounds, SQLite might start at either of them, so combine them into one.
 const ASCENDING: UnmergedOrder = UnmergedOrder {
     comparison: ">",
     direction: "ASC",
@@ -219,8 +224,8 @@ const DESCENDING: UnmergedOrder = UnmergedOrder {
             SELECT CASE WHEN last < $1 THEN last ELSE $1 - 1 END FROM search_state)",
 };
 
-/// Returns the statement that selects the next animals that are not merged: changed ones, and new ones in the
-/// catalogue or withdrawn. Their columns are null if `table` does not have them.
+/// Returns the statement for the next unmerged animals: changed ones, and new ones in either table.
+/// The columns of an animal are null if it is not in `table`.
 fn select_unmerged(table: Table, order: &UnmergedOrder) -> String {
     let UnmergedOrder {
         comparison,

@@ -1,6 +1,6 @@
 //! The profile of the store.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -11,14 +11,15 @@ use petstore_domain::{
 use petstore_formats::json;
 
 use super::{
-    Database, Parameter, Sql, promise,
+    Database, Parameter, Sql,
     requests::{self, Administration, WriteOutcome},
-    values,
+    store_trait, values,
 };
 use crate::{StoreError, columns::Columns};
 
 const READ: &str = "SELECT members, version, logo, time_zone, contract FROM profile";
-/// Writes the version $2 over the version $3 only, because the change was decided with that version.
+/// Replaces the version $3 by the version $2. Writes nothing if the profile has another version,
+/// because the change was decided against version $3.
 const WRITE: &str =
     "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5, contract = $6
     WHERE version = $3";
@@ -33,24 +34,26 @@ const REPLACE_LOGO: &str =
     "UPDATE logos SET replaced_at = $1 WHERE replaced_at IS NULL AND name <> coalesce($2, '')";
 const ADD_LOGO: &str = "INSERT INTO logos (name, png) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET replaced_at = NULL";
-/// Keeps at most 8 replaced logos, however often somebody changes the logo.
+/// Deletes replaced logos that are too old, and all but the newest 8, however often the logo
+/// changes.
 const FORGET_LOGOS: &str = "DELETE FROM logos WHERE replaced_at <= $1
     OR replaced_at IS NOT NULL AND name NOT IN (SELECT name FROM logos
         WHERE replaced_at IS NOT NULL ORDER BY replaced_at DESC LIMIT 8)";
 
-/// How long the file of a former logo stays, in milliseconds: pages are cached.
+/// How long the file of a replaced logo is kept, in milliseconds, because cached pages still refer
+/// to it.
 const REPLACED_LOGO_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
 
-promise! {
-/// Stores what the store says about itself.
+store_trait! {
+/// Stores the profile of the store, with its logo.
 StoreProfile {
-    /// Reads the profile. It exists from the beginning.
+    /// Reads the profile. Every database has one.
     async fn profile(&self) -> Profile {
         self.read((), |connection, ()| read_profile(connection).boxed()).await
     }
 
-    /// Reads the file of a logo, and whether it is the current logo of the store. A logo that was replaced has a file
-    /// for a day.
+    /// Reads the file of a logo, and whether it is the current one. The file of a replaced logo is
+    /// kept for a day.
     async fn logo(&self, logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)> {
         let oldest_replacement = now.as_millisecond() - REPLACED_LOGO_LIFETIME_MS;
         self.find(LOGO, values![logo.to_string(), oldest_replacement], |row| {
@@ -59,19 +62,20 @@ StoreProfile {
         .await
     }
 
-    /// Reads the first steps that were noted, as words separated by spaces.
+    /// Reads the names of the completed first steps, separated by spaces.
     async fn first_steps(&self) -> String {
         let steps = self.find(FIRST_STEPS, values![], |row| row.value(0)).await?;
         Ok(steps.unwrap_or_default())
     }
 
-    /// Notes that a first step is done.
+    /// Records that a first step of the setup is done.
     async fn note_step(&self, step: FirstStep) -> () {
         self.write(step, |connection, step| note_step(connection, *step).boxed()).await
     }
 
-    /// Makes a change, records its act, and remembers the response if the client may repeat the
-    /// request. Returns [`WriteOutcome::Stale`] if the profile has changed since the change was decided.
+    /// Writes a new profile, records the act, and remembers the response if the request has an
+    /// idempotency key. Returns [`WriteOutcome::Stale`] if the profile has changed since the
+    /// decision.
     async fn write_profile(
         &self,
         decision: ProfileDecision,
@@ -93,7 +97,7 @@ StoreProfile {
 }
 }
 
-/// A profile that replaces the one in the store.
+/// A profile that replaces the present one.
 struct ProfileChange {
     profile: Profile,
     /// The file of the logo, if the logo changes.
@@ -107,9 +111,10 @@ pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Erro
     let version = row.value(1)?;
     let mut profile = row.parsed(0, |text| json::parse_stored_profile(text, version))?;
     profile.logo = row.optional_parsed(2, Logo::parse)?;
-    // A later release can know more time zones. This one then has the days of UTC.
+    // A later release may know more time zones. This one then falls back to days in UTC.
     profile.time_zone = row.text(3)?.and_then(StoreTimeZone::from_name);
-    // The release before writes no contract, and a later one may allow what this one does not.
+    // The previous release writes no contract, and a later one may allow texts that this one
+    // rejects.
     let contract = row.text(4)?.map(str::to_owned);
     profile.contract = contract.and_then(ContractText::new);
     Ok(profile)
@@ -120,8 +125,8 @@ pub async fn note_step<S: Sql>(connection: &mut S, step: FirstStep) -> Result<()
     Ok(())
 }
 
-/// Writes a profile and the file of its logo, if there is a change. Returns [`WriteOutcome::Done`] or
-/// [`WriteOutcome::Stale`].
+/// Writes a profile and the file of its logo if there is a change. Returns [`WriteOutcome::Done`]
+/// or [`WriteOutcome::Stale`].
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: Option<&ProfileChange>,
@@ -145,8 +150,8 @@ async fn write_change<S: Sql>(
     Ok(WriteOutcome::Done)
 }
 
-/// Replaces an empty profile by `new_profile`. Returns whether it did. The caller writes the file of the logo
-/// afterwards.
+/// Sets the profile to `new_profile` if the present one is empty. Returns whether it did. The
+/// caller must write the file of the logo afterwards.
 pub async fn fill_profile<S: Sql>(
     connection: &mut S,
     new_profile: &Profile,
@@ -161,12 +166,12 @@ pub async fn fill_profile<S: Sql>(
         .await?;
 
     let mut profile = new_profile.clone();
-    // Nobody has seen this version.
+    // A version that no reader has seen with other content.
     profile.version = new_profile.version.max(present.version + 1);
     replace_profile(connection, &profile, present.version).await
 }
 
-/// Writes the profile if the one in the store has the version `seen`. Returns whether it did.
+/// Replaces the profile if it has the version `seen_version`. Returns whether it did.
 async fn replace_profile<S: Sql>(
     connection: &mut S,
     profile: &Profile,

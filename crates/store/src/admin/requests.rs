@@ -8,7 +8,8 @@ use petstore_domain::{
 };
 
 use super::{
-    Database, NO_RESULT, SharedValue, Sql, Work, WorkOutcome, acts::record_act, no_result, promise,
+    Database, NO_RESULT, SharedValue, Sql, Work, WorkOutcome, acts::record_act, no_result,
+    store_trait,
 };
 use crate::{
     StoreError,
@@ -17,25 +18,26 @@ use crate::{
     },
 };
 
-/// Adds a mark if `$1` is still the newest. Another process may add the same one at the same time.
-const MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
+/// Adds a mark if `$1` is still the newest one. Another process may add the same mark concurrently.
+const ADD_MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT CAST($1 AS bigint) + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
     HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     ON CONFLICT DO NOTHING";
 const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 
-promise! {
-/// Forgets old requests. The write that a request asks for remembers the request: see
+store_trait! {
+/// Forgets old requests. Requests are remembered by the writes that they cause: see
 /// [`crate::Pets::create_pet`].
 Requests {
-    /// Adds a mark after all remembered requests, if `seen` is still the newest mark, and returns
-    /// the newest mark. Marks count from 1; 0 means that there is no mark.
+    /// Adds a mark, if `seen` is still the newest one, and returns the newest mark. Marks measure
+    /// the age of requests without a clock: a remembered request refers to the newest mark at its
+    /// time. They count from 1; 0 means that there is no mark.
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
         self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
     }
 
-    /// Forgets requests older than the mark that is `marks` before the newest one: the oldest
-    /// first, and at most `limit`. Returns the number of forgotten requests.
+    /// Forgets requests that are older than the mark `marks` before the newest one: oldest first,
+    /// at most `limit`. Returns the number of forgotten requests.
     async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> usize {
         self.write((marks, i64::from(limit)), |connection, (marks, limit)| {
             forget_requests(connection, *marks, *limit).boxed()
@@ -50,30 +52,30 @@ Requests {
 pub enum WriteOutcome {
     /// The change was made.
     Done,
-    /// The same request was carried out before, with this response.
+    /// The same request was executed before, with this response.
     Replayed(StoredResponse),
-    /// Nothing was done: the idempotency key was used before, for another request.
+    /// Nothing was done: the idempotency key was used before for another request.
     IdempotencyConflict,
-    /// Nothing was done: the subject has another version than was seen, or does not exist.
+    /// Nothing was done: the subject has changed since it was seen, or no longer exists.
     Stale,
-    /// Nothing was done: there are [`petstore_domain::store_area::Webhook::MAX`] webhooks, or
-    /// [`petstore_domain::store_area::Webhook::MAX_TESTS`] test messages wait.
+    /// Nothing was done: there are already [`petstore_domain::store_area::Webhook::MAX`] webhooks,
+    /// or [`petstore_domain::store_area::Webhook::MAX_TESTS`] waiting test messages.
     Full,
 }
 
 impl From<KnownRequest> for WriteOutcome {
-    fn from(seen: KnownRequest) -> Self {
-        match seen {
+    fn from(request: KnownRequest) -> Self {
+        match request {
             KnownRequest::Same(response) => Self::Replayed(response),
             KnownRequest::Other => Self::IdempotencyConflict,
         }
     }
 }
 
-/// Adds a mark after the mark `seen`, if that is still the newest one. Returns the newest mark.
+/// Adds a mark after `seen_mark`, if that is still the newest one. Returns the newest mark.
 async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen_mark) = seen_mark {
-        connection.execute(MARK, &[&seen_mark]).await?;
+        connection.execute(ADD_MARK, &[&seen_mark]).await?;
         connection
             .execute(FORGET_MARKS, &[&(seen_mark - MARKS_UNTIL_FORGOTTEN)])
             .await?;
@@ -81,8 +83,9 @@ async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<
     connection.number(NEWEST_MARK, &[]).await
 }
 
-/// Forgets requests in the table of this release, and in the table of the previous one. Returns the higher of the two
-/// counts: the caller goes on while it is `limit`, so while either table may have more.
+/// Forgets requests in the tables of this release and of the previous one. Returns the higher of
+/// the two counts: the caller repeats while it equals `limit`, because either table may then have
+/// more.
 async fn forget_requests<S: Sql>(
     connection: &mut S,
     marks: i64,
@@ -97,7 +100,7 @@ async fn forget_requests<S: Sql>(
     Ok(usize::try_from(count.max(previous_release_count)).unwrap_or(usize::MAX))
 }
 
-/// Reads what is remembered under the idempotency key of a request.
+/// Looks up the request that is remembered under the idempotency key of a request.
 pub(super) async fn recall<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
@@ -145,31 +148,32 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// The data that an administrative change stores in addition to the change itself.
+/// The data that an administrative write stores in addition to the change itself.
 pub(super) struct Administration {
     pub(super) acts: Vec<Act>,
-    /// The response that is remembered if the client may repeat the request.
+    /// The response to remember if the request has an idempotency key.
     pub(super) response: StoredResponse,
     pub(super) context: WriteContext,
 }
 
-/// Makes an administrative change, unless its request was carried out before, records the acts, and
-/// remembers the response if the client may repeat the request.
+/// Makes an administrative change in one transaction, unless its request was executed before.
+/// Records its acts, and remembers the response if the request has an idempotency key.
 ///
-/// `make` returns [`WriteOutcome::Done`] after it made the change, and otherwise the reason why it made nothing.
+/// `apply_change` returns [`WriteOutcome::Done`] after it has written the change, and otherwise the
+/// reason why it wrote nothing.
 pub(super) async fn administer<D: Database, C: SharedValue>(
     store: &D,
     change: C,
     administration: Administration,
-    make: Work<D::Sql, C, WriteOutcome>,
+    apply_change: Work<D::Sql, C, WriteOutcome>,
 ) -> Result<WriteOutcome, StoreError> {
     if !administration.acts.is_empty() {
         store.assign_change_numbers().await?;
     }
     let result = store.write_once(
-        (change, administration, make),
-        |connection, (change, administration, make)| {
-            administer_in_transaction(connection, change, administration, *make).boxed()
+        (change, administration, apply_change),
+        |connection, (change, administration, apply_change)| {
+            administer_in_transaction(connection, change, administration, *apply_change).boxed()
         },
         no_result,
     );
@@ -179,12 +183,13 @@ pub(super) async fn administer<D: Database, C: SharedValue>(
     }
 }
 
-/// Does the work of [`administer`] in its transaction. Refuses with the reason if nothing is to be done.
+/// Runs the transaction of [`administer`]. Refuses, with the outcome as the reason, if the change
+/// was not made.
 async fn administer_in_transaction<S: Sql, C: SharedValue>(
     connection: &mut S,
     change: &C,
     administration: &Administration,
-    make: Work<S, C, WriteOutcome>,
+    apply_change: Work<S, C, WriteOutcome>,
 ) -> Result<WorkOutcome<i64, WriteOutcome>, S::Error> {
     let context = &administration.context;
     let request = context.idempotency.as_ref();
@@ -193,7 +198,7 @@ async fn administer_in_transaction<S: Sql, C: SharedValue>(
     {
         return Ok(WorkOutcome::Refused(known_request.into()));
     }
-    let outcome = make(connection, change).await?;
+    let outcome = apply_change(connection, change).await?;
     if outcome != WriteOutcome::Done {
         return Ok(WorkOutcome::Refused(outcome));
     }

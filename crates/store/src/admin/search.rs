@@ -1,11 +1,12 @@
-//! The search for animals. Each value of a field, each category and each status has a set of the animals
-//! that have it, in blocks of successive identifiers (`value_blocks`); `word_blocks.rs` has the sets of
-//! words. A search intersects the sets of everything that the query requires.
+//! The search for animals. The index has a set of animals for each value of a field, each category
+//! and each status, split into blocks of consecutive identifiers (`value_blocks`), and one for each
+//! word (`word_blocks.rs`). A search intersects the sets of all conditions of the query.
 //!
-//! The sets are behind the animals. Triggers note each change of an animal (`value_changes`), with the state that the
-//! sets have of it. Animals between the two identifiers of `search_state` are not in the sets yet. A task
-//! merges all these, and a search reads them one by one until its page is full, so its result is exact
-//! at every moment, and only takes longer while many are not merged.
+//! The index lags behind the animals. Triggers record each change of an animal (`value_changes`),
+//! with the state that the index has for it, and animals between the two identifiers in
+//! `search_state` are not indexed yet. A background task merges all of these into the index. Until
+//! then, a search reads them one by one until its page is full, so its result is always exact, and
+//! it is only slower while many animals are unmerged.
 
 use std::{iter, ops::Range};
 
@@ -27,13 +28,13 @@ use crate::{
     tables::read_pet_with_order,
 };
 
-/// The number of blocks in the first, the second and each later read of a search. A few blocks suffice for the first page
-/// if many animals match; the last read has a million animals.
+/// The number of blocks in the first, the second and each later read of a search. If many animals
+/// match, a few blocks suffice for the first page; a later read covers a million identifiers.
 const BLOCKS_PER_READ: [i64; 3] = [1, 4, 16];
 
-/// Finds the page of a search. Returns its animals, and the last one if more follow.
+/// Finds the animals on a page of a search. Returns them, and the last identifier if more follow.
 ///
-/// All statements see the store at one moment.
+/// The caller must make sure that all statements see the same snapshot.
 pub(super) fn find_page<'t, S: Sql>(
     connection: &'t mut S,
     query: &'t PetQuery,
@@ -51,24 +52,25 @@ pub(super) fn find_page<'t, S: Sql>(
     .boxed()
 }
 
-/// Counts the animals that a search finds, up to a maximum.
+/// Counts the animals that match a search, up to a maximum.
 pub(super) fn count<'t, S: Sql>(
     connection: &'t mut S,
-    (query, most): &'t (PetQuery, usize),
+    (query, max_count): &'t (PetQuery, usize),
 ) -> SqlFuture<'t, S, usize> {
-    count_up_to(connection, query, *most).boxed()
+    count_up_to(connection, query, *max_count).boxed()
 }
 
-/// Counts the animals that a search finds, up to `most`, as a part of other work.
+/// Counts the animals that match a search, up to `max_count`, within the snapshot of the caller.
 pub(super) async fn count_up_to<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
-    most: usize,
+    max_count: usize,
 ) -> Result<usize, S::Error> {
-    Ok(find_first(connection, query, most).await?.len())
+    Ok(find_first(connection, query, max_count).await?.len())
 }
 
-/// Reads the animals with these identifiers, in the order of the query. There are at most [`MAX_PETS_ON_PAGE`].
+/// Reads the animals with these identifiers, at most [`MAX_PETS_ON_PAGE`], in the order of the
+/// query.
 async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -77,7 +79,7 @@ async fn read_pets<S: Sql>(
     let Some(last) = ids.last() else {
         return Ok(Vec::new());
     };
-    // The statement always has the same number of parameters, so the last identifier fills them.
+    // The statement always has [`MAX_PETS_ON_PAGE`] parameters, so repeat the last identifier.
     let padded_ids: Vec<i64> = (0..MAX_PETS_ON_PAGE)
         .map(|position| ids.get(position).unwrap_or(last).get())
         .collect();
@@ -95,7 +97,7 @@ async fn read_pets<S: Sql>(
     Ok(pets)
 }
 
-/// Finds the first animals of a query, in its order: at most `max_count`.
+/// Finds the first animals that match a query, in its order: at most `max_count`.
 async fn find_first<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -108,7 +110,7 @@ async fn find_first<S: Sql>(
     };
     let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
 
-    // Animals after a full page are not needed.
+    // If unmerged animals already fill the page, merged ones after the last of them are not needed.
     let last_needed = if unmerged.matching_ids.len() == max_count {
         unmerged.matching_ids.last().copied()
     } else {
@@ -129,7 +131,7 @@ async fn find_first<S: Sql>(
     Ok(ids.into_iter().filter_map(PetId::new).collect())
 }
 
-/// The order of a page, and the identifier behind which the page begins.
+/// The order of a page, and the identifier after which it begins.
 #[derive(Clone, Copy)]
 struct SearchOrder {
     is_descending: bool,
@@ -146,17 +148,17 @@ impl SearchOrder {
         }
     }
 
-    /// Returns the key by which identifiers and blocks are sorted.
+    /// Returns the sort key of an identifier or of a block number.
     fn key(self, number: i64) -> i64 {
         if self.is_descending { -number } else { number }
     }
 
-    /// Whether an animal is on this page or behind it.
-    fn has(self, id: i64) -> bool {
+    /// Whether an animal comes after the start of the page.
+    fn is_after_start(self, id: i64) -> bool {
         self.key(id) > self.key(self.after)
     }
 
-    /// Returns `count` successive blocks, which begin with the block `first` in this order.
+    /// Returns the range of `count` consecutive blocks that begins with `first` in this order.
     fn blocks(self, first: i64, count: i64) -> Range<i64> {
         if self.is_descending {
             first.saturating_sub(count - 1)..first.saturating_add(1)
@@ -165,7 +167,7 @@ impl SearchOrder {
         }
     }
 
-    /// Returns the block that follows these blocks in this order.
+    /// Returns the block that follows a range of blocks in this order.
     fn block_after(self, blocks: &Range<i64>) -> i64 {
         if self.is_descending {
             blocks.start - 1
@@ -175,15 +177,15 @@ impl SearchOrder {
     }
 }
 
-/// The animals that are not merged, as far as a search has read them.
+/// The unmerged animals that a search has read.
 #[derive(Default)]
 struct UnmergedPets {
     read_ids: RoaringTreemap,
-    /// The animals that match the query, in its order.
+    /// The animals among them that match the query, in its order.
     matching_ids: Vec<i64>,
 }
 
-/// Reads the animals that are not merged, until `max_count` match the query or none is left.
+/// Reads unmerged animals until `max_count` of them match the query or none is left.
 async fn find_unmerged<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -219,8 +221,8 @@ async fn find_unmerged<S: Sql>(
     }
 }
 
-/// Whether the animal in a row of [`Search::unmerged`] matches a query. It does not if it is in the other table: then
-/// its status is null.
+/// Whether the animal in a row of `Search::unmerged` matches a query. The status is null if the
+/// animal is in the other table (catalogue or withdrawn), so it does not match.
 fn is_match<R: Columns>(
     row: &R,
     id: i64,
@@ -251,19 +253,22 @@ fn is_match<R: Columns>(
 /// The limits of a search among merged animals.
 struct MergedLimits<'u> {
     max_count: usize,
-    /// The animal whose block is the last one that is searched, if there is one.
+    /// The animal in whose block the search may stop, if there is one.
     last_needed: Option<i64>,
-    /// The animals that were read because they are not merged. Their sets can be out of date.
+    /// The unmerged animals that were already read. Their entries in the index may be outdated.
     read_ids: &'u RoaringTreemap,
 }
 
-/// Adds the first animals of `pets` in this order, until there are [`MergedLimits::max_count`].
-fn add_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &MergedLimits<'_>) {
-    let candidates = pets
-        .into_iter()
-        .flat_map(|(block, lows)| lows.into_iter().map(move |low| pet_in_block(block, low)));
+/// Appends the first animals of `pets` in this order, until there are [`MergedLimits::max_count`].
+/// Skips animals before the page, and unmerged ones.
+fn append_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &MergedLimits<'_>) {
+    let candidates = pets.into_iter().flat_map(|(block, offsets)| {
+        let offsets = offsets.into_iter();
+        offsets.map(move |offset| pet_in_block(block, offset))
+    });
     let missing_count = limits.max_count - ids.len();
-    let is_new = |id: &i64| order.has(*id) && !limits.read_ids.contains(id.unsigned_abs());
+    let is_new =
+        |id: &i64| order.is_after_start(*id) && !limits.read_ids.contains(id.unsigned_abs());
     if order.is_descending {
         ids.extend(candidates.rev().filter(is_new).take(missing_count));
     } else {
@@ -271,7 +276,7 @@ fn add_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &Merg
     }
 }
 
-/// Finds the first merged animals in this order that are in all sets of a search.
+/// Finds the first merged animals in this order that match the search, block range by block range.
 async fn find_merged<S: Sql>(
     connection: &mut S,
     search: &mut MergedSearch<'_>,
@@ -291,13 +296,14 @@ async fn find_merged<S: Sql>(
         let Some(next_block) = next_block else {
             break;
         };
+        // All animals in this and later blocks come after the page.
         if last_block.is_some_and(|last_block| order.key(next_block) > order.key(last_block)) {
             break;
         }
 
         let blocks = order.blocks(next_block, block_count);
         let pets = search.find_in_blocks(connection, blocks.clone()).await?;
-        add_first(&mut ids, pets, order, limits);
+        append_first(&mut ids, pets, order, limits);
         if ids.len() == limits.max_count {
             break;
         }

@@ -1,4 +1,5 @@
-//! The search among the animals that are merged: what they have in common, in blocks of the sets.
+//! The search among the merged animals: intersects the sets of a query, one range of blocks at a
+//! time.
 
 use std::{ops::Range, slice};
 
@@ -12,7 +13,7 @@ use super::{
     Parameter, Sql, Values,
     search_sets::{read_pets, set_of_category, set_of_status, set_of_value},
     values,
-    word_blocks::{Blocks, WordRange, block_of, low_bits, pet_in_block},
+    word_blocks::{Blocks, WordRange, block_of, offset_in_block, pet_in_block},
 };
 use crate::columns::Columns;
 
@@ -23,35 +24,36 @@ const LAST_BLOCK_UP_TO: &str =
 const PETS_IN_SET: &str = "SELECT block, pets FROM value_blocks
     WHERE value = $1 AND block >= $2 AND block < $3";
 
-/// A word of the phrase of a search.
+/// A word of a searched phrase.
 struct CountedWord<'q> {
     word: &'q PhraseWord,
-    /// The number of animals that had the word in the blocks that were read last.
+    /// The number of animals that had the word in the blocks of the last read, by which words are
+    /// sorted.
     pet_count: u64,
 }
 
 /// A search among the animals that are merged.
 pub(super) struct MergedSearch<'q> {
     query: &'q PetQuery,
-    sought: Option<&'q PhraseMeaning>,
-    /// The words of the phrase, the rarest first.
+    meaning: Option<&'q PhraseMeaning>,
+    /// The words of the phrase, rarest first.
     words: Vec<CountedWord<'q>>,
-    /// The sets of statuses. An animal must be in one of them.
+    /// The sets of the wanted statuses. An animal must be in one of them.
     status_sets: Vec<i64>,
-    /// The sets of values and of the category. An animal must be in all of them.
+    /// The sets of the wanted values and category. An animal must be in all of them.
     required_sets: Vec<i64>,
 }
 
 impl<'q> MergedSearch<'q> {
-    /// Makes the search for a query. `sought` is the meaning of its phrase, if it has one.
-    pub(super) fn new(query: &'q PetQuery, sought: Option<&'q PhraseMeaning>) -> Self {
+    /// Prepares the search for a query. `meaning` is the meaning of its phrase, if it has one.
+    pub(super) fn new(query: &'q PetQuery, meaning: Option<&'q PhraseMeaning>) -> Self {
         let mut status_sets = Vec::new();
         for status in PetStatus::ALL {
-            let is_other = query
+            let is_wanted = query
                 .status
-                .is_some_and(|wanted_status| wanted_status != status);
+                .is_none_or(|wanted_status| wanted_status == status);
             let is_off_offer = query.is_on_offer && status == PetStatus::Sold;
-            if !is_other && !is_off_offer {
+            if is_wanted && !is_off_offer {
                 status_sets.push(set_of_status(status, query.is_withdrawn));
             }
         }
@@ -60,27 +62,28 @@ impl<'q> MergedSearch<'q> {
         required_sets.extend(query.category_id.map(set_of_category));
 
         let mut words = Vec::new();
-        for word in sought.iter().flat_map(|sought| &sought.words) {
+        for word in meaning.iter().flat_map(|meaning| &meaning.words) {
             words.push(CountedWord { word, pet_count: 0 });
         }
 
         Self {
             query,
-            sought,
+            meaning,
             words,
             status_sets,
             required_sets,
         }
     }
 
-    /// Returns the first block from `start` on, in ascending or descending order, that may have animals.
+    /// Returns the first block from `start` on, in ascending or descending order, that may contain
+    /// matches.
     pub(super) async fn next_block<S: Sql>(
         &self,
         connection: &mut S,
         is_descending: bool,
         start: i64,
     ) -> Result<Option<i64>, S::Error> {
-        // An animal must be in each of the required sets, so one of them is enough.
+        // Matches are in every required set, so it suffices to look at one.
         let sets = match self.required_sets.first() {
             Some(set) => slice::from_ref(set),
             None => &self.status_sets[..],
@@ -103,8 +106,8 @@ impl<'q> MergedSearch<'q> {
         }
     }
 
-    /// Finds the animals in these blocks. Words that few animals have are read first, because
-    /// the others are only read in the blocks that still have animals.
+    /// Finds the matching animals in these blocks. Each condition is only evaluated in blocks that
+    /// still have candidates, so the cheap ones come first, and rare words before frequent ones.
     pub(super) async fn find_in_blocks<S: Sql>(
         &mut self,
         connection: &mut S,
@@ -130,14 +133,14 @@ impl<'q> MergedSearch<'q> {
                 .await?;
             intersect(&mut pets, &dated_pets);
         }
-        if let Some(sought) = self.sought {
-            self.keep_phrase(connection, &mut pets, sought, &blocks)
+        if let Some(meaning) = self.meaning {
+            self.retain_phrase_matches(connection, &mut pets, meaning, &blocks)
                 .await?;
         }
         Ok(pets)
     }
 
-    /// Finds the animals in these blocks that are in one of the sets of statuses, and in all required sets.
+    /// Finds the animals in these blocks that have a wanted status and are in all required sets.
     async fn pets_in_sets<S: Sql>(
         &self,
         connection: &mut S,
@@ -150,6 +153,7 @@ impl<'q> MergedSearch<'q> {
             .await?
             .into_iter();
 
+        // The first results are of the statuses, any of which an animal may have.
         let status_results = results.by_ref().take(self.status_sets.len());
         let mut pets = union_of_sets::<S>(status_results)?;
         for result in results {
@@ -158,8 +162,8 @@ impl<'q> MergedSearch<'q> {
         Ok(pets)
     }
 
-    /// Finds the animals in these blocks that the window may not show. No set has them, because they are few, and because
-    /// they must leave the window at once.
+    /// Finds the animals in these blocks that the window may not show. There is no set for them:
+    /// they are few, and they must disappear from the window at once, not only after a merge.
     async fn unlisted_pets<S: Sql>(
         &self,
         connection: &mut S,
@@ -170,25 +174,24 @@ impl<'q> MergedSearch<'q> {
         let end = pet_in_block(blocks.end, 0);
         let mut pets = Blocks::new();
         for row in connection.rows(sql, &[&first, &end]).await? {
-            let id: i64 = row.value(0)?;
-            let block_pets = pets.entry(block_of(id)).or_default();
-            block_pets.insert(low_bits(id).into());
+            insert_pet(&mut pets, row.value(0)?);
         }
         Ok(pets)
     }
 
-    /// Removes the animals that the phrase does not find. An animal with a unique value of the phrase stays without the
-    /// words.
-    async fn keep_phrase<S: Sql>(
+    /// Keeps only the animals that match the phrase: the animals that have all of its words, or one
+    /// of its unique values. For example, `brown 981000000001` also keeps the animal whose unique
+    /// microchip number is `981000000001`, although it does not have the word `brown`.
+    async fn retain_phrase_matches<S: Sql>(
         &mut self,
         connection: &mut S,
         pets: &mut Blocks,
         meaning: &PhraseMeaning,
         blocks: &Range<i64>,
     ) -> Result<(), S::Error> {
-        let mut unique_pets = pets.clone();
-        let pets_with_value = pets_in_any_set(connection, &meaning.unique, blocks).await?;
-        intersect(&mut unique_pets, &pets_with_value);
+        let mut pets_with_unique_value = pets.clone();
+        let value_pets = pets_in_any_set(connection, &meaning.unique, blocks).await?;
+        intersect(&mut pets_with_unique_value, &value_pets);
 
         for CountedWord { word, pet_count } in &mut self.words {
             if let Some(word_pets) = pets_with_word(connection, pets, meaning, word).await? {
@@ -198,70 +201,71 @@ impl<'q> MergedSearch<'q> {
         }
         self.words.sort_by_key(|word| word.pet_count);
 
-        unite(pets, unique_pets);
+        unite(pets, pets_with_unique_value);
         Ok(())
     }
 }
 
-/// Finds the animals in the blocks of `pets` that have a word, in their names, their values, as a label, or as their
-/// number. Returns `None` if there are no blocks, or if every animal has the word.
+/// Finds the animals in the blocks of `pets` that match a word: in their names or values, by the
+/// label of a choice, by the properties that the word describes, or by their id. Returns `None` if
+/// the word excludes no animal: its prefix is empty, which every name begins with, or `pets` is
+/// empty anyway.
 async fn pets_with_word<S: Sql>(
     connection: &mut S,
     pets: &Blocks,
     meaning: &PhraseMeaning,
     word: &PhraseWord,
 ) -> Result<Option<Blocks>, S::Error> {
-    let blocks = block_numbers(pets);
-    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
-        return Ok(None);
-    };
     if word.prefix.is_empty() {
         return Ok(None);
     }
+    let blocks = block_numbers(pets);
+    let Some(block_range) = covering_range(&blocks) else {
+        return Ok(None);
+    };
 
     let mut word_pets = pets_with_prefix(connection, &word.prefix, &blocks, |field| {
         meaning.searches(field, word)
     })
     .await?;
     if let Some(stem) = &word.stem {
+        // Stems are not looked up in names, whose field is empty.
         let stem_pets = pets_with_prefix(connection, stem, &blocks, |field| {
             !field.is_empty() && meaning.searches(field, word)
         })
         .await?;
         unite(&mut word_pets, stem_pets);
     }
-    let labelled_pets = pets_in_any_set(connection, &word.labelled, &(*first..last + 1)).await?;
+    let labelled_pets = pets_in_any_set(connection, &word.labelled, &block_range).await?;
     unite(&mut word_pets, labelled_pets);
     let property_pets = pets_with_properties(connection, &word.properties, &blocks).await?;
     unite(&mut word_pets, property_pets);
     if let Some(id) = word.id {
-        let id = id.get();
-        let block_pets = word_pets.entry(block_of(id)).or_default();
-        block_pets.insert(low_bits(id).into());
+        insert_pet(&mut word_pets, id.get());
     }
     Ok(Some(word_pets))
 }
 
-/// Finds the animals in these blocks that have a word which begins with a prefix, in one of its spellings, in a field for
-/// which `is_sought` is true.
+/// Finds the animals in these blocks that have a word with a prefix, in any of its spellings, in a
+/// field that `includes_field` accepts.
 async fn pets_with_prefix<S: Sql>(
     connection: &mut S,
     prefix: &NamePrefix,
     blocks: &[i64],
-    is_sought: impl Fn(&str) -> bool + Send + Sync,
+    includes_field: impl Fn(&str) -> bool + Send + Sync,
 ) -> Result<Blocks, S::Error> {
     let mut pets = Blocks::new();
     for spelling in prefix.spellings() {
         let range = WordRange::with_prefix(spelling);
         unite(
             &mut pets,
-            range.find_pets(connection, blocks, &is_sought).await?,
+            range.find_pets(connection, blocks, &includes_field).await?,
         );
     }
     Ok(pets)
 }
 
-/// Finds the animals in these blocks that have all properties; none if there are no properties.
+/// Finds the animals in these blocks that have all properties; none if `properties` is empty.
 async fn pets_with_properties<S: Sql>(
     connection: &mut S,
     properties: &[Property],
@@ -281,13 +285,14 @@ async fn pets_with_properties<S: Sql>(
     Ok(common_pets.unwrap_or_default())
 }
 
-/// Finds the animals in these blocks that have a property.
+/// Finds the animals in these blocks that have a property: any of its values, categories or dates
+/// matches.
 async fn pets_with_property<S: Sql>(
     connection: &mut S,
     property: &Property,
     blocks: &[i64],
 ) -> Result<Blocks, S::Error> {
-    let (Some(&first), Some(&last)) = (blocks.first(), blocks.last()) else {
+    let Some(block_range) = covering_range(blocks) else {
         return Ok(Blocks::new());
     };
     let sets = property
@@ -295,7 +300,9 @@ async fn pets_with_property<S: Sql>(
         .iter()
         .map(set_of_filter)
         .chain(property.categories.iter().map(|&id| set_of_category(id)));
-    let values = sets.map(|set| values![set, first, last + 1]).collect();
+    let values = sets
+        .map(|set| values![set, block_range.start, block_range.end])
+        .collect();
     let mut pets = union_of_sets::<S>(connection.rows_each(PETS_IN_SET, values).await?)?;
     if let Some(dates) = &property.dates {
         let range = WordRange::from_dates(dates);
@@ -307,7 +314,7 @@ async fn pets_with_property<S: Sql>(
     Ok(pets)
 }
 
-/// Finds the animals in these blocks that have one of the values.
+/// Finds the animals in these blocks that have at least one of the values.
 async fn pets_in_any_set<S: Sql>(
     connection: &mut S,
     filters: &[ValueFilter],
@@ -321,7 +328,7 @@ async fn pets_in_any_set<S: Sql>(
     union_of_sets::<S>(results)
 }
 
-/// Returns the animals that are in any of the results of [`PETS_IN_SET`].
+/// Returns the union of several results of [`PETS_IN_SET`].
 fn union_of_sets<S: Sql>(
     results: impl IntoIterator<Item = Vec<S::Row>>,
 ) -> Result<Blocks, S::Error> {
@@ -333,36 +340,50 @@ fn union_of_sets<S: Sql>(
     Ok(pets)
 }
 
-/// Adds other animals.
+/// Adds `other_pets` to a set.
 fn unite(pets: &mut Blocks, other_pets: Blocks) {
-    for (block, other_lows) in other_pets {
-        *pets.entry(block).or_default() |= other_lows;
+    for (block, other_offsets) in other_pets {
+        *pets.entry(block).or_default() |= other_offsets;
     }
 }
 
-/// Removes the animals that are not among `other_pets`.
+/// Keeps only the animals that are also in `other_pets`.
 fn intersect(pets: &mut Blocks, other_pets: &Blocks) {
-    pets.retain(|block, lows| {
-        let Some(other_lows) = other_pets.get(block) else {
+    pets.retain(|block, offsets| {
+        let Some(other_offsets) = other_pets.get(block) else {
             return false;
         };
-        *lows &= other_lows;
-        !lows.is_empty()
+        *offsets &= other_offsets;
+        !offsets.is_empty()
     });
 }
 
-/// Removes the animals that are among `other_pets`.
+/// Removes the animals that are in `other_pets`.
 fn subtract(pets: &mut Blocks, other_pets: &Blocks) {
-    for (block, other_lows) in other_pets {
-        if let Some(lows) = pets.get_mut(block) {
-            *lows -= other_lows;
+    for (block, other_offsets) in other_pets {
+        if let Some(offsets) = pets.get_mut(block) {
+            *offsets -= other_offsets;
         }
     }
-    pets.retain(|_, lows| !lows.is_empty());
+    pets.retain(|_, offsets| !offsets.is_empty());
 }
 
+/// Adds one animal to a set.
+fn insert_pet(pets: &mut Blocks, id: i64) {
+    let offsets = pets.entry(block_of(id)).or_default();
+    offsets.insert(offset_in_block(id).into());
+}
+
+/// Returns the numbers of the blocks that contain animals, in ascending order.
 fn block_numbers(pets: &Blocks) -> Vec<i64> {
     pets.keys().copied().collect()
+}
+
+/// Returns the smallest range with all of these blocks, which ascend; `None` if there are none.
+fn covering_range(blocks: &[i64]) -> Option<Range<i64>> {
+    let first = *blocks.first()?;
+    let last = *blocks.last()?;
+    Some(first..last + 1)
 }
 
 fn set_of_filter(filter: &ValueFilter) -> i64 {

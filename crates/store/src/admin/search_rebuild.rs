@@ -1,19 +1,21 @@
-//! Builds the search again after another release has merged animals into it.
+//! Rebuilds the search index after another release has merged animals into it.
 //!
-//! The previous release does not know all spellings of a name. It can run at the same time, or after a step back. It counts
-//! its merges as this release does, but not as this release's own. When it has stopped, all animals are merged again.
+//! The previous release does not know all spellings of a name, so its merges leave the index
+//! incomplete. It can run at the same time, or after a downgrade. It increments `merges` with each
+//! merge, but not `own_merges`. Once it has stopped, this release merges all animals again.
 
 use super::{Parameter, Sql};
 use crate::columns::Columns;
 
-/// Counts a merge of this release, and lets merges wait for each other.
+/// Counts a merge of this release. The lock on the row also serializes merges.
 const COUNT_MERGE: &str =
     "UPDATE search_state SET merges = merges + 1, own_merges = own_merges + 1";
 const OTHER_MERGES: &str = "SELECT merges - own_merges, noted_merges FROM search_state";
 const NOTE_MERGES: &str = "UPDATE search_state SET noted_merges = $1";
-/// SQLite has no end of the new animals; PostgreSQL notes animals that are added from now on.
-const BEGIN_AGAIN: &str =
-    "UPDATE search_state SET merged = 0, own_merges = merges, noted_merges = 0,
+/// Makes all animals new, so that they are merged again. In SQLite, `last` stays the highest
+/// integer, because all later animals are new, too. In PostgreSQL, it becomes the present highest
+/// id, and triggers record the animals that are added from now on.
+const RESTART: &str = "UPDATE search_state SET merged = 0, own_merges = merges, noted_merges = 0,
     last = CASE last WHEN 9223372036854775807 THEN last ELSE (SELECT coalesce(max(id), 0)
         FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets) AS present) END";
 const CLEAR: [&str; 3] = [
@@ -22,10 +24,10 @@ const CLEAR: [&str; 3] = [
     "DELETE FROM value_changes",
 ];
 
-/// The merges of other releases since the search was built.
+/// The merges of other releases since the index was last rebuilt.
 struct OtherMerges {
     count: i64,
-    /// The number that was noted a minute ago.
+    /// The count when it was last noted, about a minute ago.
     noted_count: i64,
 }
 
@@ -42,14 +44,15 @@ pub(super) async fn has_other_merges<S: Sql>(connection: &mut S) -> Result<bool,
     Ok(read_other_merges(connection).await?.count > 0)
 }
 
-/// Counts a merge. If another release has merged animals, but none since the last call with `is_minute_over`, empties the
-/// search, so that all animals are new.
+/// Begins a merge, and counts it. If `may_rebuild`, which is the case once a minute, also checks
+/// for merges of another release. If there were some, but no further ones since the last such
+/// check, that release has stopped, so this empties the index and makes all animals new.
 pub(super) async fn begin_merge<S: Sql>(
     connection: &mut S,
-    is_minute_over: bool,
+    may_rebuild: bool,
 ) -> Result<(), S::Error> {
     connection.execute(COUNT_MERGE, &[]).await?;
-    if !is_minute_over {
+    if !may_rebuild {
         return Ok(());
     }
     let merges = read_other_merges(connection).await?;
@@ -64,6 +67,6 @@ pub(super) async fn begin_merge<S: Sql>(
     for statement in CLEAR {
         connection.execute(statement, &[]).await?;
     }
-    connection.execute(BEGIN_AGAIN, &[]).await?;
+    connection.execute(RESTART, &[]).await?;
     Ok(())
 }

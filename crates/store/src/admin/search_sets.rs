@@ -1,4 +1,4 @@
-//! The sets of the search, and how animals get into them. `search.rs` describes them.
+//! Builds the sets of the search, and merges animals into them. See `search.rs` for their meaning.
 
 use std::{collections::BTreeMap, iter};
 
@@ -14,18 +14,18 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Parameter, Sql, SqlFuture, Values, fields, search_rebuild, values,
-    word_blocks::{self, EntryChanges, EntryKey, block_of, low_bits},
+    word_blocks::{self, EntryChanges, EntryKey, block_of, offset_in_block},
     word_rows,
 };
 use crate::columns::{Cell, Columns};
 
-/// The number of animals that are merged in one transaction, in some ten milliseconds.
+/// The number of animals after which a merge ends its transaction: some ten milliseconds of work.
 const MAX_STEP_PETS: usize = 4_096;
-/// The number of bytes of names and values with which a transaction ends sooner.
+/// The number of bytes of names and values after which a merge ends its transaction early.
 const MAX_STEP_BYTES: usize = 2 << 20;
 
-/// Counts the animals that wait, up to $1, and the bytes of their names and values. No store reads the names and values
-/// for this.
+/// Counts the animals that wait to be merged, up to $1, and the bytes of their names and values.
+/// Both databases know the length of a text without reading it.
 const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT * FROM (
         SELECT coalesce(octet_length(name), 0) + coalesce(octet_length(fields), 0)
             + coalesce((SELECT octet_length(pets.name) + coalesce(octet_length(pets.fields), 0)
@@ -37,11 +37,11 @@ const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT * 
         WHERE id > (SELECT merged FROM search_state) AND id <= (SELECT last FROM search_state)
     ) AS unmerged LIMIT $1) AS counted";
 
-/// Takes the changes of 64 animals.
+/// Deletes and returns the changes of 64 animals.
 const TAKE_CHANGES: &str = "DELETE FROM value_changes WHERE pet_id IN (
         SELECT DISTINCT pet_id FROM value_changes ORDER BY pet_id LIMIT 64)
     RETURNING pet_id, status, withdrawn, category_id, fields, name";
-/// Selects the next 256 animals that are not in the sets yet.
+/// Selects the next 256 new animals, which are in no set yet.
 const NEW_PETS: &str = "SELECT id FROM (
         SELECT * FROM (SELECT id FROM pets WHERE id > (SELECT merged FROM search_state)
             AND id <= (SELECT last FROM search_state) ORDER BY id LIMIT 256) AS present
@@ -59,37 +59,44 @@ const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2,
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 
-/// Whether more than `few` animals wait to be merged, or more than `few` times 512 bytes of names and values.
-pub fn is_due<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, S, bool> {
+/// Whether a merge is worthwhile: more than `threshold` animals, or more than `threshold` times 512
+/// bytes of their names and values, wait for it. If `threshold` is 0, merges of another release
+/// also count.
+pub fn needs_merge<'t, S: Sql>(
+    connection: &'t mut S,
+    threshold: &'t u64,
+) -> SqlFuture<'t, S, bool> {
     async move {
-        let few = i64::try_from(*few).unwrap_or(i64::MAX);
+        let threshold = i64::try_from(*threshold).unwrap_or(i64::MAX);
         let row = connection
-            .only_row(UNMERGED, &[&few.saturating_add(1)])
+            .only_row(UNMERGED, &[&threshold.saturating_add(1)])
             .await?;
         let pet_count: i64 = row.value(0)?;
         let byte_count: i64 = row.value(1)?;
-        Ok(pet_count > few
-            || byte_count >> 9 > few
-            || (few == 0 && search_rebuild::has_other_merges(connection).await?))
+        let half_kibibytes = byte_count >> 9;
+        Ok(pet_count > threshold
+            || half_kibibytes > threshold
+            || (threshold == 0 && search_rebuild::has_other_merges(connection).await?))
     }
     .boxed()
 }
 
-/// The animals whose present state is to be merged, by identifier, and whether the name of each may have changed.
+/// The animals whose present state must be merged, by identifier. The value says whether the name
+/// may have changed.
 type PetsToMerge = BTreeMap<i64, bool>;
 
-/// Merges changed animals, and then animals that are not in the sets yet. Returns whether there may be
-/// more.
+/// Merges a batch of animals into the sets: first changed ones, then new ones. Returns whether
+/// there may be more.
 ///
-/// A change has the state that the sets had of an animal, unless an earlier change of it was merged together
-/// with a later state. So the animal leaves the sets of all its changes, and joins the sets of its
-/// present state, which cannot be older than the changes. A change without a name left the name as it
-/// was.
+/// A recorded change has the state of the animal that the sets still have, except if an earlier
+/// change of the animal was merged together with a later state. An animal therefore leaves the sets
+/// of all of its recorded changes, and then joins the sets of its present state, which cannot be
+/// older than the changes. A recorded change without a name means that the name did not change.
 ///
-/// `few` is as in [`is_due`]; once a minute, it is 0.
-pub fn merge<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, S, bool> {
+/// `threshold` is as in [`needs_merge`]; it is 0 once a minute.
+pub fn merge<'t, S: Sql>(connection: &'t mut S, threshold: &'t u64) -> SqlFuture<'t, S, bool> {
     async move {
-        search_rebuild::begin_merge(connection, *few == 0).await?;
+        search_rebuild::begin_merge(connection, *threshold == 0).await?;
         let fields = fields::read_fields(connection).await?;
         let mut changes = SetChanges::default();
         let mut pet_count = 0;
@@ -109,7 +116,7 @@ pub fn merge<'t, S: Sql>(connection: &'t mut S, few: &'t u64) -> SqlFuture<'t, S
     .boxed()
 }
 
-/// Takes the next changes of animals. The animals leave the sets of the state that each change has.
+/// Takes the next recorded changes. Each animal leaves the sets of the state in its changes.
 async fn take_changed_pets<S: Sql>(
     connection: &mut S,
     fields: &FieldSet,
@@ -126,7 +133,7 @@ async fn take_changed_pets<S: Sql>(
     Ok(pets)
 }
 
-/// Takes the next animals that are in no set yet.
+/// Takes the next new animals, which are in no set yet.
 async fn take_new_pets<S: Sql>(connection: &mut S) -> Result<PetsToMerge, S::Error> {
     let mut pets = PetsToMerge::new();
     for row in &connection.rows(NEW_PETS, &[]).await? {
@@ -138,14 +145,14 @@ async fn take_new_pets<S: Sql>(connection: &mut S) -> Result<PetsToMerge, S::Err
     Ok(pets)
 }
 
-/// Reads the present state of animals, whose sets they join.
+/// Reads the present state of animals, which join the sets of that state.
 async fn add_present_pets<S: Sql>(
     connection: &mut S,
     fields: &FieldSet,
     pets: &PetsToMerge,
     changes: &mut SetChanges,
 ) -> Result<(), S::Error> {
-    // After an import, all of them are one range.
+    // After an import, all identifiers form a single range.
     let ids: Vec<i64> = pets.keys().copied().collect();
     let mut ranges: Vec<Values<'_>> = Vec::new();
     for range in ids.chunk_by(|id, next| next - id == 1) {
@@ -162,45 +169,45 @@ async fn add_present_pets<S: Sql>(
     Ok(())
 }
 
-/// The columns of an animal, after its identifier. The status is null if the animal is in no set.
+/// The columns of an animal, after its identifier. The status is null if the animal was in no set.
 const STATUS_COLUMN: usize = 1;
 const WITHDRAWN_COLUMN: usize = 2;
 const CATEGORY_COLUMN: usize = 3;
 const FIELDS_COLUMN: usize = 4;
 const NAME_COLUMN: usize = 5;
 
-/// A block of a set.
+/// One block of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SetBlock {
     set: i64,
     block: i64,
 }
 
-/// A change of the animal at a place in a block of a set.
-struct PlaceChange {
-    low: u32,
-    /// Whether the animal is in the set from now on.
-    is_in: bool,
+/// The change of one animal in a block of a set.
+struct OffsetChange {
+    offset: u32,
+    /// Whether the animal is in the set afterwards.
+    is_present: bool,
 }
 
-/// The changes of sets and words that a merge makes.
+/// The pending changes of a merge to sets and words.
 #[derive(Default)]
 struct SetChanges {
-    /// The changes of each block: first the animals that leave it, and then the animals that join it.
-    sets: BTreeMap<SetBlock, Vec<PlaceChange>>,
+    /// The changes of each block in order: animals leave it before others join it.
+    sets: BTreeMap<SetBlock, Vec<OffsetChange>>,
     words: EntryChanges,
-    /// The length of the names and values that were read.
+    /// The total length of the names and values that were read.
     bytes: usize,
 }
 
 impl SetChanges {
-    /// Lets an animal leave the sets of the state in a row.
+    /// Removes an animal from the sets of the state in a row.
     fn leave<R: Columns>(&mut self, fields: &FieldSet, id: i64, row: &R) -> Result<(), R::Error> {
         self.add(fields, id, row, row.text(NAME_COLUMN)?, false)
     }
 
-    /// Lets an animal join the sets of the state in a row. The words of its name do not change unless
-    /// `name_may_have_changed`.
+    /// Adds an animal to the sets of the state in a row. The words of its name stay as they are
+    /// unless `name_may_have_changed`.
     fn join<R: Columns>(
         &mut self,
         fields: &FieldSet,
@@ -216,30 +223,31 @@ impl SetChanges {
         self.add(fields, id, row, name, true)
     }
 
-    /// Adds the sets of the state in a row, and the words of its values and of `name`.
+    /// Records the change of the sets of the state in a row, and of the words of its values and of
+    /// `name`.
     fn add<R: Columns>(
         &mut self,
         fields: &FieldSet,
         id: i64,
         row: &R,
         name: Option<&str>,
-        is_in: bool,
+        is_present: bool,
     ) -> Result<(), R::Error> {
         let Some(status) = Option::<PetStatus>::read(row, STATUS_COLUMN)? else {
             return Ok(());
         };
-        // A damaged value must not stop the others.
+        // A damaged value must not stop the merge of other animals.
         let values = FieldValues::read(row, FIELDS_COLUMN).unwrap_or_default();
         let block = block_of(id);
-        let low = low_bits(id);
+        let offset = offset_in_block(id);
 
         let status_set = set_of_status(status, row.value(WITHDRAWN_COLUMN)?);
         let value_sets = sets_of_values(fields, row.value(CATEGORY_COLUMN)?, &values);
         for set in iter::once(status_set).chain(value_sets) {
             let changes = self.sets.entry(SetBlock { set, block }).or_default();
-            changes.push(PlaceChange {
-                low: low.into(),
-                is_in,
+            changes.push(OffsetChange {
+                offset: offset.into(),
+                is_present,
             });
         }
 
@@ -247,13 +255,13 @@ impl SetChanges {
         let fields_length = row.text(FIELDS_COLUMN)?.map_or(0, str::len);
         self.bytes += name_length + fields_length;
         for word in words_of(fields, name, &values) {
-            let entry = word_rows::entry(&word, low);
-            self.words.insert(EntryKey { block, entry }, is_in);
+            let entry = word_rows::encode_entry(&word, offset);
+            self.words.insert(EntryKey { block, entry }, is_present);
         }
         Ok(())
     }
 
-    /// Writes the blocks of sets that change, and the words.
+    /// Writes the changed blocks of sets, and the changed words.
     async fn write<S: Sql>(self, connection: &mut S) -> Result<(), S::Error> {
         let selections = self
             .sets
@@ -270,11 +278,11 @@ impl SetChanges {
                 None => RoaringBitmap::new(),
             };
             let mut after = before.clone();
-            for PlaceChange { low, is_in } in changes {
-                if is_in {
-                    after.insert(low)
+            for OffsetChange { offset, is_present } in changes {
+                if is_present {
+                    after.insert(offset)
                 } else {
-                    after.remove(low)
+                    after.remove(offset)
                 };
             }
             if after.is_empty() {
@@ -289,7 +297,7 @@ impl SetChanges {
     }
 }
 
-/// Returns the sets of an animal that is merged.
+/// Returns the sets that a merged animal is in.
 pub(crate) fn sets_of_pet<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
@@ -299,7 +307,7 @@ pub(crate) fn sets_of_pet<'p>(
     iter::once(status_set).chain(value_sets)
 }
 
-/// Returns the words of an animal that is merged, in `word_blocks`.
+/// Returns the words that a merged animal has in `word_blocks`.
 pub(crate) fn words_of_pet<'p>(
     fields: &'p FieldSet,
     pet: &'p StorePet,
@@ -307,7 +315,7 @@ pub(crate) fn words_of_pet<'p>(
     words_of(fields, Some(pet.name.as_str()), &pet.fields)
 }
 
-/// Returns the words of a name and of values, and the dates among the values.
+/// Returns the words of a name and of values, including dates.
 fn words_of<'p>(
     fields: &'p FieldSet,
     name: Option<&'p str>,
@@ -323,7 +331,7 @@ fn words_of<'p>(
     name_words.chain(value_words)
 }
 
-/// Returns the words of a value, or its date. A value of another kind has none.
+/// Returns the words of a value, or its date. Values of other kinds have none.
 fn words_of_value(fields: &FieldSet, name: &str, value: &FieldValue) -> Vec<Vec<u8>> {
     let (Some(field), FieldValue::Text(text)) = (fields.find(name), value) else {
         return Vec::new();
@@ -341,7 +349,7 @@ fn words_of_value(fields: &FieldSet, name: &str, value: &FieldValue) -> Vec<Vec<
     Vec::new()
 }
 
-/// Returns the sets of a category and of values.
+/// Returns the sets for a category and for values.
 fn sets_of_values<'p>(
     fields: &'p FieldSet,
     category: i64,
@@ -356,22 +364,24 @@ fn sets_of_values<'p>(
     iter::once(set_of_category(category)).chain(value_sets)
 }
 
-/// Returns the number of the set of a value. No field has an empty name, so other sets have one.
+/// Returns the number of the set for a value: the first 8 bytes of a hash. No field has an empty
+/// name, so the empty name stands for categories and statuses.
 pub(super) fn set_of_value(field: &str, key: &str) -> i64 {
     let hash = Sha256::digest([field.as_bytes(), key.as_bytes()].join(&0));
     i64::from_le_bytes(std::array::from_fn(|index| hash[index]))
 }
 
+/// Returns the number of the set for a category.
 pub(super) fn set_of_category(id: i64) -> i64 {
     set_of_value("", &format!("category {id}"))
 }
 
-/// Returns the number of the set of a status, for animals in the catalogue or withdrawn ones.
+/// Returns the number of the set for a status, either in the catalogue or withdrawn.
 pub(super) fn set_of_status(status: PetStatus, is_withdrawn: bool) -> i64 {
     set_of_value("", &format!("{status} {is_withdrawn}"))
 }
 
-/// Reads the places of animals in a column. There are none if the column has no value.
+/// Reads a column with the offsets of the animals in a block; an empty set if it is null.
 pub(crate) fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBitmap, R::Error> {
     let pets = row.optional_decoded(column, |bytes| RoaringBitmap::deserialize_from(bytes).ok())?;
     Ok(pets.unwrap_or_default())
@@ -379,7 +389,7 @@ pub(crate) fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBit
 
 fn encode_pets(pets: &RoaringBitmap) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pets.serialized_size());
-    // Nothing can fail in memory.
+    // Writing to memory cannot fail.
     let _ = pets.serialize_into(&mut bytes);
     bytes
 }

@@ -1,4 +1,4 @@
-//! Statements that SQLite and PostgreSQL share: what runs them, and the values of their parameters.
+//! The abstraction over connections that lets SQLite and PostgreSQL share statements.
 
 use std::{fmt::Display, ops::ControlFlow};
 
@@ -7,9 +7,9 @@ use futures_util::{FutureExt, future::BoxFuture};
 use super::plans::Plans;
 use crate::{StoreError, columns::Columns};
 
-/// The value of a parameter in a statement.
+/// The value of a statement parameter, for either database.
 pub trait Parameter: rusqlite::ToSql + Send + Sync {
-    /// Returns the value as the driver of PostgreSQL takes it.
+    /// Returns the value as the PostgreSQL driver takes it.
     fn for_postgres(&self) -> &(dyn tokio_postgres::types::ToSql + Sync);
 }
 
@@ -19,19 +19,19 @@ impl<T: rusqlite::ToSql + tokio_postgres::types::ToSql + Send + Sync> Parameter 
     }
 }
 
-/// The borrowed values of all parameters of a statement: the first one is `$1`.
+/// The borrowed values of all parameters of a statement, beginning with `$1`.
 pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
-/// The owned values of all parameters of a statement, which `values!` makes: the first one is `$1`.
+/// The owned values of all parameters of a statement, beginning with `$1`. `values!` makes them.
 ///
-/// A statement that runs several times has one such value for each run.
+/// A statement that runs several times takes one of these for each run.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
 
-/// Makes [`Values`]. It is a macro because each value has a type of its own.
+/// Makes [`Values`]. This is a macro because each value has its own type.
 ///
 /// ```ignore
 /// values![id, name.as_str()]
-/// // becomes
+/// // expands to
 /// vec![
 ///     Box::new(id) as Box<dyn Parameter + '_>,
 ///     Box::new(name.as_str()) as Box<dyn Parameter + '_>,
@@ -44,56 +44,59 @@ macro_rules! values {
 }
 pub(super) use values;
 
-/// A connection that runs statements, one after the other.
+/// A connection that runs statements one after the other.
 ///
-/// Every store accepts the same statements, in which the parameters `$1`, `$2` and so on stand in any order.
+/// Both stores accept the same SQL, with parameters `$1`, `$2` and so on in any order. The
+/// constants are the few statements that differ between the stores.
 pub trait Sql: Send + Sized + 'static {
     type Error: Display + Into<StoreError> + Send;
     type Row: Columns<Error = Self::Error> + Send + Sync;
-    /// A row that is read before the next one, without a copy of it.
+    /// A row that is valid until the next one is read, so it need not be copied.
     type BorrowedRow<'r>: Columns<Error = Self::Error>;
 
-    /// Records an act: its time, type, subject, actor, the actor's number and name, the request and
-    /// the details.
+    /// Inserts an act. The parameters are its time, type, subject, kind of actor, id and name of
+    /// the actor, request, and details.
     const RECORD: &'static str;
 
-    /// Sets the confirmed time to the time of the newest change, or to $1, if there is no change.
+    /// Sets the confirmed time to the time of the newest change, or to $1 if there is no change.
     const CONFIRM_FIRST: &'static str;
     /// Selects the numbers of the first and the last change of the log.
     const LOG_BOUNDS: &'static str;
-    /// Selects the last change above $1 and below $2 before which all are older than $3; $1 if there is
-    /// none.
+    /// Selects the last change above $1 and below $2 such that all changes up to it are older than
+    /// $3; $1 if there is none.
     const LAST_OLDER: &'static str;
-    /// Selects the change of [`Self::LAST_OLDER`], or one after it, after which none is older than $3.
+    /// Selects a change at or after the one of [`Self::LAST_OLDER`] after which no change is older
+    /// than $3.
     const NEWEST_OLDER: &'static str;
-    /// Selects whether a change above $1 and up to $2 is older than $3.
+    /// Selects whether any change above $1 and up to $2 is older than $3.
     const HAS_OLDER: &'static str;
-    /// Select the changes for the audit trail: the oldest first, and the newest first.
+    /// Select changes for the audit trail: oldest first, and newest first.
     const AUDIT_CHANGES: [&'static str; 2];
-    /// Selects at most $4 of the changes above $1 and up to $2, of the type $3 if it is not null.
+    /// Selects at most $4 changes above $1 and up to $2, of the type $3 unless it is null.
     const CHANGES: &'static str;
-    /// Selects at most $3 of the changes of the animal $1 below $2, the newest first.
+    /// Selects at most $3 changes of the animal $1 below $2, newest first.
     const HISTORY: &'static str;
-    /// Selects the epoch of the log, and four numbers that change with what the public sees: how many changes there
-    /// were, the versions of the fields and of the profile, and the start of the server.
+    /// Selects what identifies the state of the public data: the epoch of the log, the number of
+    /// changes so far, the versions of the fields and of the profile, and the start of the server.
     const PUBLIC_STATE: &'static str;
-    /// Selects the changes above $1 and up to $2 by which an animal became available again, the newest first.
+    /// Selects the changes above $1 and up to $2 that made an animal available again, newest first.
     const RETURNS: &'static str;
-    /// Selects an identifier for a webhook.
+    /// Selects a new identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
-    /// Forgets at most $2 requests that are older than $1 marks.
+    /// Deletes at most $2 remembered requests that are older than $1 marks.
     const FORGET_REQUESTS: &'static str;
-    /// Selects the text from which [`Self::incarnation_from`] makes the incarnation of the database.
+    /// Selects the text that [`Self::incarnation_from`] converts to the incarnation of the
+    /// database.
     const INCARNATION: &'static str;
 
-    /// Returns the incarnation for the text that [`Self::INCARNATION`] selects. See
-    /// [`crate::PhotoFiles::incarnation`].
+    /// Returns the incarnation for the text that [`Self::INCARNATION`] selects; `None` if it is
+    /// invalid. See [`crate::PhotoFiles::incarnation`].
     fn incarnation_from(text: &str) -> Option<String>;
 
-    /// Returns the statements of lists.
+    /// Returns the statements of list queries, tuned for this store.
     fn plans() -> &'static Plans;
 
-    /// Calls `visitor` with each row of a result, until it breaks.
+    /// Calls `visitor` with each row of a result until it breaks.
     fn visit<'t>(
         &'t mut self,
         sql: &'static str,
@@ -108,31 +111,32 @@ pub trait Sql: Send + Sized + 'static {
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, Vec<Self::Row>>;
 
-    /// Writes, and returns the number of rows that were written.
+    /// Runs a statement that writes. Returns the number of affected rows.
     fn execute<'t>(
         &'t mut self,
         sql: &'static str,
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, u64>;
 
-    /// Runs a statement once with each item of `values`. Returns the number of rows that each run wrote.
+    /// Runs a statement once for each item of `values`. Returns the number of affected rows of each
+    /// run.
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<u64>>;
 
-    /// Runs a statement once with each item of `values`. Returns the rows of each run.
+    /// Runs a statement once for each item of `values`. Returns the rows of each run.
     fn rows_each<'t>(
         &'t mut self,
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Self::Row>>>;
 
-    /// Returns the error of a statement that must have a row and has none.
+    /// Returns the error for a statement that returned no row although it must.
     fn no_row() -> Self::Error;
 
-    /// Reads the first row of a result, if it has one.
+    /// Reads the first row of a result, if there is one.
     fn row<'t>(
         &'t mut self,
         sql: &'static str,
@@ -154,7 +158,7 @@ pub trait Sql: Send + Sized + 'static {
             .boxed()
     }
 
-    /// Reads the number in the first column of the only row.
+    /// Reads the number in the first column of a result that always has a row.
     fn number<'t>(
         &'t mut self,
         sql: &'static str,
@@ -166,15 +170,16 @@ pub trait Sql: Send + Sized + 'static {
     }
 }
 
-/// A statement that runs, or several of them, with the result `T`.
+/// A running statement, or several of them, with the result `T`.
 pub type SqlFuture<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
 
-/// A function that works over one connection `S`, with an input `I` and a result `T`.
+/// A function that runs statements on one connection `S`, with an input `I` and a result `T`.
 ///
-/// It is a function and not a closure, so a store can call it again after a connection broke.
+/// It is a function pointer and not a closure, so that a store can call it again after a connection
+/// broke.
 pub type Work<S, I, T> = for<'t> fn(&'t mut S, &'t I) -> SqlFuture<'t, S, T>;
 
-/// A function that takes the rows of a result one by one.
+/// A callback that receives the rows of a result one by one, and may stop the query.
 pub type RowVisitor<'t, S> = &'t mut (
             dyn for<'q, 'r> FnMut(
     &'q <S as Sql>::BorrowedRow<'r>,
@@ -182,5 +187,5 @@ pub type RowVisitor<'t, S> = &'t mut (
                 + Send
         );
 
-/// A function that makes a value of a row.
+/// A function that converts a row to a value.
 pub(crate) type RowReader<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;

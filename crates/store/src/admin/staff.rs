@@ -1,4 +1,4 @@
-//! Staff and their sessions.
+//! Staff members and their sessions.
 
 use std::convert::Infallible;
 
@@ -13,16 +13,16 @@ use petstore_domain::{
 use super::{
     Database, LOCK_COUNTED_TABLES, NO_RESULT, Parameter, Sql, WorkOutcome,
     acts::record_act,
-    no_result, promise,
+    no_result,
     staff_rows::{
         IdentityColumns, LinkColumns, SESSION_WIDTH, SecondFactorColumns, member_columns,
         read_member, read_session, session_columns, write_passkeys,
     },
-    values,
+    store_trait, values,
 };
 use crate::{StoreError, columns::Columns};
 
-/// The maximum number of sessions of one member; a new one replaces the oldest.
+/// The maximum number of sessions per member; a new session replaces the oldest.
 const MAX_SESSIONS: i64 = 100;
 
 const LIST: &str = concat!("SELECT ", member_columns!(), " FROM staff ORDER BY id");
@@ -45,8 +45,8 @@ const INSERT: &str =
 const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
     link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9,
     language = $10, issuer = $11, subject = $12, passkeys = $13 WHERE id = $14 AND version = $15";
-/// Ends the sessions of the member $1: all but the session $2 if it is not null, and only the session $3 if it is not
-/// null.
+/// Ends sessions of the member $1: all except the session $2 if that is not null, and only the
+/// session $3 if that is not null.
 const END_SESSIONS: &str = "DELETE FROM staff_sessions
     WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
 const BEGIN_SESSION: &str = concat!(
@@ -54,7 +54,7 @@ const BEGIN_SESSION: &str = concat!(
     session_columns!(),
     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
 );
-/// Ends the oldest sessions of the member $1, all but $2.
+/// Ends the oldest sessions of the member $1, and keeps the newest $2.
 const LIMIT_SESSIONS: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
     (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
 /// The columns of the session come first, then the columns of the member.
@@ -74,10 +74,10 @@ const TOUCH_SESSION: &str =
     "UPDATE staff_sessions SET seen_at = $2 WHERE digest = $1 AND seen_at < $2";
 const FORGET_SESSIONS: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
 
-promise! {
+store_trait! {
 /// Stores the people who may use the console.
 Staff {
-    /// Reads every member, also disabled ones, in ascending order of number.
+    /// Reads all members, including disabled ones, in ascending order of id.
     async fn list_staff(&self) -> Vec<StaffMember> {
         self.list(LIST, values![], |row| read_member(row, 0)).await
     }
@@ -95,7 +95,7 @@ Staff {
         self.find(sql, values, |row| read_member(row, 0)).await
     }
 
-    /// Makes a change of a member and their sessions, completely or not at all.
+    /// Writes a change of a member and of their sessions, atomically.
     async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWriteOutcome {
         self.assign_change_numbers().await?;
         let result = self.write_once(
@@ -108,7 +108,7 @@ Staff {
         }
     }
 
-    /// Finds a session that has not been ended, with its member. It may have expired.
+    /// Finds a session that has not been ended, with its member. The session may have expired.
     async fn find_session(&self, digest: TokenDigest) -> Option<(StaffSession, StaffMember)> {
         self.find(FIND_SESSION, values![digest.as_bytes().to_vec()], |row| {
             Ok((read_session(row)?, read_member(row, SESSION_WIDTH)?))
@@ -116,13 +116,13 @@ Staff {
         .await
     }
 
-    /// Reads the sessions of a member, or of all, that have not been ended, in the order in which they began.
+    /// Reads the sessions of one member or of all that have not been ended, oldest first.
     async fn list_sessions(&self, member: Option<StaffId>) -> Vec<StaffSession> {
         let member = member.map(|StaffId(id)| id);
         self.list(LIST_SESSIONS, values![member], read_session).await
     }
 
-    /// Records when a session was used. Ignores an earlier time, and an ended session.
+    /// Records when a session was last used. Ignores an earlier time, and a session that has ended.
     async fn touch_session(&self, digest: TokenDigest, seen_at: Timestamp) -> () {
         self.write((digest, seen_at), |connection, (digest, seen_at)| {
             touch_session(connection, digest, *seen_at).boxed()
@@ -130,10 +130,11 @@ Staff {
         .await
     }
 
-    /// Ends sessions that were last used, or began, at or before these times, and returns their number.
-    async fn forget_sessions(&self, seen: Timestamp, begun: Timestamp) -> usize {
-        self.write((seen, begun), |connection, (seen, begun)| {
-            forget_sessions(connection, *seen, *begun).boxed()
+    /// Ends the sessions that were last used at or before `seen_until`, or began at or before
+    /// `begun_until`. Returns their number.
+    async fn forget_sessions(&self, seen_until: Timestamp, begun_until: Timestamp) -> usize {
+        self.write((seen_until, begun_until), |connection, (seen_until, begun_until)| {
+            forget_sessions(connection, *seen_until, *begun_until).boxed()
         })
         .await
     }
@@ -158,57 +159,58 @@ Staff {
 }
 }
 
-/// The key by which a member is found.
+/// A key that identifies a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "a comment says what a name does not")]
+#[expect(missing_docs, reason = "self-explanatory names need no doc")]
 pub enum StaffKey {
     Id(StaffId),
-    /// The name without regard to case and accents. See [`petstore_domain::StaffName::key`].
+    /// The name, ignoring case and accents. See [`petstore_domain::StaffName::key`].
     Name(String),
-    /// The link with which the member chooses a password.
+    /// The link through which the member chooses a password.
     Link(TokenDigest),
     Identity(Identity),
 }
 
 /// The result of [`Staff::write_staff`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "a comment says what a name does not")]
+#[expect(missing_docs, reason = "self-explanatory names need no doc")]
 pub enum StaffWriteOutcome {
     Done(StaffId),
-    /// Nothing was done: the member has another version.
+    /// Nothing was done: the member has changed since they were seen.
     Stale,
     /// Nothing was done: another member has this name, or this identity.
     NameTaken,
-    /// Nothing was done: there are [`StaffMember::MAX`] members.
+    /// Nothing was done: there are already [`StaffMember::MAX`] members.
     Full,
 }
 
-/// Makes a change of a member and their sessions. Returns the number of the member. Refuses with the reason if nothing
-/// is to be done.
+/// Writes a change of a member and of their sessions. Returns the id of the member. Refuses, with
+/// the outcome as the reason, if the change cannot be made.
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: &StaffChange,
     context: &WriteContext,
 ) -> Result<WorkOutcome<i64, StaffWriteOutcome>, S::Error> {
     let StaffChange {
-        seen_version: seen,
+        seen_version,
         after,
-        ended_sessions: ends,
-        new_session: begins,
+        ended_sessions,
+        new_session,
         act,
     } = change;
-    let result = if *seen == 0 {
+    let is_new_member = *seen_version == 0;
+    let result = if is_new_member {
         add_member(connection, after).await?
     } else {
-        update_member(connection, *seen, after).await?
+        update_member(connection, *seen_version, after).await?
     };
     let id = match result {
         WorkOutcome::Done(id) => id,
         WorkOutcome::Refused(outcome) => return Ok(WorkOutcome::Refused(outcome)),
     };
 
-    end_sessions(connection, id, ends).await?;
-    if let Some(session) = begins {
+    end_sessions(connection, id, ended_sessions).await?;
+    if let Some(session) = new_session {
         begin_session(connection, id, session).await?;
     }
     if let Some(act) = act {
@@ -219,8 +221,8 @@ async fn write_change<S: Sql>(
     Ok(WorkOutcome::Done(id))
 }
 
-/// Adds a member, and returns their number. Refuses if there are too many members, or if the name or the identity is
-/// taken.
+/// Adds a member, and returns their id. Refuses if there are too many members, or if the name or
+/// identity is taken.
 async fn add_member<S: Sql>(
     connection: &mut S,
     member: &StaffMember,
@@ -254,7 +256,8 @@ async fn add_member<S: Sql>(
     }
 }
 
-/// Replaces a member, and returns their number. Refuses if the member has another version than `seen`.
+/// Replaces a member, and returns their id. Refuses if the member no longer has the version
+/// `seen_version`.
 async fn update_member<S: Sql>(
     connection: &mut S,
     seen_version: i64,
@@ -294,15 +297,15 @@ async fn update_member<S: Sql>(
     }
 }
 
-/// Ends sessions of a member.
+/// Ends the given sessions of a member.
 async fn end_sessions<S: Sql>(
     connection: &mut S,
     member: i64,
-    ends: &EndedSessions,
+    ended_sessions: &EndedSessions,
 ) -> Result<(), S::Error> {
     let mut kept_session = None;
     let mut ended_session = None;
-    match ends {
+    match ended_sessions {
         EndedSessions::None => return Ok(()),
         EndedSessions::All => {}
         EndedSessions::Others(digest) => kept_session = Some(&digest.as_bytes()[..]),
@@ -314,7 +317,7 @@ async fn end_sessions<S: Sql>(
     Ok(())
 }
 
-/// Begins a session of a member, and ends the oldest ones above [`MAX_SESSIONS`].
+/// Begins a session of a member, and ends the oldest ones beyond [`MAX_SESSIONS`].
 async fn begin_session<S: Sql>(
     connection: &mut S,
     member: i64,
@@ -357,12 +360,12 @@ async fn touch_session<S: Sql>(
 async fn forget_sessions<S: Sql>(
     connection: &mut S,
     seen_until: Timestamp,
-    begun: Timestamp,
+    begun_until: Timestamp,
 ) -> Result<usize, S::Error> {
     let count = connection
         .execute(
             FORGET_SESSIONS,
-            &[&seen_until.as_millisecond(), &begun.as_millisecond()],
+            &[&seen_until.as_millisecond(), &begun_until.as_millisecond()],
         )
         .await?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))

@@ -1,4 +1,4 @@
-//! The rows of staff and their sessions.
+//! The rows of staff members and of their sessions.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -11,14 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::Columns;
 
-/// Becomes the columns in the order that [`read_member`] expects. It is a macro because `concat!` takes no constants.
+/// Expands to the columns in the order that [`read_member`] expects. This is a macro because
+/// `concat!` takes no constants.
 macro_rules! member_columns {
     () => {
         "staff.id, name, role, created_at, disabled_at, password, link, link_until, totp_secret,
         totp_last_period, recovery, version, language, issuer, subject, passkeys"
     };
 }
-/// Becomes the columns in the order that [`read_session`] expects. It is a macro because `concat!` takes no constants.
+/// Expands to the columns in the order that [`read_session`] expects. This is a macro because
+/// `concat!` takes no constants.
 macro_rules! session_columns {
     () => {
         "digest, staff_id, begun_at, seen_at, confirmed_at, address, browser, provider_session"
@@ -32,10 +34,10 @@ pub(super) const SESSION_WIDTH: usize = 8;
 /// The length of a digest in bytes.
 const DIGEST_LENGTH: usize = 32;
 
-/// The columns of the link with which a member chooses a password.
+/// The columns of the link through which a member chooses a password.
 pub(super) struct LinkColumns<'m> {
     pub(super) digest: Option<&'m [u8]>,
-    /// The end of its validity, in milliseconds.
+    /// When the link expires, in milliseconds.
     pub(super) until: Option<i64>,
 }
 
@@ -54,7 +56,7 @@ impl<'m> From<&'m StaffMember> for LinkColumns<'m> {
     }
 }
 
-/// The columns of the identity at an OpenID provider.
+/// The columns of a member's identity at an OpenID provider.
 pub(super) struct IdentityColumns<'m> {
     pub(super) issuer: Option<&'m str>,
     pub(super) subject: Option<&'m str>,
@@ -70,11 +72,11 @@ impl<'m> From<&'m StaffMember> for IdentityColumns<'m> {
     }
 }
 
-/// The columns of the second factor.
+/// The columns of a member's second factor.
 pub(super) struct SecondFactorColumns<'m> {
     pub(super) sealed_secret: Option<&'m [u8]>,
     pub(super) last_period: Option<i64>,
-    /// The digests of the recovery codes, one after the other.
+    /// The concatenated digests of the recovery codes.
     pub(super) recovery: Option<Vec<u8>>,
 }
 
@@ -96,7 +98,7 @@ impl<'m> From<&'m StaffMember> for SecondFactorColumns<'m> {
     }
 }
 
-/// The members of a passkey in JSON.
+/// The JSON form of a passkey.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Passkey")]
 struct PasskeyMembers {
@@ -105,7 +107,7 @@ struct PasskeyMembers {
     algorithm: i32,
     key: Vec<u8>,
     count: u32,
-    /// Absent in rows of releases before 0.4.0, which ignore it.
+    /// Absent in rows that releases before 0.4.0 wrote, which also ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     is_backup_eligible: Option<bool>,
     name: String,
@@ -117,7 +119,7 @@ struct PasskeyMembers {
 #[derive(Serialize, Deserialize)]
 struct StoredPasskey(#[serde(with = "PasskeyMembers")] Passkey);
 
-/// Returns the passkeys of a member as JSON, if there are any.
+/// Returns the passkeys of a member as JSON; `None` if there are none.
 pub(super) fn write_passkeys(member: &StaffMember) -> Option<String> {
     if member.passkeys.is_empty() {
         return None;
@@ -136,7 +138,7 @@ fn parse_passkeys(text: &str) -> Option<Vec<Passkey>> {
     )
 }
 
-/// Reads the member in the columns from `first_column` on, which are [`member_columns!`].
+/// Reads a member from the columns [`member_columns!`], which begin at `first_column`.
 pub(super) fn read_member<R: Columns>(
     row: &R,
     first_column: usize,
@@ -162,7 +164,7 @@ pub(super) fn read_member<R: Columns>(
     })
 }
 
-/// Reads the second factor from three columns; `None` if one is null.
+/// Reads the second factor from three columns; `None` if any of them is null.
 fn read_second_factor<R: Columns>(
     row: &R,
     first_column: usize,
@@ -185,7 +187,7 @@ fn read_second_factor<R: Columns>(
     }))
 }
 
-/// Reads the identity from two columns; `None` if one is null.
+/// Reads the identity from two columns; `None` if either is null.
 fn read_identity<R: Columns>(row: &R, first_column: usize) -> Result<Option<Identity>, R::Error> {
     let issuer: Option<String> = row.value(first_column)?;
     let subject: Option<String> = row.value(first_column + 1)?;
@@ -193,7 +195,7 @@ fn read_identity<R: Columns>(row: &R, first_column: usize) -> Result<Option<Iden
     Ok(identity.map(|(issuer, subject)| Identity { issuer, subject }))
 }
 
-/// Reads a session from a row that begins with the columns of [`session_columns!`].
+/// Reads a session from a row that begins with the columns [`session_columns!`].
 pub(super) fn read_session<R: Columns>(row: &R) -> Result<StaffSession, R::Error> {
     Ok(StaffSession {
         digest: TokenDigest::from_bytes(row.bytes(0)?),

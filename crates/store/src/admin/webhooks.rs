@@ -1,4 +1,4 @@
-//! Webhooks.
+//! Webhooks: their settings and secrets, and the entry points for their deliveries.
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -13,9 +13,9 @@ use petstore_domain::{
 use super::{
     Database, LOCK_COUNTED_TABLES, Parameter, Sql, WorkOutcome,
     deliveries::{self, ATTEMPTS, LOCK, TESTS, WAITING},
-    no_result, promise,
+    no_result,
     requests::{self, Administration, WriteOutcome},
-    values,
+    store_trait, values,
 };
 use crate::{StoreError, columns::Columns};
 
@@ -36,28 +36,31 @@ const UPDATE: &str = "UPDATE webhooks SET url = $2, types = $3, description = $4
     WHERE id = $1 AND version = CAST($7 AS bigint) - 1";
 const DELETE: &str = "DELETE FROM webhooks WHERE id = $1 AND version = $2";
 const ADD_TEST: &str = "INSERT INTO webhook_tests (message_id, webhook_id) VALUES ($1, $2)";
+/// Makes all waiting messages that have a due time due at $1.
 const RESUME: &str = "UPDATE webhook_waiting SET due_at = $1
     WHERE webhook_id = $2 AND due_at IS NOT NULL";
-const SUCCEED: &str = "UPDATE webhooks SET failing_since = NULL WHERE id = $1";
+const CLEAR_FAILURE: &str = "UPDATE webhooks SET failing_since = NULL WHERE id = $1";
+/// Moves the cursor of a webhook to the change $1, as if all changes up to it had been delivered.
 const SKIP: &str = "UPDATE webhooks SET cursor = $1, last_message = $1 WHERE id = $2";
 const DROP_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1";
 
-promise! {
-/// Stores webhooks, and how far their messages are.
+store_trait! {
+/// Stores webhooks and the progress of their deliveries.
 Webhooks {
     /// Reads every webhook, in ascending order of identifier.
     async fn list_webhooks(&self) -> Vec<StoredWebhook> {
         self.list(LIST, values![], read_webhook).await
     }
 
-    /// Returns an identifier for a new webhook, which is never given again.
+    /// Returns an identifier for a new webhook. The same identifier is never returned again.
     async fn draw_webhook_id(&self) -> WebhookId {
         let draw = self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[]));
         Ok(WebhookId(draw.await?))
     }
 
-    /// Returns what is remembered of a request: [`WriteOutcome::Replayed`] or
-    /// [`WriteOutcome::IdempotencyConflict`]; `None` if it was not carried out.
+    /// Returns the outcome of an earlier request with the same idempotency key:
+    /// [`WriteOutcome::Replayed`] or [`WriteOutcome::IdempotencyConflict`]; `None` if there was
+    /// none.
     async fn recall_request(&self, request: IdempotentRequest) -> Option<WriteOutcome> {
         let result = self.write_once(
             request,
@@ -70,8 +73,9 @@ Webhooks {
         }
     }
 
-    /// Makes a change, and remembers the response if the client may repeat the request. A change
-    /// also ends the lease of the webhook, so that the process that has it reads the webhook again.
+    /// Makes a change, and remembers the response if the request has an idempotency key. A change
+    /// also ends the lease of the webhook, so that the process that holds it reads the webhook
+    /// again.
     async fn write_webhook(
         &self,
         change: WebhookChange,
@@ -86,11 +90,12 @@ Webhooks {
         .await
     }
 
-    /// Saves what was delivered, all or nothing, except for the webhooks that have another lease
-    /// than was seen. Returns for each update whether it was saved.
+    /// Saves the progress of deliveries atomically, except for webhooks whose lease is not the one
+    /// that the update has seen. Returns for each update whether its lease is still held.
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
         if updates.iter().any(|update| update.disable.is_some()) {
-            // Disabling a webhook records an act, which follows the changes that have a number.
+            // Disabling a webhook records an act, which is ordered after the changes that have a
+            // number.
             self.assign_change_numbers().await?;
         }
         self.write(updates, |connection, updates| {
@@ -99,18 +104,18 @@ Webhooks {
         .await
     }
 
-    /// Reads the messages of a webhook that wait, in ascending order.
+    /// Reads the waiting messages of a webhook, in ascending order.
     async fn waiting_messages(&self, webhook: WebhookId) -> Vec<WaitingMessage> {
         self.list(WAITING, values![webhook.0], deliveries::read_waiting).await
     }
 
-    /// Reads the test messages that wait to be sent ([`WebhookChange::Test`]).
+    /// Reads the test messages that are waiting to be sent ([`WebhookChange::Test`]).
     async fn waiting_tests(&self) -> Vec<TestMessage> {
         self.list(TESTS, values![], deliveries::read_test).await
     }
 
-    /// Removes a test message from the waiting ones. Returns `true` to at most one caller, and that
-    /// caller sends the message.
+    /// Claims a waiting test message. Returns `true` to at most one caller, and that caller sends
+    /// the message.
     async fn take_test(&self, message_id: String) -> bool {
         let result = self.write_once(
             message_id,
@@ -120,14 +125,14 @@ Webhooks {
         Ok(result.await?.is_done())
     }
 
-    /// Reads the attempts of a webhook after the one with the number `after`, the oldest first and at most
+    /// Reads the attempts of a webhook after the attempt number `after`, oldest first: at most
     /// `limit`, each with its number.
     async fn list_attempts(&self, webhook: WebhookId, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
         let limit = i64::from(limit);
         self.list(ATTEMPTS, values![webhook.0, after, limit], deliveries::read_attempt).await
     }
 
-    /// Adds an attempt that belongs to no change: a test.
+    /// Adds an attempt to send a test message, which belongs to no change.
     async fn add_attempt(&self, webhook: WebhookId, attempt: Attempt) -> () {
         let result = self.write_once(
             (webhook, attempt),
@@ -142,7 +147,7 @@ Webhooks {
 }
 }
 
-/// Reads what is remembered of a request. The result is always a refusal, because this writes nothing.
+/// Looks up a remembered request. The result is always a refusal, because this writes nothing.
 async fn recall_request<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
@@ -151,7 +156,8 @@ async fn recall_request<S: Sql>(
     Ok(WorkOutcome::Refused(known_request.map(WriteOutcome::from)))
 }
 
-/// Makes a change. Returns [`WriteOutcome::Done`], or the reason why nothing was made.
+/// Writes a change of a webhook. Returns [`WriteOutcome::Done`], or the reason why nothing was
+/// written.
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
@@ -195,7 +201,8 @@ async fn write_change<S: Sql>(
     }
 }
 
-/// Whether the number that `count` selects has reached `max`. Transactions that add rows wait here for each other.
+/// Whether the number that `count` selects has reached `max`. Concurrent transactions that add rows
+/// are serialized here, so they cannot exceed `max` together.
 async fn is_full<S: Sql>(
     connection: &mut S,
     count: &'static str,
@@ -205,7 +212,8 @@ async fn is_full<S: Sql>(
     Ok(connection.number(count, &[]).await? >= max)
 }
 
-/// Adds a test message to a webhook. Returns the number of rows that were added: 0 if the webhook does not exist.
+/// Adds a test message to a webhook. Returns the number of added rows: 0 if the webhook does not
+/// exist.
 async fn add_test<S: Sql>(connection: &mut S, test: &TestMessage) -> Result<u64, S::Error> {
     let TestMessage {
         webhook,
@@ -219,7 +227,7 @@ async fn add_test<S: Sql>(connection: &mut S, test: &TestMessage) -> Result<u64,
         .await
 }
 
-/// Adds a webhook. Returns the number of rows that were added.
+/// Adds a webhook. Returns the number of added rows.
 async fn insert_webhook<S: Sql>(
     connection: &mut S,
     stored_webhook: &StoredWebhook,
@@ -253,8 +261,8 @@ async fn insert_webhook<S: Sql>(
         .await
 }
 
-/// Updates a webhook and ends its lease. Returns the number of rows that were updated: 0 if the webhook has another
-/// version.
+/// Updates a webhook and ends its lease. Returns the number of updated rows: 0 if the webhook has
+/// another version than expected.
 async fn update_webhook<S: Sql>(
     connection: &mut S,
     after: &Webhook,
@@ -280,7 +288,7 @@ async fn update_webhook<S: Sql>(
         .await
 }
 
-/// The columns of the secret before the present one.
+/// The columns of the previous secret, which stays valid for a while after a rotation.
 struct PreviousSecret<'s> {
     sealed: Option<&'s [u8]>,
     /// The end of its validity, in milliseconds.
@@ -302,7 +310,7 @@ impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
     }
 }
 
-/// Resumes the deliveries of a webhook, or skips to a change, and forgets that they failed.
+/// Resumes the deliveries of a webhook or skips to a change, and resets its failure state.
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -319,11 +327,11 @@ async fn restart_deliveries<S: Sql>(
             connection.execute(SKIP, &[&seq, &webhook.0]).await?;
         }
     }
-    connection.execute(SUCCEED, &[&webhook.0]).await?;
+    connection.execute(CLEAR_FAILURE, &[&webhook.0]).await?;
     Ok(())
 }
 
-/// Reads the webhook in a row of [`LIST`].
+/// Reads a row of [`LIST`].
 fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
     let previous_secret: Option<Vec<u8>> = row.value(9)?;
     Ok(StoredWebhook {

@@ -1,9 +1,10 @@
-//! The words of names and values, and dates, in the search: the table `word_blocks`.
+//! The inverted index from words and dates to animals, for the search: the table `word_blocks`.
 //!
-//! A word is a key and the field whose value has it. A date is a word whose first byte no key has. An entry is
-//! a word and the place of an animal in its block of identifiers. The entries of a block are sorted and
-//! packed into rows ([`word_rows`](super::word_rows)), so that all with one beginning are in successive rows. A row has
-//! the entries from its `first` up to the `first` of the next row.
+//! A word is a search key of a name or value, together with the field that it belongs to. A date is
+//! a word whose first byte no key has. An entry is a word with the offset of one animal in its
+//! block of identifiers. The entries of a block are sorted and packed into rows
+//! ([`word_rows`](super::word_rows)), so all words with the same prefix are in adjacent rows. A row
+//! has the entries from its `first` up to the `first` of the next row.
 
 use std::collections::BTreeMap;
 
@@ -16,47 +17,51 @@ use super::{
 };
 use crate::columns::Columns;
 
-/// The number of the lowest bits of an identifier that are the place of an animal in its block. The higher bits are the
-/// number of the block.
+/// The number of low bits of an identifier that are the offset of the animal in its block. The
+/// remaining bits are the number of the block.
 pub(crate) const BLOCK_BITS: u32 = 16;
 
-/// The maximum number of bytes of a row, without the last word: the row fits into a page of SQLite with three others.
+/// The maximum number of bytes of a row, not counting its last word. Four such rows fit into a page
+/// of SQLite.
 const MAX_WORD_ROW_BYTES: usize = 900;
 
-/// The number of bytes of the rows into which a longer one is divided. They have room for more entries.
+/// The number of bytes of each row after a row that is too long was split, which leaves room for
+/// more entries.
 const DIVIDED_ROW_BYTES: usize = MAX_WORD_ROW_BYTES * 2 / 3;
 
-/// The maximum number of blocks whose words are read at once.
+/// The maximum number of blocks whose words are read in one batch of statements, which bounds the
+/// memory.
 const MAX_BLOCKS_PER_READ: usize = 4;
 
-/// Selects the rows of a block that can have the words from $2 on and before $3.
+/// Selects the rows of a block that may contain words from $2 (inclusive) to $3 (exclusive). The
+/// first of these rows may begin before $2.
 const ROWS_IN_RANGE: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first >= coalesce(
         (SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
             ORDER BY first DESC LIMIT 1), $2)
     AND first < $3";
-/// Selects the row of a block that can have the entry $2.
+/// Selects the row of a block that the entry $2 belongs to.
 const ROW_OF_ENTRY: &str = "SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
     ORDER BY first DESC LIMIT 1";
 const ALL_ROWS: &str = "SELECT first FROM word_blocks WHERE block = $1 ORDER BY first";
-/// The number of entries of a block from which their rows are found among all rows of the block: to select the row of
-/// each entry takes longer.
+/// The number of changed entries of a block from which it is faster to read the keys of all its
+/// rows than to look up the row of each entry.
 const MIN_ENTRIES_TO_READ_ALL_ROWS: usize = 256;
 const WORDS: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first = $2";
 const PUT: &str = "INSERT INTO word_blocks (block, first, words) VALUES ($1, $2, $3)
     ON CONFLICT (block, first) DO UPDATE SET words = excluded.words";
 const REMOVE: &str = "DELETE FROM word_blocks WHERE block = $1 AND first = $2";
 
-/// An entry of a block.
+/// An entry, with its block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EntryKey {
     pub(super) block: i64,
     pub(super) entry: Vec<u8>,
 }
 
-/// The entries that change, and whether each is in its block from now on.
+/// The entries that change, and whether each of them is present afterwards.
 pub(super) type EntryChanges = BTreeMap<EntryKey, bool>;
 
-/// The places of animals in blocks, by the numbers of the blocks.
+/// A set of animals: their offsets in each block, by the number of the block.
 pub(super) type Blocks = BTreeMap<i64, RoaringBitmap>;
 
 /// Returns the number of the block of an animal.
@@ -64,32 +69,28 @@ pub(super) fn block_of(id: i64) -> i64 {
     id >> BLOCK_BITS
 }
 
-/// Returns the place of an animal in its block.
-pub(super) fn low_bits(id: i64) -> u16 {
+/// Returns the offset of an animal in its block.
+pub(super) fn offset_in_block(id: i64) -> u16 {
     u16::try_from(id & ((1 << BLOCK_BITS) - 1)).unwrap_or_default()
 }
 
-/// Returns the identifier of the animal at a place in a block.
-pub(crate) fn pet_in_block(block: i64, low: u32) -> i64 {
-    (block << BLOCK_BITS) | i64::from(low)
+/// Returns the identifier of the animal at an offset in a block.
+pub(crate) fn pet_in_block(block: i64, offset: u32) -> i64 {
+    (block << BLOCK_BITS) | i64::from(offset)
 }
 
-/// Returns the word of a key, which has no zero byte, in values of a field. The field of the names of animals has an
-/// empty name.
-///
-/// For example, the word of the key `blue` in the field `colour` is `blue\0colour\0`.
+/// Returns the word for a key in the values of a field. The empty field stands for the names of
+/// animals. A key has no zero byte.
 pub(super) fn word(key: &str, field: &str) -> Vec<u8> {
     [key.as_bytes(), &[0], field.as_bytes(), &[0]].concat()
 }
 
-/// Returns the word of a date. No key begins with its first byte.
-///
-/// For example, the word of the date `2020-02-29` in the field `born` is `\x01born\02020-02-29\0`.
+/// Returns the word for a date in the values of a field. No key begins with its first byte.
 pub(super) fn date_word(field: &str, date: &str) -> Vec<u8> {
     [&[1], field.as_bytes(), &[0], date.as_bytes(), &[0]].concat()
 }
 
-/// Returns the field of a word that is no date.
+/// Returns the field of a word that is not a date.
 fn field_of_word(word: &[u8]) -> &str {
     let field = word.rsplit(|&byte| byte == 0).nth(1);
     field
@@ -97,23 +98,24 @@ fn field_of_word(word: &[u8]) -> &str {
         .unwrap_or_default()
 }
 
-/// Successive words, from `start` on and before `end`.
+/// A range of words, from `start` (inclusive) to `end` (exclusive).
 pub(super) struct WordRange {
     start: Vec<u8>,
     end: Vec<u8>,
 }
 
 impl WordRange {
-    /// Returns the range of the words of all keys that begin with `prefix`.
+    /// Returns the range of the words whose key begins with `prefix`.
     pub(super) fn with_prefix(prefix: &str) -> Self {
         Self {
             start: prefix.into(),
-            // No text has the byte 0xFF, so this is above each text that begins with the prefix.
+            // UTF-8 never contains the byte 0xFF, so this is above every text that begins with the
+            // prefix.
             end: [prefix.as_bytes(), &[0xFF]].concat(),
         }
     }
 
-    /// Returns the range of the words of dates in a range.
+    /// Returns the range of the words for a range of dates.
     pub(super) fn from_dates(dates: &DateRange) -> Self {
         let field = dates.field.as_str();
         let [first, last] = dates.bounds().map(|date| date_word(field, &date));
@@ -123,12 +125,13 @@ impl WordRange {
         }
     }
 
-    /// Finds the animals in each block that have one of the words in a field for which `is_sought` is true.
+    /// Finds the animals in `blocks` that have a word of this range in a field that
+    /// `includes_field` accepts.
     pub(super) async fn find_pets<S: Sql>(
         &self,
         connection: &mut S,
         blocks: &[i64],
-        is_sought: impl Fn(&str) -> bool + Send + Sync,
+        includes_field: impl Fn(&str) -> bool + Send + Sync,
     ) -> Result<Blocks, S::Error> {
         let start = &self.start[..];
         let end = &self.end[..];
@@ -141,10 +144,10 @@ impl WordRange {
             for (&block, rows) in blocks.iter().zip(results) {
                 let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
                 for row in &rows {
-                    read_words(row, 0, |word, lows| {
-                        if word >= start && word < end && is_sought(field_of_word(word)) {
-                            for &low in lows {
-                                bits[usize::from(low >> 3)] |= 1 << (low & 7);
+                    read_words(row, 0, |word, offsets| {
+                        if word >= start && word < end && includes_field(field_of_word(word)) {
+                            for &offset in offsets {
+                                bits[usize::from(offset >> 3)] |= 1 << (offset & 7);
                             }
                         }
                     })?;
@@ -156,21 +159,22 @@ impl WordRange {
     }
 }
 
-/// A change of an entry.
+/// A change of one entry: its insertion or removal.
 struct EntryChange {
     entry: Vec<u8>,
-    /// Whether the entry is in its row from now on.
-    is_in: bool,
+    /// Whether the entry is present afterwards.
+    is_present: bool,
 }
 
-/// A row of the table: its block and its first entry.
+/// The primary key of a row: its block and its first entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct RowKey {
     block: i64,
     first: Vec<u8>,
 }
 
-/// Writes the rows whose entries change.
+/// Applies changes of entries to their rows: splits rows that become too long, and deletes empty
+/// ones.
 pub(super) async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: EntryChanges,
@@ -187,8 +191,8 @@ pub(super) async fn write_changes<S: Sql>(
     for ((row, changes), present) in changes_by_row.into_iter().zip(present_rows) {
         let mut words = Words::new();
         for present_row in &present {
-            read_words(present_row, 0, |word, lows| {
-                words.insert(word.to_vec(), lows.to_vec());
+            read_words(present_row, 0, |word, offsets| {
+                words.insert(word.to_vec(), offsets.to_vec());
             })?;
         }
         if !apply_changes(&mut words, &changes) {
@@ -208,8 +212,8 @@ pub(super) async fn write_changes<S: Sql>(
     Ok(())
 }
 
-/// Packs words into one row, or into several rows that have room for more entries. The first row stays in the place of
-/// the present one, even if its first entry is another one now.
+/// Packs words into one row, or into several rows that have room for more entries. The first row
+/// keeps the key `first` of the present row, even if its first entry is another one now.
 fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
     let mut rows = word_rows::pack(words, MAX_WORD_ROW_BYTES);
     if rows.len() > 1 {
@@ -221,15 +225,15 @@ fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
     rows
 }
 
-/// Groups changes by the rows whose entries change.
+/// Groups changes by the row that they affect.
 async fn group_by_row<S: Sql>(
     connection: &mut S,
     changes: EntryChanges,
 ) -> Result<BTreeMap<RowKey, Vec<EntryChange>>, S::Error> {
     let mut changes_by_block: BTreeMap<i64, Vec<EntryChange>> = BTreeMap::new();
-    for (EntryKey { block, entry }, is_in) in changes {
+    for (EntryKey { block, entry }, is_present) in changes {
         let block_changes = changes_by_block.entry(block).or_default();
-        block_changes.push(EntryChange { entry, is_in });
+        block_changes.push(EntryChange { entry, is_present });
     }
 
     let mut changes_by_row: BTreeMap<RowKey, Vec<EntryChange>> = BTreeMap::new();
@@ -243,31 +247,52 @@ async fn group_by_row<S: Sql>(
     Ok(changes_by_row)
 }
 
-/// Returns, for each changed entry of a block, the first entry of its row. It is empty if the entry is before all rows.
+/// Returns, for each change in a block, the first entry of the affected row. It is empty if the
+/// entry sorts before all rows.
 async fn first_entries_of_rows<S: Sql>(
     connection: &mut S,
     block: i64,
     changes: &[EntryChange],
 ) -> Result<Vec<Vec<u8>>, S::Error> {
-    let mut firsts: Vec<Vec<u8>> = Vec::with_capacity(changes.len());
     if changes.len() < MIN_ENTRIES_TO_READ_ALL_ROWS {
-        let values = changes
-            .iter()
-            .map(|change| values![block, &change.entry[..]])
-            .collect();
-        for rows in connection.rows_each(ROW_OF_ENTRY, values).await? {
-            firsts.push(match rows.first() {
-                Some(row) => row.value(0)?,
-                None => Vec::new(),
-            });
-        }
-        return Ok(firsts);
+        look_up_each_row(connection, block, changes).await
+    } else {
+        find_among_all_rows(connection, block, changes).await
     }
+}
 
+/// Finds the rows of changed entries with one statement per entry. See [`first_entries_of_rows`].
+async fn look_up_each_row<S: Sql>(
+    connection: &mut S,
+    block: i64,
+    changes: &[EntryChange],
+) -> Result<Vec<Vec<u8>>, S::Error> {
+    let values = changes
+        .iter()
+        .map(|change| values![block, &change.entry[..]])
+        .collect();
+    let mut firsts: Vec<Vec<u8>> = Vec::with_capacity(changes.len());
+    for rows in connection.rows_each(ROW_OF_ENTRY, values).await? {
+        firsts.push(match rows.first() {
+            Some(row) => row.value(0)?,
+            None => Vec::new(),
+        });
+    }
+    Ok(firsts)
+}
+
+/// Finds the rows of changed entries among the keys of all rows of the block. See
+/// [`first_entries_of_rows`].
+async fn find_among_all_rows<S: Sql>(
+    connection: &mut S,
+    block: i64,
+    changes: &[EntryChange],
+) -> Result<Vec<Vec<u8>>, S::Error> {
     let mut all_firsts: Vec<Vec<u8>> = Vec::new();
     for row in connection.rows(ALL_ROWS, &[&block]).await? {
         all_firsts.push(row.value(0)?);
     }
+    let mut firsts: Vec<Vec<u8>> = Vec::with_capacity(changes.len());
     for change in changes {
         let row_count = all_firsts.partition_point(|first| *first <= change.entry);
         firsts.push(all_firsts[..row_count].last().cloned().unwrap_or_default());
@@ -275,46 +300,46 @@ async fn first_entries_of_rows<S: Sql>(
     Ok(firsts)
 }
 
-/// Changes the entries of a row. Returns whether there was a difference.
+/// Applies changes to the words of a row. Returns whether any of them made a difference.
 fn apply_changes(words: &mut Words, changes: &[EntryChange]) -> bool {
     let mut has_changed = false;
-    for EntryChange { entry, is_in } in changes {
-        let Some((word, low)) = entry.split_last_chunk() else {
+    for EntryChange { entry, is_present } in changes {
+        let Some((word, offset)) = entry.split_last_chunk() else {
             continue;
         };
-        let low = u16::from_be_bytes(*low);
-        has_changed |= if *is_in {
-            add_entry(words, word, low)
+        let offset = u16::from_be_bytes(*offset);
+        has_changed |= if *is_present {
+            add_entry(words, word, offset)
         } else {
-            remove_entry(words, word, low)
+            remove_entry(words, word, offset)
         };
     }
     has_changed
 }
 
 /// Adds an entry. Returns whether it was absent.
-fn add_entry(words: &mut Words, word: &[u8], low: u16) -> bool {
-    let Some(lows) = words.get_mut(word) else {
-        words.insert(word.to_vec(), vec![low]);
+fn add_entry(words: &mut Words, word: &[u8], offset: u16) -> bool {
+    let Some(offsets) = words.get_mut(word) else {
+        words.insert(word.to_vec(), vec![offset]);
         return true;
     };
-    let Err(position) = lows.binary_search(&low) else {
+    let Err(position) = offsets.binary_search(&offset) else {
         return false;
     };
-    lows.insert(position, low);
+    offsets.insert(position, offset);
     true
 }
 
 /// Removes an entry. Returns whether it was present.
-fn remove_entry(words: &mut Words, word: &[u8], low: u16) -> bool {
-    let Some(lows) = words.get_mut(word) else {
+fn remove_entry(words: &mut Words, word: &[u8], offset: u16) -> bool {
+    let Some(offsets) = words.get_mut(word) else {
         return false;
     };
-    let Ok(position) = lows.binary_search(&low) else {
+    let Ok(position) = offsets.binary_search(&offset) else {
         return false;
     };
-    lows.remove(position);
-    if lows.is_empty() {
+    offsets.remove(position);
+    if offsets.is_empty() {
         words.remove(word);
     }
     true

@@ -1,64 +1,69 @@
-//! The form of a row of `word_blocks`: words one after the other, each with the places of its animals.
+//! The binary format of a row of `word_blocks`: a sequence of words, each with the offsets of its
+//! animals in their block.
 //!
-//! A word has the number of bytes that it shares with the word before it (one byte), the number of its other bytes (two
-//! bytes) and these bytes, the number of its places (two bytes), and the places. A place is its difference from the
-//! place before it, in 7 bits for each byte, the lowest first; the highest bit of a byte says that another byte
-//! follows. Numbers of two bytes have the lower byte first.
+//! Words are front-coded against the previous word. Each word has the number of bytes that it
+//! shares with the previous word (1 byte), the number of its remaining bytes (2 bytes), these
+//! bytes, the number of its offsets (2 bytes), and the offsets. An offset is stored as its
+//! difference from the previous one, as a varint: 7 bits in each byte, the lowest first, with the
+//! high bit set if another byte follows. Numbers of two bytes are little-endian.
 //!
-//! For example, after the word `car`, the word `cat` with the places 3 and 300 is
-//! `02 | 01 00 | 74 | 02 00 | 03 | A9 02`: it shares 2 bytes, has 1 other byte, which is `t`, and 2 places, 3 and
-//! 3 + 297.
+//! For example, after the word `car`, the word `cat` with the offsets 3 and 300 is
+//! `02 | 01 00 | 74 | 02 00 | 03 | A9 02`: it shares 2 bytes, has 1 more byte, which is `t`, and
+//! 2 offsets, stored as 3 and 297.
 
 use std::collections::BTreeMap;
 
 use crate::columns::Columns;
 
-/// The words of a row, each with the places of its animals in ascending order.
+/// The words of a row, each with the offsets of its animals in ascending order.
 pub(super) type Words = BTreeMap<Vec<u8>, Vec<u16>>;
 
-/// Returns the entry of a word for the animal at a place in its block.
-pub(super) fn entry(word: &[u8], low: u16) -> Vec<u8> {
-    [word, &low.to_be_bytes()].concat()
+/// Returns the entry for one animal that has a word: the word, then the offset in big-endian, so
+/// that entries sort by word and then by offset.
+pub(super) fn encode_entry(word: &[u8], offset: u16) -> Vec<u8> {
+    [word, &offset.to_be_bytes()].concat()
 }
 
-/// A row with packed words.
+/// A row of packed words.
 pub(super) struct PackedRow {
-    /// The first entry in the row.
+    /// The first entry of the row, which is part of its key.
     pub(super) first: Vec<u8>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Packs words into rows of about `max_bytes` bytes. The places of one word can be in several rows.
+/// Packs words into rows of about `max_bytes` bytes. The offsets of one word may continue in the
+/// next row.
 pub(super) fn pack(words: &Words, max_bytes: usize) -> Vec<PackedRow> {
     let mut rows: Vec<PackedRow> = Vec::new();
     let mut previous_word: &[u8] = &[];
-    for (word, lows) in words {
-        let mut unpacked_lows = &lows[..];
-        while let Some(&first_low) = unpacked_lows.first() {
+    for (word, offsets) in words {
+        let mut unpacked_offsets = &offsets[..];
+        while let Some(&first_offset) = unpacked_offsets.first() {
             let needs_row = match rows.last() {
                 Some(row) => row.bytes.len() + word.len() > max_bytes,
                 None => true,
             };
             if needs_row {
                 rows.push(PackedRow {
-                    first: entry(word, first_low),
+                    first: encode_entry(word, first_offset),
                     bytes: Vec::new(),
                 });
+                // The first word of a row shares no bytes, so a row can be read without the rows before it.
                 previous_word = &[];
             }
             let Some(row) = rows.last_mut() else {
                 break;
             };
             pack_word(&mut row.bytes, word, previous_word);
-            let packed_count = pack_lows(&mut row.bytes, unpacked_lows, max_bytes);
-            unpacked_lows = &unpacked_lows[packed_count..];
+            let packed_count = pack_offsets(&mut row.bytes, unpacked_offsets, max_bytes);
+            unpacked_offsets = &unpacked_offsets[packed_count..];
             previous_word = word;
         }
     }
     rows
 }
 
-/// Adds a word without its places to a row.
+/// Appends a word to a row, without its offsets.
 fn pack_word(row: &mut Vec<u8>, word: &[u8], previous_word: &[u8]) {
     let shared_length = previous_word
         .iter()
@@ -74,25 +79,26 @@ fn pack_word(row: &mut Vec<u8>, word: &[u8], previous_word: &[u8]) {
     row.extend(other_bytes);
 }
 
-/// Adds the number of places and the places to a row, until it has `max_bytes`. Returns the number of added places,
-/// which is at least 1.
-fn pack_lows(row: &mut Vec<u8>, lows: &[u16], max_bytes: usize) -> usize {
+/// Appends offsets to a row, after their number, until the row has `max_bytes`. Returns how many
+/// were appended, which is at least 1.
+fn pack_offsets(row: &mut Vec<u8>, offsets: &[u16], max_bytes: usize) -> usize {
     let count_position = row.len();
     row.extend([0; 2]);
     let mut count = 0_u16;
-    let mut previous_low = 0;
-    for &low in lows {
+    let mut previous_offset = 0;
+    for &offset in offsets {
         if count > 0 && row.len() >= max_bytes {
             break;
         }
-        pack_difference(row, low - previous_low);
-        previous_low = low;
+        pack_difference(row, offset - previous_offset);
+        previous_offset = offset;
         count += 1;
     }
     row[count_position..count_position + 2].copy_from_slice(&count.to_le_bytes());
     count.into()
 }
 
+/// Appends the difference between two offsets to a row, as a varint.
 fn pack_difference(row: &mut Vec<u8>, difference: u16) {
     let mut unpacked_bits = difference;
     while unpacked_bits > 0x7F {
@@ -102,7 +108,7 @@ fn pack_difference(row: &mut Vec<u8>, difference: u16) {
     row.push(unpacked_bits.to_le_bytes()[0]);
 }
 
-/// Calls `visitor` with each word in a column of a row, and with the places of its animals.
+/// Calls `visitor` with each word in a column of packed words, and with the offsets of its animals.
 pub(crate) fn read_words<R: Columns>(
     row: &R,
     column: usize,
@@ -112,11 +118,12 @@ pub(crate) fn read_words<R: Columns>(
     Ok(())
 }
 
-/// Calls `visitor` with each word, and with the places of its animals. Returns `None` if the bytes are invalid.
+/// Calls `visitor` with each packed word, and with the offsets of its animals. Returns `None` if
+/// the bytes are invalid.
 fn unpack_words(bytes: &[u8], mut visitor: impl FnMut(&[u8], &[u16])) -> Option<()> {
     let mut unread = bytes;
     let mut word = Vec::new();
-    let mut lows = Vec::new();
+    let mut offsets = Vec::new();
     while let Some((&[shared_length, low_byte, high_byte], after_lengths)) =
         unread.split_first_chunk()
     {
@@ -126,17 +133,17 @@ fn unpack_words(bytes: &[u8], mut visitor: impl FnMut(&[u8], &[u16])) -> Option<
         word.extend_from_slice(other_bytes);
 
         let (&count, after_count) = after_word.split_first_chunk()?;
-        unread = unpack_lows(after_count, u16::from_le_bytes(count), &mut lows)?;
-        visitor(&word, &lows);
+        unread = unpack_offsets(after_count, u16::from_le_bytes(count), &mut offsets)?;
+        visitor(&word, &offsets);
     }
     if unread.is_empty() { Some(()) } else { None }
 }
 
-/// Replaces `lows` by the places at the beginning of `bytes`. Returns the bytes after the places.
-fn unpack_lows<'b>(bytes: &'b [u8], count: u16, lows: &mut Vec<u16>) -> Option<&'b [u8]> {
-    lows.clear();
+/// Replaces `offsets` with those at the beginning of `bytes`. Returns the bytes after them.
+fn unpack_offsets<'b>(bytes: &'b [u8], count: u16, offsets: &mut Vec<u16>) -> Option<&'b [u8]> {
+    offsets.clear();
     let mut unread = bytes;
-    let mut low = 0;
+    let mut offset = 0;
     for _ in 0..count {
         let mut difference = 0;
         // A difference has at most three bytes.
@@ -148,8 +155,8 @@ fn unpack_lows<'b>(bytes: &'b [u8], count: u16, lows: &mut Vec<u16>) -> Option<&
                 break;
             }
         }
-        low += difference;
-        lows.push(u16::try_from(low).ok()?);
+        offset += difference;
+        offsets.push(u16::try_from(offset).ok()?);
     }
     Some(unread)
 }
@@ -166,7 +173,8 @@ mod tests {
         let cat = [2, 1, 0, b't', 2, 0, 3, 0xA9, 2];
         assert_eq!(rows[0].bytes, [car, cat].concat());
         let mut unpacked = Words::new();
-        let visit = |word: &[u8], lows: &[u16]| _ = unpacked.insert(word.to_vec(), lows.to_vec());
+        let visit =
+            |word: &[u8], offsets: &[u16]| _ = unpacked.insert(word.to_vec(), offsets.to_vec());
         unpack_words(&rows[0].bytes, visit).unwrap();
         assert_eq!(unpacked, words);
     }

@@ -1,6 +1,6 @@
-//! The rows, values and errors of the drivers of SQLite and PostgreSQL, as the traits of this crate need them. This is here, and not
-//! in the crates of the two stores, because Rust allows a trait to be implemented only where the trait or the type is
-//! declared.
+//! The implementations of this crate's traits for the rows, values and errors of the database
+//! drivers. They must be here and not in the crates of the two stores, because Rust allows an
+//! implementation of a trait only in the crate of the trait or of the type.
 
 pub mod postgres;
 mod sqlite;

@@ -1,6 +1,7 @@
-//! Rows and values of PostgreSQL, and the errors of statements, each with its remedy.
+//! The rows and values of PostgreSQL, and the classification of its errors by how to recover from
+//! them.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{error::Error, io, sync::Arc};
 
@@ -16,50 +17,51 @@ use crate::{
     columns::{Columns, Value},
 };
 
-/// The reason for which a statement failed.
+/// The reason why a statement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The server reported an error, or the connection failed.
     #[error(transparent)]
     Database(#[from] tokio_postgres::Error),
-    /// The connection failed while the server committed a transaction.
+    /// The connection failed during a commit, so the outcome of the transaction is unknown.
     #[error("the connection failed during the commit")]
-    Unknown(#[source] Arc<tokio_postgres::Error>),
-    /// A row has an invalid value.
+    CommitOutcomeUnknown(#[source] Arc<tokio_postgres::Error>),
+    /// A named column of a row has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Row(&'static str),
-    /// A row has an invalid value in a column that was read by its position.
+    /// A column that was read by its position has an invalid value.
     #[error("the column {0} contains an invalid value")]
     Column(String),
-    /// The service's role lacks a privilege.
+    /// The database role of the service lacks a privilege.
     #[error("the service's role has no privilege to {0}")]
     Forbidden(&'static str),
-    /// Another process did this simultaneously.
+    /// Another process did the same at the same time, and won the race in every attempt.
     #[error("another process did the same at the same time, in every attempt")]
     Raced,
 }
 
-/// The treatment of a failure.
+/// How to recover from a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Repeat the operation: its transaction conflicted with another one.
+    /// Retry the operation: its transaction conflicted with another one.
     Repeat,
-    /// Repeat the operation over another connection. Whether it was done is unknown.
+    /// Retry the operation over a new connection. The first attempt may or may not have taken
+    /// effect.
     Reconnect,
-    /// Fail. A later operation may succeed.
+    /// Fail. The cause may pass, so a later operation may succeed.
     GiveUp,
-    /// Fail, and report a fault of the service or the database.
+    /// Fail, and report a fault of the service or of the database.
     Report,
 }
 
 impl Failure {
-    /// Returns the treatment of this failure.
+    /// Returns how to recover from this failure.
     pub fn remedy(&self) -> Remedy {
         let error = match self {
             Self::Database(error) => error,
             Self::Row(_) | Self::Column(_) | Self::Forbidden(_) => return Remedy::Report,
             Self::Raced => return Remedy::Repeat,
-            Self::Unknown(_) => return Remedy::Reconnect,
+            Self::CommitOutcomeUnknown(_) => return Remedy::Reconnect,
         };
         if let Some(error) = error.as_db_error() {
             return remedy_of(error);
@@ -74,9 +76,9 @@ impl Failure {
 
     /// Whether the statement certainly had no effect. If the server reports an error and keeps the
     /// connection open, it has rolled back the statement.
-    pub fn is_certain(&self) -> bool {
+    pub fn had_no_effect(&self) -> bool {
         let Self::Database(error) = self else {
-            return !matches!(self, Self::Unknown(_));
+            return !matches!(self, Self::CommitOutcomeUnknown(_));
         };
         error.as_db_error().is_some_and(|error| {
             error.parsed_severity() == Some(Severity::Error)
@@ -88,13 +90,14 @@ impl Failure {
         matches!(self, Self::Database(error) if error.code() == Some(code))
     }
 
-    /// Whether another transaction wrote what this one was about to write.
+    /// Whether this transaction conflicted with the write of another one.
     pub fn is_conflict(&self) -> bool {
-        // The statements of a transaction divide by zero if they do not find what was read.
+        // Write statements divide by zero unless they find every row as it was read, because an
+        // error aborts the whole transaction.
         self.has_code(&SqlState::UNIQUE_VIOLATION) || self.has_code(&SqlState::DIVISION_BY_ZERO)
     }
 
-    /// Whether the statement violated the unique constraint of this name.
+    /// Whether the statement violated the unique constraint `constraint`.
     pub fn is_duplicate(&self, constraint: &str) -> bool {
         let Self::Database(error) = self else {
             return false;
@@ -105,7 +108,8 @@ impl Failure {
     }
 }
 
-/// Returns the treatment of an error that the server reported, by the class of its code.
+/// Returns how to recover from an error that the server reported, by the class of its SQLSTATE
+/// code.
 fn remedy_of(error: &DbError) -> Remedy {
     let code = error.code();
     let class = &code.code()[..2];
@@ -114,15 +118,15 @@ fn remedy_of(error: &DbError) -> Remedy {
         Some(Severity::Fatal | Severity::Panic)
     );
     match class {
-        // Serialization failures, deadlocks, and errors of distributed engines that do not know the
-        // outcome of a commit.
+        // Class 40: serialization failures, deadlocks, and commits whose outcome a distributed
+        // engine does not know.
         "40" => Remedy::Repeat,
-        // The server has become a standby.
+        // The server is a standby now, so a new connection may reach the new primary.
         "25" if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
         "08" => Remedy::Reconnect,
-        // The server is starting or shutting down.
+        // Class 57: the server is starting or shutting down.
         "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
-        // Timeouts, a full disk, no memory, locks, failing devices.
+        // Timeouts, insufficient resources such as a full disk, unavailable locks, and I/O errors.
         "53" | "55" | "57" | "58" if !ends_connection => Remedy::GiveUp,
         _ if ends_connection => Remedy::Reconnect,
         _ => Remedy::Report,
@@ -131,7 +135,8 @@ fn remedy_of(error: &DbError) -> Remedy {
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        // A text from Rust is UTF-8, and U+0000 is the only character of UTF-8 that PostgreSQL rejects.
+        // Strings in Rust are valid UTF-8, and U+0000 is the only character that PostgreSQL
+        // rejects.
         if failure.has_code(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) {
             return Self::NulInText(Arc::new(failure));
         }

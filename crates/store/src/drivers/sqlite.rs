@@ -1,4 +1,4 @@
-//! Rows, values and errors of SQLite.
+//! The rows, values and errors of SQLite.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Distinguishes failures that may pass from invalid states.
+/// Distinguishes temporary failures from internal errors.
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         use rusqlite::ErrorCode as Code;

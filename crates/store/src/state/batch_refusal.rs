@@ -1,12 +1,13 @@
-//! The refusal of a batch, which undoes the commands before the one that is refused.
+//! Refusals of batches. A refusal rolls back the whole batch, so it must not show the client a
+//! state that only earlier commands of the same batch produced.
 
 use petstore_domain::store_area::{Conflict, Refusal, Resource};
 
 use super::State;
 
 impl State {
-    /// Returns the refusal of a whole batch. A refusal undoes the commands before it, so the state that it shows is the
-    /// state before the batch.
+    /// Turns the refusal of one command into the refusal of its whole batch. The batch is rolled
+    /// back, so the refusal shows each resource as it was before the batch.
     pub(super) fn refuse_batch(&self, refusal: Refusal) -> Refusal {
         match refusal {
             Refusal::PreconditionFailed(Some(current)) => {
@@ -27,7 +28,8 @@ impl State {
                 let pet_as_read = self.pets.get(&other).and_then(|pet| pet.read.clone());
                 let current = pet_as_read.map(|pet| Box::new(Resource::Pet(pet)));
                 if current.is_none() {
-                    // The batch is undone, so its identifier will belong to another animal.
+                    // The animal is new in this batch. After the rollback, its identifier will
+                    // belong to another animal, so the message must not name it.
                     message = format!(
                         "An earlier command of the batch adds an animal with the same {field}, \
                          which must be unique."
@@ -47,8 +49,9 @@ impl State {
         }
     }
 
-    /// Returns the refusal with a conflict that shows the state before the batch: the client never saw what earlier
-    /// commands made.
+    /// Replaces the resource in a conflict with its state before the batch, because the client has
+    /// never seen the effects of the earlier commands. If those effects matter, the message says
+    /// so.
     fn with_state_before_batch(
         &self,
         mut conflict: Box<Conflict>,
@@ -69,7 +72,7 @@ impl State {
         make_refusal(conflict)
     }
 
-    /// Returns a resource as it was read, before the commands; `None` if it did not exist.
+    /// Returns a resource as it was read before the commands; `None` if it did not exist.
     fn as_read(&self, current: &Resource) -> Option<Resource> {
         match current {
             Resource::Pet(pet) => {

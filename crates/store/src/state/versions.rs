@@ -1,13 +1,17 @@
-//! The two versions of a resource that a transaction knows: before its commands and after them.
+//! The two versions of a resource that a transaction tracks: before and after its commands.
 
-/// A resource as it was read, and as the commands so far leave it. `None` if it does not exist.
+/// A resource as it was read from the database, and with the effects of the commands so far. `None`
+/// means that it does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions<T> {
+    /// The resource as it was read, before the commands.
     pub read: Option<T>,
+    /// The resource with the effects of the commands so far.
     pub now: Option<T>,
 }
 
 impl<T: Clone + PartialEq> Versions<T> {
+    /// Makes the versions of a resource that was read and that no command has changed yet.
     pub(super) fn unchanged(resource: T) -> Self {
         Self {
             now: Some(resource.clone()),
@@ -15,6 +19,7 @@ impl<T: Clone + PartialEq> Versions<T> {
         }
     }
 
+    /// Makes the versions of a resource that does not exist yet.
     pub(super) fn new() -> Self {
         Self {
             read: None,

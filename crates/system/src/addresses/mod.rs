@@ -1,9 +1,9 @@
-//! The addresses of other servers: the addresses of a name, and the reasons why no message may be sent to some.
+//! The addresses of other servers: DNS lookups, and the addresses to which no messages may be sent.
 
-mod judgement;
+mod forbidden;
 mod resolver;
 
 pub use self::{
-    judgement::{FORBIDDEN_RANGES, judge},
+    forbidden::{FORBIDDEN_RANGES, forbidden_reason},
     resolver::{Lookups, Resolve, SystemResolver},
 };

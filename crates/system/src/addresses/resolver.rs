@@ -1,8 +1,10 @@
-//! The addresses of names. An attempt ends at its limit, but the system may wait longer for a name
-//! server, and occupies one of a limited number of threads. So all attempts that need the same name
-//! share one lookup, which continues without them.
+//! Name resolution with shared lookups.
+//!
+//! A delivery attempt has a timeout, but a system lookup cannot be cancelled, and occupies one of a
+//! limited number of threads while it waits for a name server. All attempts that need the same name
+//! therefore share one lookup, which continues even when they time out.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{collections::HashMap, io, net::SocketAddr, sync::Arc};
 
@@ -15,14 +17,14 @@ use parking_lot::Mutex;
 use tokio::{net, task};
 use url::{Host, Url};
 
-/// A resolver, which finds the addresses of a name.
+/// A resolver of host names.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// Returns all addresses of this name, with this port.
+    /// Returns all addresses of a host name, combined with the port.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
 }
 
-/// The resolver of the machine.
+/// The resolver of the operating system.
 pub struct SystemResolver;
 
 #[async_trait]
@@ -32,7 +34,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// A name and a port.
+/// The host name and port of a lookup.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Target {
     name: String,
@@ -41,12 +43,12 @@ struct Target {
 
 type LookupResult = Result<Vec<SocketAddr>, Arc<io::Error>>;
 
-/// A lookup, whose result all attempts with the same target get.
+/// A lookup in progress, whose result is shared by all attempts with the same target.
 type SharedLookup = Shared<BoxFuture<'static, LookupResult>>;
 
 type RunningLookups = Mutex<HashMap<Target, SharedLookup>>;
 
-/// A resolver with at most one lookup of each name and port at a time.
+/// A resolver that runs at most one lookup for each host name and port at a time.
 pub struct Lookups {
     resolver: Arc<dyn Resolve>,
     running: Arc<RunningLookups>,
@@ -60,7 +62,7 @@ impl Lookups {
         }
     }
 
-    /// Returns the addresses of the host in a URL; at least one.
+    /// Resolves the host of a URL to at least one address.
     pub async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
         let port = url.port_or_known_default().unwrap_or_default();
         let addresses = match url.host() {
@@ -76,7 +78,7 @@ impl Lookups {
         }
     }
 
-    /// Returns the addresses of a name, from the lookup that is running, or from a new one.
+    /// Resolves a name by joining a running lookup, or by starting a new one.
     async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let target = Target {
             name: name.to_owned(),
@@ -91,7 +93,7 @@ impl Lookups {
         lookup.await.map_err(io::Error::other)
     }
 
-    /// Starts a lookup, which continues even if nobody waits for it.
+    /// Starts a lookup as a separate task, which continues even if nobody waits for it.
     fn start_lookup(&self, target: Target) -> SharedLookup {
         let resolver = Arc::clone(&self.resolver);
         let guard = LookupGuard {
@@ -110,7 +112,7 @@ impl Lookups {
     }
 }
 
-/// A guard, which removes a lookup when the lookup has ended, also by a panic.
+/// A guard that removes a lookup from the running ones when it ends, even by a panic.
 struct LookupGuard {
     target: Target,
     running: Arc<RunningLookups>,

@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 use petstore_domain::Networks;
-use petstore_system::addresses::{FORBIDDEN_RANGES, judge};
+use petstore_system::addresses::{FORBIDDEN_RANGES, forbidden_reason};
 
 fn networks(text: &str) -> Networks {
     text.split_whitespace()
@@ -11,7 +11,7 @@ fn networks(text: &str) -> Networks {
 }
 
 fn why(address: &str, allowed: &str) -> Option<&'static str> {
-    judge(address.parse().unwrap(), &networks(allowed))
+    forbidden_reason(address.parse().unwrap(), &networks(allowed))
 }
 
 /// An address of each range, in the order of the registries.
@@ -38,7 +38,10 @@ fn no_address_of_a_special_purpose_range_is_permitted() {
         assert_eq!(why(inside, permitted), None, "{inside} in {range}");
         let range: IpNet = range.parse().unwrap();
         for end in [range.network(), range.broadcast()] {
-            assert!(judge(end, &Networks::default()).is_some(), "{end}");
+            assert!(
+                forbidden_reason(end, &Networks::default()).is_some(),
+                "{end}"
+            );
         }
     }
 }

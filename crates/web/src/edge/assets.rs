@@ -1,6 +1,6 @@
-//! The files that pages use: styles, scripts and icons.
+//! Static assets of the pages: styles, scripts and icons.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderValue};
@@ -9,19 +9,20 @@ use sha2::{Digest, Sha256};
 
 use super::Response;
 
-/// The length of a digest in a path, in bytes.
+/// How many bytes of the SHA-256 digest a path contains (as hexadecimal digits, twice as many).
 const DIGEST_BYTES: usize = 6;
 
-/// A file that every page uses.
+/// A static file that pages refer to.
 pub struct Asset {
-    /// The path. Below `/assets/`, it changes with the content, so a browser can keep the file for ever.
+    /// The path at which the file is served. Below `/assets/` it contains a digest of the content, so a
+    /// browser can cache the file indefinitely.
     pub path: String,
     pub media_type: &'static str,
     content: Bytes,
 }
 
 impl Asset {
-    /// Returns the file with this content. Its digest takes the place of `%` in the path.
+    /// Creates an asset, and replaces `%` in `path` by a digest of the content.
     ///
     /// Example: `/assets/icon-%.svg` becomes `/assets/icon-0123456789ab.svg`.
     pub fn new(path: &str, media_type: &'static str, content: impl Into<Bytes>) -> Self {
@@ -34,21 +35,24 @@ impl Asset {
         }
     }
 
-    /// Responds to a request for the file.
+    /// Returns a response with the file.
     fn respond(&self) -> Response {
         respond(&self.path, self.media_type, self.content.clone())
     }
 
-    /// Whether a path names the file with another content, in another release or with another setting.
-    fn is_file_of(&self, path: &str) -> bool {
-        let own_frame = frame(&self.path);
-        own_frame.is_some() && own_frame == frame(path)
+    /// Whether `path` names this file, with any digest. Another release, or the same one with other
+    /// settings, gives the file another content and therefore another digest.
+    fn matches_apart_from_digest(&self, path: &str) -> bool {
+        let own_path = split_around_digest(&self.path);
+        own_path.is_some() && own_path == split_around_digest(path)
     }
 }
 
-/// Responds to a request for one of `assets`. A cache or another process can have a page that names the file with
-/// another content. It gets the present content, which no cache may keep at that path. Returns `None` if there is no such
-/// file.
+/// Responds to a request for one of `assets`, or returns `None` if none of them matches `path`.
+///
+/// A page from a cache or from a process of another release can refer to a digest that this process
+/// does not have. It gets the current content, with `no-store`, because that content does not belong
+/// to the requested path.
 pub fn respond_at<'a>(
     assets: impl Iterator<Item = &'a Asset> + Clone,
     path: &str,
@@ -57,7 +61,7 @@ pub fn respond_at<'a>(
         return Some(asset.respond());
     }
     let mut other_assets = assets;
-    let asset = other_assets.find(|asset| asset.is_file_of(path))?;
+    let asset = other_assets.find(|asset| asset.matches_apart_from_digest(path))?;
     let mut response = asset.respond();
     let no_store = HeaderValue::from_static("no-store");
     response
@@ -66,32 +70,32 @@ pub fn respond_at<'a>(
     Some(response)
 }
 
-/// The parts of a path before and after the digest of the content.
+/// A path of an asset without its digest.
 #[derive(PartialEq, Eq)]
-struct Frame<'p> {
-    start: &'p str,
-    end: &'p str,
+struct PathWithoutDigest<'p> {
+    prefix: &'p str,
+    suffix: &'p str,
 }
 
-/// Returns the parts around the digest in a path.
+/// Splits a path around its digest. Returns `None` if it contains no digest.
 ///
-/// Example: `/assets/icon-0123456789ab.svg` has `/assets/icon` and `svg`.
-fn frame(path: &str) -> Option<Frame<'_>> {
-    let (start, digest_and_end) = path.rsplit_once('-')?;
-    let (digest, end) = digest_and_end.split_once('.')?;
+/// Example: `/assets/icon-0123456789ab.svg` becomes `/assets/icon` and `svg`.
+fn split_around_digest(path: &str) -> Option<PathWithoutDigest<'_>> {
+    let (prefix, digest_and_suffix) = path.rsplit_once('-')?;
+    let (digest, suffix) = digest_and_suffix.split_once('.')?;
     let is_digest = digest.len() == DIGEST_BYTES * 2
         && digest
             .bytes()
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_digest.then_some(Frame { start, end })
+    is_digest.then_some(PathWithoutDigest { prefix, suffix })
 }
 
-/// Responds to a request for a file at this path.
+/// Returns a response with a static file, cacheable for a year if its path contains a digest.
 pub fn respond(path: &str, media_type: &'static str, content: Bytes) -> Response {
     let cache_control = if path.starts_with("/assets/") {
         HeaderValue::from_static("public, max-age=31536000, immutable")
     } else {
-        // The path does not depend on the content, which another release may change.
+        // Without a digest in the path, another release may change the content at the same path.
         HeaderValue::from_static("public, max-age=86400")
     };
 

@@ -1,6 +1,6 @@
 //! Reads request bodies, with limits on size and time.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{
     pin::Pin,
@@ -31,16 +31,16 @@ impl<B> RequestBody for B where
 {
 }
 
-/// The body of a request, for an operation to read or not.
+/// A request body that has not been read yet. An operation may read it, or ignore it.
 pub type UnreadBody<'r> = &'r mut (dyn Body<Data = Bytes, Error = BodyError> + Send + Unpin);
 
-/// The reason for which a body did not arrive to its end.
+/// The reason that a body could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct BodyError(Box<dyn std::error::Error + Send + Sync>);
 
-/// A body that tracks whether it was read to its end. hyper knows this only for an empty body, or
-/// one with a `Content-Length`.
+/// A body that tracks whether it has been read to its end. hyper knows this only for a body that is
+/// empty or has a `Content-Length`.
 pub(super) struct TrackedBody<B> {
     body: B,
     is_read: bool,
@@ -79,15 +79,16 @@ impl<B: RequestBody> Body for TrackedBody<B> {
     }
 }
 
-/// The largest accepted body, in bytes. No name in it can be too long.
+/// The largest accepted body, in bytes: so small that no name in it can exceed [`PetName::MAX_LENGTH`].
 pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
 
-/// Returns the largest number of bytes that will be read of this body.
+/// Returns an upper bound for the bytes that will be read from a JSON body, from its declared length.
 pub fn max_length(body: &UnreadBody<'_>) -> usize {
     max_length_within(body, MAX_BODY)
 }
 
-/// Returns the largest number of bytes that will be read of this body, if the operation reads at most `max` bytes.
+/// Returns an upper bound for the bytes that will be read from a body: its declared length, or `max`
+/// if it is longer or declares none.
 pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     let declared_length = body
         .size_hint()
@@ -96,12 +97,13 @@ pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     declared_length.unwrap_or(max).min(max)
 }
 
-/// The kinds of bodies that an operation accepts.
+/// The kinds of JSON bodies that an operation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepted {
     Json,
+    /// JSON, or an empty body of any type.
     JsonOrNothing,
-    /// A JSON merge patch (RFC 7396), also with the type of JSON.
+    /// A JSON merge patch (RFC 7396). Its `Content-Type` may also be `application/json`.
     Patch,
 }
 
@@ -109,14 +111,14 @@ pub enum Accepted {
 const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 
 impl Accepted {
-    /// Whether the request has a body of an accepted type.
-    fn includes(self, headers: &HeaderMap) -> bool {
-        has_type(headers, b"application/json")
-            || self == Self::Patch && has_type(headers, b"application/merge-patch+json")
+    /// Whether the `Content-Type` of the request is accepted.
+    fn accepts_type_of(self, headers: &HeaderMap) -> bool {
+        has_content_type(headers, b"application/json")
+            || self == Self::Patch && has_content_type(headers, b"application/merge-patch+json")
     }
 
-    /// Returns the error for a body of another type.
-    fn wrong_type(self) -> ApiError {
+    /// Returns the 415 for a body of another type, with `Accept-Patch` if a patch is accepted.
+    fn unsupported_type_error(self) -> ApiError {
         let patch = if self == Self::Patch {
             "application/merge-patch+json or "
         } else {
@@ -130,42 +132,41 @@ impl Accepted {
         if self != Self::Patch {
             return error;
         }
-        error.with_field(
+        error.with_header(
             HeaderName::from_static("accept-patch"),
             HeaderValue::from_static(PATCH_TYPES),
         )
     }
 }
 
-/// Reads the whole body of a request, which must be of an accepted type and arrive within
-/// `timeout`. Fails with 415 if it has another type, 413 above `MAX_BODY`, 408 if it does not
-/// arrive in time, 400 if it ends early.
-pub async fn read(
+/// Reads a JSON body into memory. Fails with 415 if the type is not accepted, 413 if the body exceeds
+/// `MAX_BODY`, 408 if it does not arrive within `timeout`, and 400 if it ends early.
+pub async fn read_json(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
     accepted: Accepted,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    let is_accepted = accepted.includes(headers);
+    let is_accepted = accepted.accepts_type_of(headers);
     if !is_accepted && accepted != Accepted::JsonOrNothing {
-        return Err(accepted.wrong_type());
+        return Err(accepted.unsupported_type_error());
     }
     let body = collect(body, MAX_BODY, timeout).await?;
     if is_accepted || body.is_empty() {
         Ok(body)
     } else {
-        Err(accepted.wrong_type())
+        Err(accepted.unsupported_type_error())
     }
 }
 
-/// Reads a form of a page, of at most `max` bytes. Fails like [`read`].
+/// Reads a URL-encoded form of at most `max` bytes. Fails like [`read_json`].
 pub async fn read_form(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
     max: usize,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    if !has_type(headers, b"application/x-www-form-urlencoded") {
+    if !has_content_type(headers, b"application/x-www-form-urlencoded") {
         let message = "The body must be a form, as a browser sends it.";
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
@@ -175,12 +176,14 @@ pub async fn read_form(
 /// The pictures that an operation accepts.
 pub struct Pictures {
     pub formats: &'static [Format],
-    /// The largest one, in bytes.
+    /// The largest accepted picture, in bytes.
     pub max: usize,
 }
 
-/// Reads a picture. Its media type can be the type of any accepted format, because generated clients send a fixed one: the
-/// bytes of the picture say which format it has. Fails like [`read`].
+/// Reads a picture. Fails like [`read_json`].
+///
+/// The `Content-Type` may name any accepted format, even if the picture has another one: generated
+/// clients always send the same `Content-Type`, and the format is detected from the bytes anyway.
 pub async fn read_picture(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
@@ -194,36 +197,37 @@ pub async fn read_picture(
         .collect();
     let is_accepted = media_types
         .iter()
-        .any(|media_type| has_type(headers, media_type.as_bytes()));
+        .any(|media_type| has_content_type(headers, media_type.as_bytes()));
     if !is_accepted {
         let message = format!(
             "The body must be a picture, without Content-Encoding, whose Content-Type is {}. Send the \
              bytes of the picture, not a form.",
-            alternatives(&media_types)
+            join_alternatives(&media_types)
         );
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
     collect(body, accepted_pictures.max, timeout).await
 }
 
-/// Returns words as a list of alternatives.
+/// Joins words into a list of alternatives for a message.
 ///
 /// Example: `a, b or c`.
-fn alternatives(words: &[String]) -> String {
+fn join_alternatives(words: &[String]) -> String {
     match words {
         [first_words @ .., last_word] => format!("{} or {last_word}", first_words.join(", ")),
         [] => String::new(),
     }
 }
 
-/// Reads a body of at most `max` bytes within `timeout`.
+/// Reads a body of any type into memory. Fails with 413 above `max` bytes, 408 after `timeout`, and 400
+/// if it ends early.
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
     if body.size_hint().lower() > max as u64 {
-        return Err(too_large(max));
+        return Err(too_large_error(max));
     }
     match tokio::time::timeout(timeout, read_whole(Limited::new(body, max))).await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(max)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large_error(max)),
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
             "The body ended too early, or its framing is invalid.",
@@ -235,13 +239,14 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     }
 }
 
-/// Returns the error for a body of more than `max` bytes.
-fn too_large(max: usize) -> ApiError {
+/// Returns the 413 for a body of more than `max` bytes.
+fn too_large_error(max: usize) -> ApiError {
     let message = format!("The body is larger than {max} bytes.");
     ApiError::new(Problem::BodyTooLarge, message)
 }
 
-/// Reads a body into one piece. Each of many small frames would need much more memory than it has bytes.
+/// Reads a body into one contiguous buffer. Keeping the frames apart would be costly if a client sends
+/// many small ones, because each occupies much more memory than its bytes.
 async fn read_whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
 where
     Limited<B>: Body<Data = Bytes> + Unpin,
@@ -259,11 +264,13 @@ where
     Ok(whole_body.into())
 }
 
-/// Whether there is exactly one `Content-Type`, of this type with any parameters (JSON defines
-/// none), and no `Content-Encoding`.
-fn has_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
-    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(value), None) = (types.next(), types.next()) else {
+/// Whether there is exactly one `Content-Type`, with this media type, and no `Content-Encoding`.
+/// Parameters are ignored; JSON defines none.
+///
+/// Example: `Application/JSON; charset=utf-8` has the type `application/json`.
+fn has_content_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
+    let mut content_types = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(value), None) = (content_types.next(), content_types.next()) else {
         return false;
     };
     let essence = value

@@ -1,4 +1,4 @@
-//! A cache of pages that are ready to send. A page is valid until the next write.
+//! A cache of rendered pages. An entry is valid until the next write to the store.
 
 use std::{borrow::Borrow, collections::HashMap, hash::Hash, mem};
 
@@ -11,38 +11,40 @@ pub const MAX_CACHED: usize = 64 << 10;
 
 type Pages<K, P> = HashMap<K, CachedPage<P>, RandomState>;
 
-/// A page, and the version of the store at which it was read.
+/// A page, and the version of the store from which it was rendered.
 struct CachedPage<P> {
     version: Version,
     page: P,
 }
 
-/// A cache of pages by keys.
+/// A bounded cache that approximates least-recently-used eviction with two generations.
 ///
-/// It has two halves: the pages that were used since the first half was last full, and the pages before. When the first
-/// half is full, it becomes the second one, whose pages are dropped.
+/// New entries go into the recent generation, and a hit in the older one moves the page there. When
+/// the recent generation is full, it replaces the older one, whose pages are dropped. So a hit in the
+/// recent generation needs only a read lock.
 pub struct Cache<K, P> {
-    halves: RwLock<[Pages<K, P>; 2]>,
+    generations: RwLock<[Pages<K, P>; 2]>,
     max_pages: usize,
 }
 
 impl<K: Hash + Eq, P: Clone> Cache<K, P> {
-    /// Returns a cache of at most `max_pages` pages.
+    /// Creates an empty cache of at most `max_pages` pages.
     pub fn with_capacity(max_pages: usize) -> Self {
         Self {
-            halves: RwLock::default(),
+            generations: RwLock::default(),
             max_pages,
         }
     }
 
-    /// Returns the page with this key, if it was read at this version. Returns `None` if the store has no version.
+    /// Returns the cached page for `key`, if it is from exactly this version. Returns `None` if the
+    /// version of the store is unknown.
     pub fn find<Q>(&self, key: &Q, version: Option<Version>) -> Option<P>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
         let (page, is_recent) = {
-            let [recent, older] = &*self.halves.read();
+            let [recent, older] = &*self.generations.read();
             let (cached_page, is_recent) = match recent.get(key) {
                 Some(cached_page) => (cached_page, true),
                 None => (older.get(key)?, false),
@@ -58,10 +60,11 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
         Some(page)
     }
 
-    /// Caches a page that was read after `version`, and that has at most [`MAX_CACHED`] bytes.
+    /// Caches a page. `version` must have been read before the page, so that a concurrent write
+    /// invalidates it. The caller ensures that the page has at most [`MAX_CACHED`] bytes.
     pub fn insert(&self, key: K, version: Option<Version>, page: &P) {
         let Some(version) = version else { return };
-        let [recent, older] = &mut *self.halves.write();
+        let [recent, older] = &mut *self.generations.write();
         if recent.len() >= self.max_pages / 2 {
             *older = mem::take(recent);
         }

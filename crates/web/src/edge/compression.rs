@@ -1,4 +1,4 @@
-//! gzip for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
+//! gzip compression for clients that accept it (RFC 9110, sections 8.4.1.3 and 12.5.3).
 
 use std::{
     io::{self, Write},
@@ -21,27 +21,28 @@ use super::{
     response_memory::{Reader, ResponseMemory},
 };
 
-/// The smallest body that is compressed, in bytes. Compression reduces a page to a fifth, so from
-/// this size on it saves a whole packet (about 1,450 bytes).
+/// The smallest body that is compressed, in bytes. A page shrinks to about a fifth, so from this size
+/// on, compression saves at least one packet (about 1,450 bytes).
 const MIN_LENGTH: u64 = 2 << 10;
 
-/// The largest body that is compressed, in bytes. It takes a tenth of a millisecond, and less than
-/// a millisecond for random text, so it needs no other thread.
+/// The largest body that is compressed, in bytes. This takes a tenth of a millisecond, and less than a
+/// millisecond for random text, which is short enough to run on the async thread.
 const MAX_LENGTH: u64 = 64 << 10;
 
-/// The value of `Content-Encoding`.
+/// The `Content-Encoding` of a compressed body.
 pub const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
-/// Tells caches that the body depends on `Accept-Encoding`.
+/// The `Vary` that tells caches that the body depends on `Accept-Encoding`.
 pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-/// Compresses the response if its size makes this worthwhile and the request accepts gzip.
-/// Otherwise the response stays as it is, without an error. A document with this value
-/// of `Vary` was compressed already. The compressed body counts as memory of `reader`.
+/// Compresses the response if its size makes this worthwhile and the request accepts gzip. Otherwise,
+/// or if compression fails, the response stays as it is. The compressed body counts towards the memory
+/// of `reader`.
 ///
-/// A response refuses compression with a strong `ETag`, which names exactly these bytes (RFC 9110,
-/// section 8.8.1), or with `no-store`, because it can contain a secret, which its compressed length
-/// could reveal.
+/// Some responses are never compressed:
+/// - those that already have `Vary: Accept-Encoding`: their handler has chosen the encoding;
+/// - those with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
+/// - those with `no-store`: they can contain a secret, which the compressed length could reveal.
 pub fn apply(
     memory: &ResponseMemory,
     reader: impl FnOnce() -> Reader,
@@ -59,7 +60,7 @@ pub fn apply(
         return;
     }
 
-    // For each response: higher levels save little and take twice the time.
+    // The fast level, because this runs for each response: higher levels save little and take twice as long.
     let Ok(copy) = gzip(Compression::fast(), body) else {
         return;
     };
@@ -73,21 +74,21 @@ pub fn apply(
         .insert(header::CONTENT_ENCODING, GZIP);
 }
 
-/// Whether the body of a response depends on `Accept-Encoding`.
+/// Whether the response is compressed for clients that accept gzip, so that it varies by `Accept-Encoding`.
 fn depends_on_encoding(response: &Response) -> bool {
     let length = response.body().size_hint().exact().unwrap_or_default();
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
-    let may_be_worthwhile = response.status() == StatusCode::NOT_MODIFIED
+    let has_compressible_size = response.status() == StatusCode::NOT_MODIFIED
         || (MIN_LENGTH..=MAX_LENGTH).contains(&length);
-    if !may_be_worthwhile {
+    if !has_compressible_size {
         return false;
     }
     let mut vary = response.headers().get_all(header::VARY).iter();
-    !vary.any(|value| value == VARY) && !refuses(response.headers())
+    !vary.any(|value| value == VARY) && !forbids_compression(response.headers())
 }
 
-/// Whether a response refuses compression.
-fn refuses(response: &HeaderMap) -> bool {
+/// Whether the header fields of a response rule out compression: a strong `ETag`, or `no-store`.
+fn forbids_compression(response: &HeaderMap) -> bool {
     let tag = response.get(header::ETAG);
     if tag.is_some_and(|tag| !tag.as_bytes().starts_with(b"W/")) {
         return true;
@@ -97,10 +98,10 @@ fn refuses(response: &HeaderMap) -> bool {
         .is_some_and(|control| control.as_bytes().starts_with(b"no-store"))
 }
 
-/// Whether the request prefers gzip to no coding. `*` includes gzip. `false` without
-/// `Accept-Encoding`.
+/// Whether the request accepts gzip and does not prefer an uncompressed response. `*` includes gzip.
+/// Without `Accept-Encoding`, the result is false.
 ///
-/// Example: `gzip;q=0.5, identity;q=0.8` prefers no coding.
+/// Example: `gzip;q=0.5, identity;q=0.8` prefers an uncompressed response.
 pub fn prefers_gzip(request: &HeaderMap) -> bool {
     let mut gzip_weight = None;
     let mut identity_weight = None;
@@ -126,7 +127,7 @@ pub fn prefers_gzip(request: &HeaderMap) -> bool {
     gzip_weight > 0.0 && gzip_weight >= identity_weight.unwrap_or(wildcard_weight)
 }
 
-/// Parses a `q=` from 0 to 1 (RFC 9110, section 12.4.2).
+/// Parses a quality weight such as `q=0.8`, which must be from 0 to 1 (RFC 9110, section 12.4.2).
 pub fn weight(parameter: &str) -> Option<f32> {
     let number = parameter.trim().strip_prefix("q=")?;
     let weight = number.parse().ok()?;
@@ -137,7 +138,7 @@ pub fn weight(parameter: &str) -> Option<f32> {
     }
 }
 
-/// Compresses a body.
+/// Compresses a whole body.
 pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
     encoder.write_all(body)?;
@@ -146,8 +147,9 @@ pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
     Ok(gzip_body)
 }
 
-/// Compresses a file while the client reads it. Keeps a piece and the state of the encoder in memory. A file that breaks
-/// off has no end in this form, either.
+/// Compresses a stream while the client reads it, with only one piece and the state of the encoder in
+/// memory. If `pieces` fails, the gzip stream ends without its trailer, so the client can tell that it
+/// is truncated.
 pub fn gzip_pieces(
     pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
@@ -157,17 +159,17 @@ pub fn gzip_pieces(
             return Ok(None);
         };
         let Some(piece) = pieces.try_next().await? else {
-            let last_piece = encoder.finish().map_err(cause)?;
+            let last_piece = encoder.finish().map_err(encoder_error)?;
             return Ok(Some((last_piece.into(), (pieces, None))));
         };
-        encoder.write_all(&piece).map_err(cause)?;
+        encoder.write_all(&piece).map_err(encoder_error)?;
         let gzip_piece = mem::take(encoder.get_mut());
         Ok(Some((gzip_piece.into(), (pieces, Some(encoder)))))
     })
 }
 
-/// Returns the cause for which a file breaks off.
-fn cause(error: io::Error) -> Cause {
+/// Converts an error of the encoder into the error type of streams.
+fn encoder_error(error: io::Error) -> Cause {
     Arc::new(error)
 }
 

@@ -1,7 +1,7 @@
-//! CORS: which web pages of other origins may use the service.
+//! CORS: lets web pages of other origins call the service.
 //!
-//! Only origins that the operator names are allowed. `Access-Control-Allow-Credentials` is not
-//! needed, because a page sets the key in a header field itself.
+//! Only origins that the operator configures are allowed. `Access-Control-Allow-Credentials` is not
+//! needed, because pages send the API key in a header field themselves, not in a cookie.
 
 use hyper::{
     HeaderMap, Method, StatusCode,
@@ -11,16 +11,16 @@ use hyper::{
 
 use super::{response::Response, settings::Origin};
 
-/// The methods that an operation can have.
+/// The methods that pages may use: all that operations have.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, PUT, DELETE");
 
-/// Header fields that a page may send.
+/// The request header fields that a page may set.
 const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, \
      X-Request-Id, traceparent",
 );
 
-/// Header fields that a page may read, in addition to the fields that browsers let every page read.
+/// The response header fields that a page may read, besides those that browsers always expose.
 const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
     "Accept-Patch, Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, \
      Sunset, WWW-Authenticate, X-Request-Id",
@@ -29,21 +29,23 @@ const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
 /// How long a browser caches the response to a preflight, in seconds.
 const PREFLIGHT_SECONDS: HeaderValue = HeaderValue::from_static("3600");
 
-/// The rights of pages of some origins.
+/// The CORS policy: the origins whose pages may call the service.
 pub(crate) struct Cors {
     origins: Vec<HeaderValue>,
 }
 
 impl Cors {
-    /// Returns the rights of the pages of `origins`.
+    /// Creates the policy that allows `origins`.
     pub(crate) fn new(origins: &[Origin]) -> Self {
         Self {
             origins: origins.iter().map(Origin::header_value).collect(),
         }
     }
 
-    /// Responds to a preflight of an allowed origin: before the request itself, a browser asks whether a page may
-    /// send it. A preflight has no key.
+    /// Responds to a CORS preflight from an allowed origin; returns `None` for any other request.
+    ///
+    /// A browser sends a preflight before the actual request to ask whether the page may send it. A
+    /// preflight carries no key, so it must be handled before authentication.
     pub(crate) fn preflight(&self, request: &Parts) -> Option<Response> {
         let is_preflight = request.method == Method::OPTIONS
             && request
@@ -61,13 +63,13 @@ impl Cors {
         Some(response)
     }
 
-    /// Announces on every response which origin may read it.
-    pub(crate) fn announce(&self, request: &HeaderMap, response: &mut HeaderMap) {
+    /// Adds the header fields that tell a browser whether the page may read the response.
+    pub(crate) fn add_headers(&self, request: &HeaderMap, response: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;
         }
-        // Also if no origin is allowed, because a cache must not serve this response to other
-        // origins.
+        // `Vary` is also needed if this origin is not allowed, so that a cache does not serve the
+        // response to an allowed one.
         response.append(header::VARY, HeaderValue::from_static("Origin"));
         if let Some(origin) = self.allowed_origin(request) {
             response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
@@ -75,7 +77,7 @@ impl Cors {
         }
     }
 
-    /// Returns the origin of the page that sends the request, if it is allowed.
+    /// Returns the `Origin` of the request, if it is allowed.
     fn allowed_origin(&self, request: &HeaderMap) -> Option<&HeaderValue> {
         let page_origin = request.get(header::ORIGIN)?;
         self.origins.iter().find(|origin| *origin == page_origin)

@@ -1,4 +1,4 @@
-//! What no interface behind the edge can forget.
+//! Guarantees that the edge gives for every interface behind it.
 
 use std::{future::pending, net::IpAddr};
 
@@ -8,7 +8,7 @@ use petstore_observe::metrics::Exposition;
 
 use super::*;
 
-/// An interface whose paths are faults.
+/// An interface whose paths misbehave: `/panic` panics, and `/hang` never responds.
 struct Faulty<const IS_FOR_CLIENTS: bool>(Edge);
 
 impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
@@ -66,7 +66,7 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
     }
 }
 
-async fn gives_what_no_interface_can_forget<const IS_FOR_CLIENTS: bool>() {
+async fn check_guarantees<const IS_FOR_CLIENTS: bool>() {
     let interface = Faulty::<IS_FOR_CLIENTS>::new();
     let long = "a".repeat(20_000);
     for (path, fields, status) in [
@@ -94,38 +94,46 @@ async fn gives_what_no_interface_can_forget<const IS_FOR_CLIENTS: bool>() {
 
 #[tokio::test]
 async fn every_interface_has_head_limits_a_time_limit_request_ids_and_survives_a_panic() {
-    gives_what_no_interface_can_forget::<true>().await;
-    gives_what_no_interface_can_forget::<false>().await;
+    check_guarantees::<true>().await;
+    check_guarantees::<false>().await;
 }
 
-async fn allows_and_counts<const IS_FOR_CLIENTS: bool>() -> (bool, bool, bool) {
+/// Returns whether a request from an allowed origin gets CORS header fields, whether its preflight gets
+/// a response, and whether the request is counted.
+async fn cors_preflight_and_counting<const IS_FOR_CLIENTS: bool>() -> (bool, bool, bool) {
     let interface = Faulty::<IS_FOR_CLIENTS>::new();
     let origin = ("origin", "https://shop.example");
-    let allowed = interface.get("/", &[origin]).await;
-    let mut page = Exposition::default();
-    interface.0.metrics.expose(&mut page);
-    let counted = page
+    let response = interface.get("/", &[origin]).await;
+    let mut exposition = Exposition::default();
+    interface.0.metrics.expose(&mut exposition);
+    let is_counted = exposition
         .finish()
         .contains(r#"http_response_status_code="200"} 1"#);
-    let asks = Request::options("/")
+    let preflight = Request::options("/")
         .header(origin.0, origin.1)
         .header(header::HOST, "x");
-    let asks = asks.header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET");
-    let (asks, ()) = asks.body(()).unwrap().into_parts();
+    let preflight = preflight.header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET");
+    let (preflight, ()) = preflight.body(()).unwrap().into_parts();
     (
-        allowed
+        response
             .headers()
             .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN),
         interface
             .0
-            .preflight::<Faulty<IS_FOR_CLIENTS>>(&asks)
+            .preflight::<Faulty<IS_FOR_CLIENTS>>(&preflight)
             .is_some(),
-        counted,
+        is_counted,
     )
 }
 
 #[tokio::test]
 async fn only_an_interface_for_clients_is_counted_and_open_to_pages_of_other_origins() {
-    assert_eq!(allows_and_counts::<true>().await, (true, true, true));
-    assert_eq!(allows_and_counts::<false>().await, (false, false, false));
+    assert_eq!(
+        cors_preflight_and_counting::<true>().await,
+        (true, true, true)
+    );
+    assert_eq!(
+        cors_preflight_and_counting::<false>().await,
+        (false, false, false)
+    );
 }

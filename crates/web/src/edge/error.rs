@@ -1,6 +1,6 @@
-//! Every problem that a request can have, with its status code.
+//! Error responses: maps each problem to its HTTP status, header fields and JSON body.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -20,7 +20,7 @@ use super::{
     response::{self, Response},
 };
 
-/// Returns the HTTP status of the response to a request with this problem.
+/// Returns the HTTP status for a problem.
 pub fn http_status(problem: Problem) -> StatusCode {
     match problem {
         Problem::MissingApiKey | Problem::InvalidApiKey => StatusCode::UNAUTHORIZED,
@@ -60,7 +60,7 @@ pub fn http_status(problem: Problem) -> StatusCode {
     }
 }
 
-/// Adds the header fields that belong to this problem.
+/// Adds the header fields that every response with this problem has.
 fn add_headers(problem: Problem, headers: &mut HeaderMap) {
     let (name, value) = match problem {
         // RFC 6750, section 3: no error code if no key was sent.
@@ -69,7 +69,7 @@ fn add_headers(problem: Problem, headers: &mut HeaderMap) {
             header::WWW_AUTHENTICATE,
             r#"Bearer realm="petstore", error="invalid_token""#,
         ),
-        // The start of the next request is unknown.
+        // The request may be malformed, so the start of the next one is unknown.
         Problem::InvalidRequest => (header::CONNECTION, "close"),
         Problem::Unavailable | Problem::StorageFull | Problem::IdempotencyInProgress => {
             (header::RETRY_AFTER, "1")
@@ -87,13 +87,13 @@ pub struct ApiError {
     /// An additional header field, such as `Allow`.
     field: Option<Box<(HeaderName, HeaderValue)>>,
     cause: Option<Cause>,
-    /// The whole body, if it has more members, or is a page.
+    /// A complete body that replaces the usual one: JSON with more members, or a page.
     pub body: Option<Box<Bytes>>,
 }
 
 impl ApiError {
-    /// Returns the error for a problem. `message` tells people which part of the request is wrong and what is allowed. It reveals no
-    /// internals.
+    /// Creates an error response. `message` says which part of the request is wrong and what is allowed.
+    /// Clients see it, so it must not reveal internals.
     pub fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             problem,
@@ -105,26 +105,28 @@ impl ApiError {
     }
 
     /// Replaces the message.
-    pub fn saying(self, message: &'static str) -> Self {
+    pub fn with_message(self, message: &'static str) -> Self {
         Self {
             message: message.into(),
             ..self
         }
     }
 
-    pub(crate) fn with_field(self, name: HeaderName, value: HeaderValue) -> Self {
+    /// Adds a header field, such as `Allow`. It replaces one that was added before.
+    pub(crate) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self {
             field: Some(Box::new((name, value))),
             ..self
         }
     }
 
-    /// Adds the position of the command that failed, and the JSON of the present state.
+    /// Adds `failedIndex`, the position of the failed command in its batch, and `current`, the current
+    /// state of the resource as JSON. The body counts towards `reservation`, if there is one.
     pub fn with_state(
         self,
         failed_index: Option<usize>,
         current: Option<&[u8]>,
-        room: Option<Reservation>,
+        reservation: Option<Reservation>,
     ) -> Self {
         let mut body = self.render();
         body.pop();
@@ -136,8 +138,8 @@ impl ApiError {
             body.extend_from_slice(current);
         }
         body.push(b'}');
-        let body = match room {
-            Some(room) => room.fill(body),
+        let body = match reservation {
+            Some(reservation) => reservation.fill(body),
             None => body.into(),
         };
         Self {
@@ -146,7 +148,7 @@ impl ApiError {
         }
     }
 
-    /// Adds the position of the command that is wrong.
+    /// Adds `failedIndex`, the position of the invalid command in its batch.
     pub fn with_index(self, index: usize) -> Self {
         self.with_state(Some(index), None, None)
     }
@@ -166,7 +168,7 @@ impl ApiError {
         let message = format!("This path does not support this method. It supports {methods}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
         match HeaderValue::from_str(methods) {
-            Ok(methods) => error.with_field(header::ALLOW, methods),
+            Ok(methods) => error.with_header(header::ALLOW, methods),
             Err(_) => error,
         }
     }
@@ -178,14 +180,15 @@ impl ApiError {
         let message = format!("The API key lacks the scope {scope}.");
         let error = Self::new(Problem::InsufficientScope, message);
         match HeaderValue::try_from(challenge) {
-            Ok(challenge) => error.with_field(header::WWW_AUTHENTICATE, challenge),
+            Ok(challenge) => error.with_header(header::WWW_AUTHENTICATE, challenge),
             Err(_) => error,
         }
     }
 
-    /// Returns the error for a key that exceeds its rate limit until `more_in` seconds have passed.
-    pub fn rate_limited(message: String, more_in: u64) -> Self {
-        Self::new(Problem::RateLimited, message).with_field(header::RETRY_AFTER, more_in.into())
+    /// Returns the 429 for a client that exceeds its rate limit. It may retry after this many seconds.
+    pub fn rate_limited(message: String, retry_after_seconds: u64) -> Self {
+        Self::new(Problem::RateLimited, message)
+            .with_header(header::RETRY_AFTER, retry_after_seconds.into())
     }
 
     pub fn internal(cause: Cause) -> Self {
@@ -197,12 +200,12 @@ impl ApiError {
         }
     }
 
-    /// Returns the error for a request that timed out. The store may still complete its work.
+    /// Returns the 503 for a request that timed out. The store may still complete its work.
     pub(super) fn timed_out() -> Self {
         Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
-    /// Returns the response, and its cause for the log.
+    /// Converts the error into its response, and the cause for the log.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
         let body = self
@@ -217,6 +220,7 @@ impl ApiError {
         (response, self.cause)
     }
 
+    /// Renders the JSON body.
     fn render(&self) -> Vec<u8> {
         let status = http_status(self.problem).as_u16();
         json::render(&ErrorBody {
@@ -230,13 +234,13 @@ impl ApiError {
         self.problem
     }
 
-    /// Returns the text about the problem and its remedy, for people.
+    /// Returns the message for people: what is wrong, and what to do.
     pub fn message(&self) -> &str {
         &self.message
     }
 }
 
-/// The message for a client when the outcome of its request is unknown.
+/// The message for a request that may or may not have taken effect.
 const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
      or may not have been made; to be sure, retry with the same Idempotency-Key.";
 
@@ -250,10 +254,10 @@ impl From<json::Invalid> for ApiError {
 }
 
 impl From<NoMemory> for ApiError {
-    fn from(full: NoMemory) -> Self {
+    fn from(error: NoMemory) -> Self {
         let message = "Too many responses are waiting for clients to read them. Retry in a moment, \
                        or request fewer animals per page.";
-        Self::new(Problem::Unavailable, message).caused_by(Arc::new(full))
+        Self::new(Problem::Unavailable, message).caused_by(Arc::new(error))
     }
 }
 
@@ -290,10 +294,11 @@ impl From<WebhookError> for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let later = "The service is overloaded or temporarily unavailable. Retry in a moment.";
+        let retry_later =
+            "The service is overloaded or temporarily unavailable. Retry in a moment.";
         let (message, cause) = match error {
             StoreError::Full(cause) => {
-                return Self::new(Problem::StorageFull, later).caused_by(cause);
+                return Self::new(Problem::StorageFull, retry_later).caused_by(cause);
             }
             StoreError::NulInText(cause) => {
                 let message = "A text of the request has U+0000, which no text of the store can have. \
@@ -301,8 +306,8 @@ impl From<StoreError> for ApiError {
                 return Self::new(Problem::InvalidRequest, message).caused_by(cause);
             }
             StoreError::Internal(cause) => return Self::internal(cause),
-            StoreError::Overloaded => (later, Some(Arc::new(error) as Cause)),
-            StoreError::Unavailable(cause) => (later, Some(cause)),
+            StoreError::Overloaded => (retry_later, Some(Arc::new(error) as Cause)),
+            StoreError::Unavailable(cause) => (retry_later, Some(cause)),
             StoreError::OutcomeUnknown(cause) => (OUTCOME_UNKNOWN, Some(cause)),
         };
         Self {

@@ -1,4 +1,4 @@
-//! The address of a client behind proxies, by `Forwarded` (RFC 7239) or
+//! Determines the address of a client behind trusted proxies from `Forwarded` (RFC 7239) or
 //! `X-Forwarded-For`.
 
 use std::{
@@ -17,11 +17,12 @@ use super::{response_memory::Reader, settings::Settings};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Tells clients without a valid key or session apart by their addresses.
+/// Identifies strangers, which are clients without a valid key or session, by their address, so that
+/// limits apply to each of them.
 pub struct Strangers {
     proxies: Networks,
     exempts_loopback: bool,
-    /// Whether the log has said that a proxy should be named.
+    /// Whether the warning about an untrusted proxy has been logged.
     has_warned: AtomicBool,
 }
 
@@ -34,32 +35,35 @@ impl Strangers {
         }
     }
 
-    /// Returns the address whose limits count for a request. Returns `None` if it has no limits. All requests
-    /// through a trusted proxy whose fields do not name the client share the address of the proxy, so
-    /// that a client gains nothing by fields that contradict the fields of the proxy.
+    /// Returns the address whose limits apply to a request, or `None` if the address is exempt.
+    ///
+    /// If the fields of a trusted proxy are invalid or contradict each other, the request counts for the
+    /// proxy, which is then not exempt. Otherwise a client could evade its limits by adding such a field.
     pub fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
         let peer = client.address();
         match named_client(peer, request, &self.proxies) {
             Ok(named) => {
                 let address = named.unwrap_or(peer);
-                ClientAddress::with_limit(address, &self.proxies, self.exempts_loopback)
+                ClientAddress::subject_to_limit(address, &self.proxies, self.exempts_loopback)
             }
-            Err(Unreadable) => Some(peer.into()),
+            Err(InvalidForwarding) => Some(peer.into()),
         }
     }
 
-    /// Returns the reader of the response to a request without a valid key or session.
+    /// Returns the memory account to which the response to a stranger's request counts.
     pub fn reader(&self, client: &Client, request: &HeaderMap) -> Reader {
         Reader::Stranger(self.address(client, request))
     }
 
-    /// Writes to the log, once, that a proxy of this network forwards requests and is not trusted.
-    pub(crate) fn warn_of_unnamed_proxy(&self, client: &Client, request: &HeaderMap) {
+    /// Logs a warning, once per process, if a local proxy that is not trusted forwards a request.
+    pub(crate) fn warn_about_untrusted_proxy(&self, client: &Client, request: &HeaderMap) {
         let peer = client.address();
         if self.has_warned.load(Relaxed)
             || !is_local(peer)
-            || self.proxies.contain(peer)
-            || !FIELDS.iter().any(|name| request.contains_key(name))
+            || self.proxies.contains(peer)
+            || !FORWARDING_FIELDS
+                .iter()
+                .any(|name| request.contains_key(name))
             || self.has_warned.swap(true, Relaxed)
         {
             return;
@@ -74,9 +78,9 @@ impl Strangers {
 }
 
 /// The header fields in which proxies name the client.
-const FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
+const FORWARDING_FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
 
-/// Whether only machines of the same network can have the address, as a proxy of the operator has.
+/// Whether the address is loopback, private or link-local, so that it may be a proxy of the operator.
 fn is_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -88,12 +92,12 @@ fn is_local(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the client of a request from `peer`: if that is a trusted proxy, the last untrusted address
-/// in the field. Each proxy appends the address of its own client, so addresses further left can be
-/// forged.
+/// Returns the address of the client: `peer`, or if that is a trusted proxy, the last untrusted address
+/// in its field. Each proxy appends the address of its own client, so a client can forge only the
+/// addresses further left.
 ///
-/// An invalid field is ignored, and so are two contradicting ones: a proxy that writes one of them
-/// may forward the other as the client sent it.
+/// Falls back to `peer` if the field is invalid, or if both fields exist and disagree: a proxy that sets
+/// one of them may pass on the other as the client sent it.
 pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
     named_client(peer, headers, proxies)
         .ok()
@@ -101,17 +105,17 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
         .unwrap_or(peer)
 }
 
-/// The fields of a trusted proxy contradict each other, or cannot be parsed.
-struct Unreadable;
+/// The error if the fields of a trusted proxy contradict each other or cannot be parsed.
+struct InvalidForwarding;
 
-/// Returns the client that a trusted proxy names, if it names one. Fails if a field has no valid address, or if the two
-/// fields name different clients.
+/// Returns the client that a trusted proxy names, or `None` if `peer` is not trusted or sends neither
+/// field. Fails if a field has no valid address, or if the two fields name different clients.
 fn named_client(
     peer: IpAddr,
     headers: &HeaderMap,
     proxies: &Networks,
-) -> Result<Option<IpAddr>, Unreadable> {
-    if !proxies.contain(peer) {
+) -> Result<Option<IpAddr>, InvalidForwarding> {
+    if !proxies.contains(peer) {
         return Ok(None);
     }
     let forwarded = last_untrusted(
@@ -125,19 +129,22 @@ fn named_client(
         (None, None) => return Ok(None),
         (Some(address), None) | (None, Some(address)) => address,
         (Some(address), Some(other_address)) if address == other_address => address,
-        (Some(_), Some(_)) => return Err(Unreadable),
+        (Some(_), Some(_)) => return Err(InvalidForwarding),
     };
     match address {
         Some(address) => Ok(Some(address)),
-        None => Err(Unreadable),
+        None => Err(InvalidForwarding),
     }
 }
 
-/// Returns the last untrusted address in the field `name`: `None` without the field, and `Some(None)` if
-/// that address is invalid. `parse` reads the address of an element.
+/// Returns the last address in the field `name` that is not a trusted proxy; if all are trusted, the
+/// first one. `None` means that the field is missing, and `Some(None)` that this address is invalid.
+/// `parse` parses the address of one list element.
+///
+/// Example: with the trusted proxies `10.0.0.0/8`, `198.51.100.7, 192.0.2.1, 10.0.0.2` yields `192.0.2.1`.
 #[expect(
     clippy::option_option,
-    reason = "no field, and one that cannot be read, are different"
+    reason = "a missing field and an invalid one are different"
 )]
 fn last_untrusted(
     headers: &HeaderMap,
@@ -146,22 +153,22 @@ fn last_untrusted(
     proxies: &Networks,
 ) -> Option<Option<IpAddr>> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
-    let mut last = None;
+    let mut last_address = None;
     for line in lines.into_iter().rev() {
         for element in line.to_str().unwrap_or_default().rsplit(',') {
             let address = parse(element.trim());
-            last = Some(address);
-            if !address.is_some_and(|address| proxies.contain(address)) {
-                return last;
+            last_address = Some(address);
+            if !address.is_some_and(|address| proxies.contains(address)) {
+                return last_address;
             }
         }
     }
-    last
+    last_address
 }
 
-/// Parses the address of the client in an element of `Forwarded`. An element with two addresses is invalid.
+/// Parses the `for` address of an element of `Forwarded`. An element with two of them is invalid.
 ///
-/// Example: `for="[2001:db8::1]:4711";proto=https` has the address `2001:db8::1`.
+/// Example: `for="[2001:db8::1]:4711";proto=https` yields `2001:db8::1`.
 fn parse_forwarded_element(element: &str) -> Option<IpAddr> {
     let mut node = None;
     for pair in element.split(';') {
@@ -180,9 +187,9 @@ fn parse_forwarded_element(element: &str) -> Option<IpAddr> {
     parse_node(unquoted_node.unwrap_or(node))
 }
 
-/// Parses an address, with or without a port.
+/// Parses an address, with or without a port, and drops the port. IPv6 may be in brackets.
 ///
-/// Example: `192.0.2.1:4711` is `192.0.2.1`.
+/// Example: `192.0.2.1:4711` yields `192.0.2.1`.
 fn parse_node(text: &str) -> Option<IpAddr> {
     let address = if let Ok(address) = text.parse() {
         address
@@ -300,7 +307,7 @@ mod tests {
         assert_eq!(client_of("203.0.113.9", &forged), "203.0.113.9");
     }
 
-    /// The address by which the limits tell a request through the proxy apart.
+    /// Returns the address to which the limits of a request through the proxy apply.
     fn limited_address(fields: &[(&'static str, &str)]) -> Option<ClientAddress> {
         let trusted_proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
         let settings = Settings {
@@ -316,7 +323,7 @@ mod tests {
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap().into());
         let field = ("x-forwarded-for", "192.0.2.1");
         assert_eq!(limited_address(&[field]), address("192.0.2.1"));
-        // The proxy says nothing, so it has no limit, as its operator wants.
+        // The proxy names no client, so the request comes from the proxy itself, which is exempt.
         assert_eq!(limited_address(&[]), None);
         for forged in [
             "x",

@@ -1,5 +1,6 @@
-//! Responses to HTTP/1.0, where a body of unknown length ends with its connection: a client takes a part of it for the
-//! whole. nginx sends requests of this version by default.
+//! Buffers streamed files for HTTP/1.0 clients. HTTP/1.0 has no chunked transfer coding, so the end of the
+//! connection marks the end of a body without `Content-Length`, and a client cannot detect that it is
+//! truncated. nginx uses HTTP/1.0 towards upstream servers by default.
 
 use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
@@ -12,29 +13,31 @@ use super::{
     response_memory::{Reader, ResponseMemory},
 };
 
-/// The largest file that is made before it is sent, in bytes.
+/// The largest file that is buffered, in bytes.
 const MAX_FILE_LENGTH: usize = 1 << 20;
 
-/// Whether a client could not see that the end of this response is missing. Events have no end.
-pub(super) fn hides_end(request: &Parts, response: &Response) -> bool {
+/// Whether a client could not detect a truncated response, so that it must be buffered. A stream of
+/// events is exempt, because it has no end anyway.
+pub(super) fn hides_truncation(request: &Parts, response: &Response) -> bool {
     request.version < Version::HTTP_11
         && matches!(response.body(), Body::File(_))
         && !response.headers().contains_key(header::CONTENT_LENGTH)
 }
 
-/// Makes a file before it is sent, so that it has a length. Fails with 505 if it is too long.
-pub(super) async fn with_length(
+/// Buffers a file in memory, so that the response gets a `Content-Length`. Fails with 505 if the file is
+/// larger than [`MAX_FILE_LENGTH`], and with 503 if there is not enough memory or the file breaks off.
+pub(super) async fn buffer_file(
     memory: &ResponseMemory,
     reader: Reader,
     response: Response,
 ) -> Result<Response, ApiError> {
-    let room = memory.reserve_for(reader, MAX_FILE_LENGTH)?;
-    let (head, body) = response.into_parts();
-    let mut whole = Vec::new();
+    let reservation = memory.reserve_for(reader, MAX_FILE_LENGTH)?;
+    let (parts, body) = response.into_parts();
+    let mut content = Vec::new();
     if let Body::File(mut pieces) = body {
         while let Some(piece) = pieces.next().await {
-            whole.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
-            if whole.len() > MAX_FILE_LENGTH {
+            content.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
+            if content.len() > MAX_FILE_LENGTH {
                 return Err(ApiError::new(
                     Problem::OldVersion,
                     "This file is too long for HTTP/1.0, which cannot show that its end is missing. \
@@ -43,5 +46,8 @@ pub(super) async fn with_length(
             }
         }
     }
-    Ok(Response::from_parts(head, room.fill(whole).into()))
+    Ok(Response::from_parts(
+        parts,
+        reservation.fill(content).into(),
+    ))
 }

@@ -1,4 +1,5 @@
-//! The interface behind the edge: what an interface for programs, for people or for operators says about itself.
+//! The trait that each interface behind the edge implements: the one for programs, those for people, and
+//! the one for operators.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,21 +10,20 @@ use petstore_store::Cause;
 
 use super::{ApiError, Edge, Facts, Response, UnreadBody};
 
-/// An interface of the service. [`Edge::handle`] treats the requests of all interfaces in the same way, except for what is
-/// here.
+/// An interface of the service. [`Edge::handle`] processes the requests of all interfaces in the same way;
+/// this trait has everything in which they differ.
 pub trait Interface: Send + Sync + 'static {
-    /// Whether it is for clients: their requests are counted and traced, and the log has the requests that
-    /// the settings select. For an interface for operators, the log has only failures.
+    /// Whether the interface is for clients. Their requests are counted and traced, and logged as
+    /// configured. On an interface for operators, only failures are logged.
     const IS_FOR_CLIENTS: bool;
 
-    /// Whether its clients are programs with API keys: rejected keys are counted, and pages of the
-    /// allowed origins can send requests.
+    /// Whether clients authenticate with API keys. Rejected keys are counted, and CORS applies.
     const HAS_KEYS: bool = Self::IS_FOR_CLIENTS;
 
-    /// The `Cache-Control` of a response that states none.
+    /// The `Cache-Control` of a response that does not set one.
     const CACHE_CONTROL: HeaderValue;
 
-    /// Returns the parts that it shares with the other interfaces.
+    /// Returns the state that the interfaces share.
     fn edge(&self) -> &Edge;
 
     /// Returns the metrics of the connections that carry its requests.
@@ -31,23 +31,28 @@ pub trait Interface: Send + Sync + 'static {
         &self.edge().metrics.connections
     }
 
-    /// The entry of its route table for a request. It is looked up before the head is checked.
+    /// The result of routing a request. Routing comes before all checks, so that the response to a
+    /// rejected request can depend on it, too.
     type RouteMatch: Copy + Send + Sync;
 
-    /// Looks for the route of a request.
+    /// Routes a request.
     fn find(&self, request: &Parts) -> Self::RouteMatch;
 
-    /// Returns how long the operation may wait for a change before it responds.
-    fn may_wait(_: Self::RouteMatch) -> Duration {
+    /// Returns how much longer than usual a request may take, because its operation waits for a change (long
+    /// polling) or receives a large upload. Added to the request timeout, and to the time from which a
+    /// request is logged as slow.
+    fn extra_time(_: Self::RouteMatch) -> Duration {
         Duration::ZERO
     }
 
-    /// Handles a request, with what belongs to it from its beginning to its end.
-    fn around<T: Send>(handling: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+    /// Wraps the whole handling of a request, for example to set task-local values such as its language.
+    fn with_request_scope<T: Send>(
+        handling: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = T> + Send {
         handling
     }
 
-    /// Responds to a request with a valid head, and adds what it learns about it to the facts.
+    /// Processes a request whose head is valid, and records in `facts` what becomes known about it.
     fn process(
         &self,
         client: &Client,
@@ -58,8 +63,8 @@ pub trait Interface: Send + Sync + 'static {
         facts: &mut Facts,
     ) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
-    /// Returns the response to a request that failed, and the cause for the log.
-    fn respond_to(
+    /// Converts an error into a response, and the cause for the log.
+    fn error_response(
         &self,
         error: ApiError,
         _request: &Parts,
@@ -68,6 +73,12 @@ pub trait Interface: Send + Sync + 'static {
         error.into_response()
     }
 
-    /// Adds the header fields that follow from the operation and the facts, also to an error.
-    fn announce(&self, _route_match: Self::RouteMatch, _facts: &Facts, _response: &mut Response) {}
+    /// Adds the header fields that depend on the operation and the facts. Also called for error responses.
+    fn add_headers(
+        &self,
+        _route_match: Self::RouteMatch,
+        _facts: &Facts,
+        _response: &mut Response,
+    ) {
+    }
 }

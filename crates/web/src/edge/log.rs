@@ -1,5 +1,5 @@
-//! The log line of a request: for every request that failed or was slow, for some requests with an
-//! invalid API key, and with `--access-log` for every request.
+//! Request logging: every request that failed or was slow, a limited number of requests with an invalid
+//! API key, and with `--access-log` every request. Lines that strangers can cause are rate-limited.
 
 use std::{
     net::IpAddr,
@@ -21,17 +21,17 @@ use super::{
     trace,
 };
 
-/// Decides which requests have a line, and writes it.
+/// Decides which requests are logged, and writes their log lines.
 pub(super) struct RequestLog {
     access_log: bool,
     slow_request: Duration,
-    invalid_keys: LimitedLines,
-    /// Failed and slow requests of clients without a key or a session, who can cause any number of them.
-    strangers: LimitedLines,
+    invalid_key_limiter: LogLimiter,
+    /// For failed and slow requests of clients without a valid key or session, who could flood the log.
+    stranger_limiter: LogLimiter,
     trusted_proxies: Networks,
 }
 
-/// The content of a line about a request.
+/// The data for the log line of a request.
 pub(super) struct Line<'a> {
     pub(super) is_for_clients: bool,
     pub(super) peer: IpAddr,
@@ -43,57 +43,60 @@ pub(super) struct Line<'a> {
 }
 
 impl RequestLog {
-    /// Returns the log of an edge with these settings.
+    /// Creates a request log with these settings.
     pub(super) fn new(settings: &Settings, now: Instant) -> Self {
         Self {
             access_log: settings.access_log,
             slow_request: settings.slow_request,
-            invalid_keys: LimitedLines::new(now),
-            strangers: LimitedLines::new(now),
+            invalid_key_limiter: LogLimiter::new(now),
+            stranger_limiter: LogLimiter::new(now),
             trusted_proxies: settings.trusted_proxies.clone(),
         }
     }
 
-    /// Writes the line of a request, if it needs one.
+    /// Logs a request, if it is to be logged.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
         let facts = line.facts;
-        // An operator who asks for the state of the service can get it with a 503, which is no failure.
+        // A readiness check may report a 503 as its regular result, without a problem. It is no failure.
         let has_failed = line.response.status().is_server_error() && facts.problem.is_some();
-        let is_slow = line.is_for_clients && line.duration >= self.slow_request + facts.may_wait;
+        let is_slow = line.is_for_clients && line.duration >= self.slow_request + facts.extra_time;
         let is_in_access_log = line.is_for_clients && self.access_log;
         let is_invalid_key = facts.problem == Some(Problem::InvalidApiKey);
         if !(has_failed || is_slow || is_in_access_log || is_invalid_key) {
             return;
         }
 
-        let is_of_stranger =
+        let is_caused_by_stranger =
             line.is_for_clients && facts.principal.is_none() && (has_failed || is_slow);
-        let left_out = if is_invalid_key {
-            self.invalid_keys.line(now())
-        } else if is_of_stranger {
-            self.strangers.line(now())
+        let limiter = if is_invalid_key {
+            Some(&self.invalid_key_limiter)
+        } else if is_caused_by_stranger {
+            Some(&self.stranger_limiter)
         } else {
             None
         };
-        let is_limited = is_invalid_key || is_of_stranger;
-        if is_limited && left_out.is_none() && !is_in_access_log {
+        let suppressed_count = limiter.and_then(|limiter| limiter.try_acquire(now()));
+        let is_suppressed = limiter.is_some() && suppressed_count.is_none();
+        // The access log has every request, even one whose warning or error is suppressed.
+        if is_suppressed && !is_in_access_log {
             return;
         }
 
         let reason = if has_failed {
             Reason::Failure
-        } else if is_invalid_key && left_out.is_some() {
+        } else if is_invalid_key && !is_suppressed {
             Reason::InvalidKey
         } else if is_slow {
             Reason::Slowness
         } else {
             Reason::AccessLog
         };
-        self.write_line(line, reason, left_out);
+        self.write_line(line, reason, suppressed_count);
     }
 
-    /// Writes the line of a request. `left_out` is the number of lines that were left out since the last one.
-    fn write_line(&self, line: &Line<'_>, reason: Reason, left_out: Option<u64>) {
+    /// Writes the log line of a request. `suppressed_count` is the number of lines that the limiter has
+    /// suppressed since the last one.
+    fn write_line(&self, line: &Line<'_>, reason: Reason, suppressed_count: Option<u64>) {
         let headers = &line.request.headers;
         let facts = line.facts;
         let client = forwarded::client(line.peer, headers, &self.trusted_proxies);
@@ -121,6 +124,8 @@ impl RequestLog {
             };
         }
         let cause = line.cause.map(|cause| chain(cause.as_ref()));
+        // The name of the log field.
+        let left_out = suppressed_count;
         match reason {
             Reason::Failure => line!(error, left_out, cause, "request failed"),
             Reason::InvalidKey => line!(warn, left_out, cause, "request with an invalid API key"),
@@ -130,7 +135,7 @@ impl RequestLog {
     }
 }
 
-/// The reason for the line of a request.
+/// Why a request is logged, which determines the level and the message.
 #[derive(Clone, Copy)]
 enum Reason {
     Failure,
@@ -139,36 +144,37 @@ enum Reason {
     AccessLog,
 }
 
-/// Limits lines that clients can cause to a burst of ten, and ten per minute.
-pub struct LimitedLines {
+/// Limits how often clients can cause a kind of log line: a burst of ten, and ten per minute. Counts the
+/// suppressed lines, so that the next line can report their number.
+pub struct LogLimiter {
     limit: Option<RateLimit>,
     started: Instant,
     meter: Meter,
-    left_out: AtomicU64,
+    suppressed_count: AtomicU64,
 }
 
-impl LimitedLines {
-    /// Returns a limit that allows a burst from now on.
+impl LogLimiter {
+    /// Creates a limiter that allows a full burst at first.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             limit: "10/min".parse().ok(),
             started: now,
             meter: Meter::default(),
-            left_out: AtomicU64::default(),
+            suppressed_count: AtomicU64::default(),
         }
     }
 
-    /// Returns how many lines were omitted since the last one, or `None` if this one must be
-    /// omitted too.
-    pub fn line(&self, now: Instant) -> Option<u64> {
+    /// Returns how many lines were suppressed since the last one, or `None` if this line must be suppressed
+    /// too.
+    pub fn try_acquire(&self, now: Instant) -> Option<u64> {
         let time = now.saturating_duration_since(self.started);
-        let is_allowed = self
+        let is_within_limit = self
             .limit
             .is_some_and(|limit| self.meter.take(limit, time).is_within_limit);
-        if is_allowed {
-            return Some(self.left_out.swap(0, Relaxed));
+        if is_within_limit {
+            return Some(self.suppressed_count.swap(0, Relaxed));
         }
-        self.left_out.fetch_add(1, Relaxed);
+        self.suppressed_count.fetch_add(1, Relaxed);
         None
     }
 }

@@ -1,4 +1,4 @@
-//! An account of memory: what clients use together is limited, and so is what one address uses.
+//! Accounting of memory that clients occupy, with a limit in total and one per address.
 
 use std::{
     collections::HashMap,
@@ -12,26 +12,26 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use petstore_domain::client::ClientAddress;
 
-/// The memory that clients use together, up to a limit, and each address up to a share.
+/// A memory budget that clients share: limited in total, and per address.
 ///
-/// Half of the memory can be a reserve, of which each address gets only a little. So addresses that take as much as they
-/// can leave something for all others.
+/// Half of the memory can be a reserve, which an address may use only while it uses little in total. So
+/// addresses that take as much as they can still leave memory for all others.
 pub struct MemoryAccount {
     pub(super) limit: usize,
-    /// The limit of an address.
-    limit_of_address: usize,
-    /// The limit of all clients together without the reserve.
+    /// How many bytes one address may use.
+    limit_per_address: usize,
+    /// How many bytes all clients together may use before only the reserve is left.
     limit_without_reserve: usize,
-    /// An address that uses at most this size may use the reserve.
+    /// An address may use the reserve while it uses at most this many bytes in total.
     max_use_with_reserve: usize,
-    /// The size that all clients use together.
+    /// How many bytes all clients together use.
     pub(super) total_use: AtomicUsize,
-    /// The size that each site uses. The networks of one site count as one address. The map has only sites that use
-    /// something, so its size is limited.
-    use_of_sites: Mutex<HashMap<ClientAddress, usize>>,
+    /// How many bytes each site uses. All networks of one site (IPv6: a /56) count as one address. Contains
+    /// only sites that use memory, so its size is bounded.
+    usage_by_site: Mutex<HashMap<ClientAddress, usize>>,
 }
 
-/// A part of the memory of an account, which is in use until the reservation is dropped.
+/// A guard for memory of an account. Dropping it returns the memory to the account.
 pub struct Reservation {
     size: usize,
     site: Option<ClientAddress>,
@@ -39,44 +39,45 @@ pub struct Reservation {
 }
 
 impl MemoryAccount {
-    /// Returns the limit of all clients together for a large body. It leaves the last quarter to small bodies.
-    pub(super) fn limit_of_large_bodies(&self) -> usize {
+    /// Returns the total limit that applies to a large body. It leaves the last quarter to small bodies.
+    pub(super) fn limit_for_large_bodies(&self) -> usize {
         self.limit / 4 * 3
     }
 
-    /// Returns an account in which a client may use all memory.
+    /// Creates an account without a limit per address and without a reserve.
     pub(super) fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self {
             limit,
-            limit_of_address: limit,
+            limit_per_address: limit,
             limit_without_reserve: limit,
             max_use_with_reserve: 0,
             total_use: AtomicUsize::new(0),
-            use_of_sites: Mutex::default(),
+            usage_by_site: Mutex::default(),
         })
     }
 
-    /// Returns an account in which an address may use `limit_of_address`. Half of the memory is a reserve, which an address
-    /// may use as long as it uses at most `max_use_with_reserve`.
+    /// Creates an account in which each address may use `limit_per_address` bytes. Half of the memory is a
+    /// reserve, which an address may use while it uses at most `max_use_with_reserve` bytes in total.
     pub fn with_reserve(
         limit: usize,
-        limit_of_address: usize,
+        limit_per_address: usize,
         max_use_with_reserve: usize,
     ) -> Arc<Self> {
         Arc::new(Self {
             limit,
-            limit_of_address,
+            limit_per_address,
             limit_without_reserve: limit / 2,
             max_use_with_reserve,
             total_use: AtomicUsize::new(0),
-            use_of_sites: Mutex::default(),
+            usage_by_site: Mutex::default(),
         })
     }
 
-    /// Reserves memory for a client, if there is enough. An address that uses nothing else may exceed its limit.
+    /// Reserves memory for a client, or returns `None` if there is not enough. An address that uses nothing
+    /// else may exceed its own limit, so that it can get a single response of any size.
     ///
-    /// `address` is `None` if many clients share the address. Then the limit of an address does not apply, and the client
-    /// cannot use the reserve.
+    /// `address` is `None` if many clients share it. Then the limit per address does not apply, and the
+    /// client cannot use the reserve.
     pub fn reserve(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
@@ -85,7 +86,7 @@ impl MemoryAccount {
         self.reserve_below(address, size, self.limit)
     }
 
-    /// Reserves memory like [`Self::reserve`], with a lower limit of all clients together.
+    /// Reserves memory like [`Self::reserve`], with a lower total limit.
     pub(super) fn reserve_below(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
@@ -104,12 +105,13 @@ impl MemoryAccount {
         }
     }
 
-    /// Adds a difference, which wraps, to the use of a site. Returns the new use.
+    /// Adds `difference` to the bytes that a site uses, and returns the result. The addition wraps, so a
+    /// wrapped negative difference subtracts.
     ///
-    /// It is not inlined, because clients with a key do not need it.
+    /// Not inlined, because this is only needed for strangers, not for clients with a key.
     #[inline(never)]
-    fn change_use_of_site(&self, site: ClientAddress, difference: usize) -> usize {
-        let mut sites = self.use_of_sites.lock();
+    fn adjust_site_usage(&self, site: ClientAddress, difference: usize) -> usize {
+        let mut sites = self.usage_by_site.lock();
         let site_use = sites.entry(site).or_default();
         *site_use = site_use.wrapping_add(difference);
         let new_use = *site_use;
@@ -121,17 +123,18 @@ impl MemoryAccount {
 }
 
 impl Reservation {
-    /// Puts `body` into the reserved memory. The reservation gets the size of the body, even if the body is larger than the
-    /// reservation and exceeds the limit.
+    /// Converts `body` into bytes that own the reservation. The reservation is resized to the body, even if
+    /// the body is larger than reserved and exceeds the limit.
     pub fn fill(mut self, mut body: Vec<u8>) -> Bytes {
         if body.capacity() > self.size {
             body.shrink_to_fit();
         }
         self.resize(body.capacity());
-        held_by(self, body)
+        attach_reservation(self, body)
     }
 
-    /// Gives the reservation a larger size. Fails if there is not enough memory. The caller must then drop the reservation.
+    /// Grows the reservation to `size` bytes. Fails if there is not enough memory; the caller must then drop
+    /// the reservation, which counts with its new size nevertheless.
     pub fn grow(&mut self, size: usize) -> Result<(), NoMemory> {
         let limit = self.account.limit;
         if self.resize_below(size, limit) {
@@ -141,8 +144,8 @@ impl Reservation {
         }
     }
 
-    /// Gives the reservation another size. `limit` is the limit of all clients together. Returns whether the new size is
-    /// within every limit.
+    /// Resizes the reservation, and returns whether it is within all limits. If not, the caller must drop it.
+    /// `limit` is the total limit.
     fn resize_below(&mut self, size: usize, limit: usize) -> bool {
         let new_use = self.resize(size);
         let account = &self.account;
@@ -153,23 +156,23 @@ impl Reservation {
         } else {
             limit.min(account.limit_without_reserve)
         };
-        let share = account.limit_of_address;
+        let share = account.limit_per_address;
         let is_within_share = new_use.of_site == size || new_use.of_site <= share;
         new_use.total <= total_limit && is_within_share
     }
 
-    /// Gives the reservation another size, even if the size exceeds a limit. Returns the new use of the account.
+    /// Resizes the reservation without regard to limits, and returns the resulting use of the account.
     pub fn resize(&mut self, size: usize) -> MemoryUse {
-        // The difference wraps if the new size is smaller, and so do the sums below.
+        // If the new size is smaller, the difference wraps, and adding it subtracts.
         let difference = size.wrapping_sub(self.size);
-        let former_total = self.account.total_use.fetch_add(difference, Relaxed);
+        let previous_total = self.account.total_use.fetch_add(difference, Relaxed);
         self.size = size;
         let use_of_site = match self.site {
-            Some(address) => self.account.change_use_of_site(address, difference),
+            Some(address) => self.account.adjust_site_usage(address, difference),
             None => size,
         };
         MemoryUse {
-            total: former_total.wrapping_add(difference),
+            total: previous_total.wrapping_add(difference),
             of_site: use_of_site,
         }
     }
@@ -181,36 +184,36 @@ impl Drop for Reservation {
     }
 }
 
-/// The use of an account after a reservation got another size.
+/// How much of an account is in use after a reservation was resized.
 pub struct MemoryUse {
     total: usize,
-    /// The use of the site of the reservation.
+    /// The bytes that the site of the reservation uses; without a site, the size of the reservation.
     of_site: usize,
 }
 
-/// The error if there is not enough memory for a response.
+/// The error if a memory account has not enough free memory.
 #[derive(Debug, thiserror::Error)]
 #[error("the response memory is full")]
 pub struct NoMemory;
 
-/// Returns a body whose reservation ends when the last part of the body is dropped.
-pub(crate) fn held_by(
+/// Returns bytes that own `reservation`, which is dropped with the last clone or slice of them.
+pub(crate) fn attach_reservation(
     reservation: impl Send + 'static,
     body: impl AsRef<[u8]> + Send + 'static,
 ) -> Bytes {
-    Bytes::from_owner(HeldResponse {
+    Bytes::from_owner(ReservedBody {
         body,
         _reservation: reservation,
     })
 }
 
-/// A response body with its reservation, which ends when the last part of the body is dropped.
-struct HeldResponse<B, R> {
+/// The owner of the bytes of a response body: the body itself, and the reservation for its memory.
+struct ReservedBody<B, R> {
     body: B,
     _reservation: R,
 }
 
-impl<B: AsRef<[u8]>, R> AsRef<[u8]> for HeldResponse<B, R> {
+impl<B: AsRef<[u8]>, R> AsRef<[u8]> for ReservedBody<B, R> {
     fn as_ref(&self) -> &[u8] {
         self.body.as_ref()
     }

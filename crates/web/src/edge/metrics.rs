@@ -1,4 +1,4 @@
-//! The metrics of requests.
+//! Request metrics, in the exposition format of Prometheus.
 
 use std::{fmt::Display, sync::Arc, time::Duration};
 
@@ -15,17 +15,18 @@ const KEY_PROBLEMS: [Problem; 4] = [
     Problem::RateLimited,
 ];
 
-/// Status codes range from 100 to 599.
+/// The number of status codes, which range from 100 to 599.
 const STATUS_CODES: usize = 500;
 
-/// Counts requests by operation, or by page of the console.
+/// Counts and times requests by route.
 #[derive(Default)]
 pub(crate) struct Metrics {
     pub connections: Arc<Connections>,
     pub active: Gauge,
-    /// The metrics of each route, by the table and the index of its label.
+    /// The metrics of each route, indexed by the table and the index of its label.
     by_route: [Vec<RouteMetrics>; Table::COUNT],
-    /// Requests that got a response before an operation was found.
+    /// Metrics of requests that were rejected before their route was known, for example because of an
+    /// invalid head, a missing key or an unknown path.
     unrouted: OperationMetrics,
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
 }
@@ -51,7 +52,8 @@ impl Default for OperationMetrics {
 }
 
 impl Metrics {
-    /// Counts the requests for these routes, which are a whole table in its order.
+    /// Registers the routes of a table. They must be complete and in order, because their position is the
+    /// index of their label.
     pub(crate) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
         for label in labels {
             self.by_route[label.table as usize].push(RouteMetrics {
@@ -61,7 +63,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a request that got a response after `duration`.
+    /// Records a request: its route if it has one, its status, and its duration.
     pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, duration: Duration) {
         let route = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
         let metrics = route.map_or(&self.unrouted, |route| &route.metrics);
@@ -71,7 +73,7 @@ impl Metrics {
         metrics.durations.observe(duration);
     }
 
-    /// Counts a rejected request, if it was rejected because of its key.
+    /// Counts a rejected request, if the reason is its API key.
     pub(crate) fn count_rejection(&self, problem: Problem) {
         let index = KEY_PROBLEMS
             .iter()
@@ -81,8 +83,8 @@ impl Metrics {
         }
     }
 
-    /// Returns the metrics of each operation, with its name and its route.
-    fn each(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
+    /// Returns the metrics of each operation, with its name and path; both are `none` for unrouted requests.
+    fn operations(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
         let routes = self
             .by_route
             .iter()
@@ -91,7 +93,7 @@ impl Metrics {
         routes.chain([(&self.unrouted, "none", "none")])
     }
 
-    /// Writes the metrics.
+    /// Writes all metrics.
     pub(crate) fn expose(&self, exposition: &mut Exposition) {
         self.expose_requests(exposition);
         self.expose_durations(exposition);
@@ -108,7 +110,7 @@ impl Metrics {
     fn expose_requests(&self, exposition: &mut Exposition) {
         let name = "http_server_requests_total";
         exposition.begin(Kind::Counter, name, "Requests that got a response.");
-        for (metrics, operation, route) in self.each() {
+        for (metrics, operation, route) in self.operations() {
             for (counter, status) in metrics.by_status.iter().zip(100_u16..) {
                 // Most status codes never occur, so they need no line.
                 if counter.get() > 0 {
@@ -131,7 +133,7 @@ impl Metrics {
             name,
             "Time from the head of a request to its response.",
         );
-        for (metrics, operation, route) in self.each() {
+        for (metrics, operation, route) in self.operations() {
             let labels: [(&str, &dyn Display); 2] =
                 [("operation", &operation), ("http_route", &route)];
             exposition.histogram_samples(name, &labels, &metrics.durations);
@@ -140,7 +142,7 @@ impl Metrics {
 
     /// Writes the metrics of connections.
     fn expose_connections(&self, exposition: &mut Exposition) {
-        // Without `..`, so that no metric of connections is forgotten here.
+        // Destructured without `..`, so that a new metric cannot be forgotten here.
         let Connections {
             open,
             accepted,

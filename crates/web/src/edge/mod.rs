@@ -1,6 +1,7 @@
-//! The work that every request needs, whichever interface and operation it asks for.
+//! The edge: the layer around every interface that does the work that all requests need, such as head
+//! checks, time limits, error responses, header fields, compression, metrics and logs.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 pub mod assets;
 pub mod body;
@@ -52,9 +53,9 @@ use self::{
     body::TrackedBody,
     cors::Cors,
     forwarded::Strangers,
-    log::{LimitedLines, RequestLog},
+    log::{LogLimiter, RequestLog},
     metrics::Metrics,
-    request::{REQUEST_ID, RequestIds, within},
+    request::{REQUEST_ID, RequestIds, with_timeout},
 };
 pub use self::{
     body::UnreadBody,
@@ -63,52 +64,52 @@ pub use self::{
     memory_account::{MemoryAccount, Reservation},
     request::Facts,
     response_memory::{Reader, ResponseMemory},
-    route::{RouteMatch, Table, find, routes, with_positions},
+    route::{RouteMatch, Table, find, routes, with_indexes},
 };
 pub(crate) use self::{
-    memory_account::held_by,
-    response_memory::{BYTES_OF_REQUEST, BYTES_OF_STREAM},
+    memory_account::attach_reservation,
+    response_memory::{HTTP2_REQUEST_BYTES, HTTP2_STREAM_BYTES},
 };
 
-/// The parts that the interfaces of the service share.
+/// The state that the interfaces of the service share, and the entry point for their requests.
 pub struct Edge {
     clock: Arc<dyn Clock>,
     request_ids: RequestIds,
     cors: Cors,
     log: RequestLog,
-    /// The lines about forms that another site seems to have sent.
-    pub lines_of_foreign_forms: LimitedLines,
-    /// The lines about requests for hosts at which the console is not.
-    pub lines_of_foreign_hosts: LimitedLines,
-    /// The lines about sign-ins that failed.
-    pub lines_of_sign_ins: LimitedLines,
-    /// The lines about logout tokens that were rejected.
-    pub lines_of_logouts: LimitedLines,
-    /// The lines about failed sign-ins that the audit trail does not have.
-    pub lines_of_unrecorded: LimitedLines,
+    /// Limits log lines about forms that another site seems to have sent.
+    pub foreign_form_log_limiter: LogLimiter,
+    /// Limits log lines about requests for a host at which the console is not served.
+    pub foreign_host_log_limiter: LogLimiter,
+    /// Limits log lines about failed sign-ins.
+    pub sign_in_log_limiter: LogLimiter,
+    /// Limits log lines about rejected logout tokens.
+    pub logout_log_limiter: LogLimiter,
+    /// Limits log lines about failed sign-ins that could not be recorded in the audit trail.
+    pub unrecorded_sign_in_log_limiter: LogLimiter,
     pub strangers: Strangers,
-    /// The time in which a client must send a body.
+    /// How long a client may take to send a body.
     pub body_timeout: Duration,
     request_timeout: Duration,
     /// The memory for responses that clients have not read yet.
     pub response_memory: ResponseMemory,
     metrics: Metrics,
-    /// Receives a span for each request, if traces are enabled.
+    /// Where the span of each request is recorded, if tracing is enabled.
     spans: Option<Arc<Spans>>,
 }
 
 impl Edge {
-    /// Returns the edge of interfaces that have these settings.
+    /// Creates an edge with these settings, without routes and without tracing.
     pub fn new(clock: Arc<dyn Clock>, random: &mut impl Rng, settings: &Settings) -> Self {
         Self {
             request_ids: RequestIds::new(StdRng::from_rng(random)),
             cors: Cors::new(&settings.cors_origins),
             log: RequestLog::new(settings, clock.instant()),
-            lines_of_foreign_forms: LimitedLines::new(clock.instant()),
-            lines_of_foreign_hosts: LimitedLines::new(clock.instant()),
-            lines_of_sign_ins: LimitedLines::new(clock.instant()),
-            lines_of_logouts: LimitedLines::new(clock.instant()),
-            lines_of_unrecorded: LimitedLines::new(clock.instant()),
+            foreign_form_log_limiter: LogLimiter::new(clock.instant()),
+            foreign_host_log_limiter: LogLimiter::new(clock.instant()),
+            sign_in_log_limiter: LogLimiter::new(clock.instant()),
+            logout_log_limiter: LogLimiter::new(clock.instant()),
+            unrecorded_sign_in_log_limiter: LogLimiter::new(clock.instant()),
             strangers: Strangers::new(settings),
             body_timeout: settings.body_timeout,
             request_timeout: settings.request_timeout,
@@ -119,20 +120,20 @@ impl Edge {
         }
     }
 
-    /// Counts the requests for the routes of this table.
+    /// Registers the routes of a table, so that their requests are counted separately.
     pub fn with_routes(mut self, table: &[Route<impl Sized>]) -> Self {
         self.metrics
             .add_routes(table.iter().map(|route| route.label));
         self
     }
 
-    /// Records a span for each request, if there is something that sends them.
+    /// Sets where the span of each request is recorded, if tracing is enabled.
     pub fn with_spans(mut self, spans: Option<Arc<Spans>>) -> Self {
         self.spans = spans;
         self
     }
 
-    /// Writes the metrics of all requests and their connections.
+    /// Writes the metrics of requests, connections and spans.
     pub fn expose(&self, exposition: &mut Exposition) {
         self.metrics.expose(exposition);
         if let Some(spans) = &self.spans {
@@ -140,29 +141,31 @@ impl Edge {
         }
     }
 
-    /// Handles one request of `client` and always returns a response: checks the head, lets
-    /// `interface` process the request within the time limit, turns a panic into a 500, completes
-    /// the header fields, compresses, counts and logs.
+    /// Handles a request of `client`, and always returns a response.
+    ///
+    /// Checks the head, lets `interface` process the request within the time limit, turns a panic into a
+    /// 500 and a timeout into a 503, completes the header fields, compresses the body, and records the
+    /// request in the metrics, the trace and the log.
     pub fn handle<I: Interface, B: RequestBody>(
         &self,
         interface: &I,
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
-        // Split here, because otherwise the future would hold both the whole and the parts.
+        // Split outside of the future, which would otherwise hold both the request and its parts.
         let (request, body) = request.into_parts();
         let mut body = TrackedBody::new(body);
-        I::around(async move {
+        I::with_request_scope(async move {
             let started_at = self.clock.instant();
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.id_for(&request.headers);
             let route_match = interface.find(&request);
             let mut facts = Facts {
-                may_wait: I::may_wait(route_match),
+                extra_time: I::extra_time(route_match),
                 ..Facts::default()
             };
 
-            let result = if let Err(error) = request::check(&request) {
+            let result = if let Err(error) = request::check_head(&request) {
                 Err(error)
             } else if let Some(response) = self.preflight::<I>(&request) {
                 Ok(response)
@@ -176,12 +179,12 @@ impl Edge {
                     &mut facts,
                 );
                 let processing = pin!(AssertUnwindSafe(processing).catch_unwind());
-                let limit = || self.request_timeout + I::may_wait(route_match);
-                match within(limit, processing).await {
-                    Some(Ok(Ok(response))) if http_1_0::hides_end(&request, &response) => {
+                let limit = || self.request_timeout + I::extra_time(route_match);
+                match with_timeout(limit, processing).await {
+                    Some(Ok(Ok(response))) if http_1_0::hides_truncation(&request, &response) => {
                         let reader = self.strangers.reader(client, &request.headers);
                         let memory = &self.response_memory;
-                        Box::pin(http_1_0::with_length(memory, reader, response)).await
+                        Box::pin(http_1_0::buffer_file(memory, reader, response)).await
                     }
                     Some(Ok(result)) => result,
                     Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
@@ -201,7 +204,7 @@ impl Edge {
         })
     }
 
-    /// Makes the response to a request from the result of its operation, and records the request.
+    /// Turns the result of an operation into the final response, and records the request.
     fn complete<I: Interface>(
         &self,
         interface: &I,
@@ -216,16 +219,16 @@ impl Edge {
                 if I::HAS_KEYS {
                     self.metrics.count_rejection(error.problem());
                 }
-                interface.respond_to(error, exchange.request, &request_id)
+                interface.error_response(error, exchange.request, &request_id)
             }
         };
-        interface.announce(exchange.route_match, &exchange.facts, &mut response);
+        interface.add_headers(exchange.route_match, &exchange.facts, &mut response);
         self.complete_headers::<I>(&exchange, request_id, &mut response);
         self.record::<I>(&exchange, &response, cause.as_ref());
         response
     }
 
-    /// Adds the header fields that every response has, and compresses the response.
+    /// Adds the header fields that every response has, compresses the body, and drops it for `HEAD`.
     fn complete_headers<I: Interface>(
         &self,
         exchange: &Exchange<'_, I::RouteMatch>,
@@ -235,7 +238,7 @@ impl Edge {
         let request = exchange.request;
         let headers = response.headers_mut();
         if !exchange.is_body_read && request.version < Version::HTTP_2 {
-            // The unread part of the body precedes the next request, so the connection must
+            // The unread remainder of the body would precede the next request, so the connection must
             // close (RFC 9112, section 9.6).
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -253,14 +256,15 @@ impl Edge {
         };
         compression::apply(&self.response_memory, reader, &request.headers, response);
         if I::HAS_KEYS {
-            self.cors.announce(&request.headers, response.headers_mut());
+            self.cors
+                .add_headers(&request.headers, response.headers_mut());
         }
         if request.method == Method::HEAD {
-            response::without_body(response);
+            response::strip_body(response);
         }
     }
 
-    /// Counts, traces and logs a request that has its response.
+    /// Records a completed request in the metrics, the trace and the log.
     fn record<I: Interface>(
         &self,
         exchange: &Exchange<'_, I::RouteMatch>,
@@ -290,7 +294,8 @@ impl Edge {
         self.log.write(&line, || self.clock.instant());
     }
 
-    /// Returns a new `X-Request-Id`, for a response that is sent without a parsed request.
+    /// Returns a new `X-Request-Id`, for a response to a connection that is rejected before a request
+    /// is read.
     pub(crate) fn new_request_id(&self) -> String {
         self.request_ids
             .new_id()
@@ -299,7 +304,7 @@ impl Edge {
             .to_owned()
     }
 
-    /// Responds to a preflight, if the request is one of an allowed origin.
+    /// Returns the response to a CORS preflight from an allowed origin, on an interface with API keys.
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS {
             self.cors.preflight(request)
@@ -309,7 +314,7 @@ impl Edge {
     }
 }
 
-/// A request whose operation has ended, and what is known about it.
+/// A request whose operation has completed, and what is known about it.
 struct Exchange<'r, M> {
     client: &'r Client,
     request: &'r Parts,

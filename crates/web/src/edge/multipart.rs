@@ -1,6 +1,6 @@
-//! Forms with files (RFC 7578), read part by part.
+//! Reads `multipart/form-data` bodies (RFC 7578), which are forms with files, part by part.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::time::Duration;
 
@@ -19,68 +19,74 @@ const MAX_HEAD: usize = 8 << 10;
 /// The maximum number of parts of a form.
 const MAX_PARTS: u32 = 100;
 
-/// The factor by which a whole form may take longer than one of its parts.
+/// How many times the timeout of one part a whole form may take.
 const WHOLE_FORM_FACTOR: u32 = 10;
 
-/// A form with files that arrives.
+/// A reader of a form that is still arriving.
 pub struct Multipart<'r> {
     body: UnreadBody<'r>,
     timeout: Duration,
-    /// The end of the time for the whole form.
-    end: Instant,
-    /// The number of parts that may still come.
-    parts: u32,
-    /// The number of bytes that may still come.
-    bytes: usize,
-    /// The bytes that have arrived and were not read yet.
+    /// When the whole form must have arrived.
+    deadline: Instant,
+    /// How many more parts are accepted.
+    remaining_parts: u32,
+    /// How many more bytes are accepted.
+    remaining_bytes: usize,
+    /// Bytes that have arrived but are not consumed yet.
     buffer: Vec<u8>,
-    /// The mark before each part, with the line end before it.
+    /// What precedes each part and follows the last one: CRLF, `--` and the boundary.
     delimiter: Vec<u8>,
 }
 
-/// A field of a form, or a file.
+/// A field or file of a form.
 pub struct Part {
     pub name: String,
-    /// The name of the file.
+    /// The file name, if the part is a file input.
     pub file: Option<String>,
-    /// `None` if it is too long.
+    /// The value or the file content; `None` if it exceeds the limit.
     pub content: Option<Bytes>,
 }
 
 impl<'r> Multipart<'r> {
-    /// Begins to read a form of at most `bytes` whose parts arrive within `timeout` each, and all of them within ten
-    /// times as long. Fails with 415 for another body.
+    /// Creates a reader of a form of at most `max_bytes`. Each part must arrive within `timeout`, and the
+    /// whole form within ten times as long. Fails with 415 if the body is not such a form.
     pub fn new(
         headers: &HeaderMap,
         body: UnreadBody<'r>,
         timeout: Duration,
-        bytes: usize,
+        max_bytes: usize,
     ) -> Result<Self, ApiError> {
         let Some(boundary) = boundary(headers) else {
             let message = "The body must be a form with files, as a browser sends it.";
             return Err(ApiError::new(Problem::UnsupportedMediaType, message));
         };
-        let end = time::sleep(timeout * WHOLE_FORM_FACTOR).deadline();
+        let deadline = time::sleep(timeout * WHOLE_FORM_FACTOR).deadline();
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         Ok(Self {
             body,
             timeout,
-            end,
-            parts: MAX_PARTS,
-            bytes,
-            // The first delimiter then follows a line end, like each other one.
+            deadline,
+            remaining_parts: MAX_PARTS,
+            remaining_bytes: max_bytes,
+            // Nothing precedes the first delimiter, so this supplies the CRLF with which it begins.
             buffer: b"\r\n".to_vec(),
             delimiter,
         })
     }
 
-    /// Reads the next part, of at most `max` bytes. A longer one is skipped, and has no content. Fails with 400
-    /// or 408 if the form is not complete, and with 413 if it is too large or has too many parts.
+    /// Reads the next part, or returns `None` after the last one. A part of more than `max` bytes is skipped,
+    /// and returned without its content.
+    ///
+    /// Fails with 400 if the form is malformed or ends early, 408 if it does not arrive in time, and 413 if
+    /// it is too large or has too many parts.
     pub async fn next(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
-        self.parts = self.parts.checked_sub(1).ok_or_else(too_large)?;
-        let end = self.end;
+        self.remaining_parts = self
+            .remaining_parts
+            .checked_sub(1)
+            .ok_or_else(too_large_error)?;
+        let deadline = self.deadline;
         let timeout = self.timeout;
-        match time::timeout_at(end, time::timeout(timeout, self.read(max))).await {
+        match time::timeout_at(deadline, time::timeout(timeout, self.read_part(max))).await {
             Ok(Ok(part)) => part,
             _ => Err(ApiError::new(
                 Problem::BodyTimeout,
@@ -89,10 +95,10 @@ impl<'r> Multipart<'r> {
         }
     }
 
-    /// Reads the next part, without a limit of time.
-    async fn read(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
+    /// Reads the next part, without a time limit.
+    async fn read_part(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
         let delimiter = self.delimiter.clone();
-        // What precedes the delimiter is the end of the part before.
+        // Skip to the delimiter. Before the first part, a preamble may precede it.
         self.read_until(&delimiter, MAX_HEAD).await?;
         while self.buffer.len() < 2 {
             self.read_frame().await?;
@@ -102,14 +108,14 @@ impl<'r> Multipart<'r> {
         }
 
         let Some(head) = self.read_until(b"\r\n\r\n", MAX_HEAD).await? else {
-            return Err(invalid());
+            return Err(invalid_form_error());
         };
         let head = String::from_utf8_lossy(&head).into_owned();
         let content = self.read_until(&delimiter, max).await?;
-        // Back into the buffer, because the delimiter is also the beginning of the next part.
+        // Put the delimiter back, because the next call expects it before its part.
         self.buffer.splice(0..0, delimiter);
 
-        let disposition = field(&head, "content-disposition").unwrap_or_default();
+        let disposition = part_header(&head, "content-disposition").unwrap_or_default();
         Ok(Some(Part {
             name: parameter(disposition, "name").unwrap_or_default(),
             file: parameter(disposition, "filename"),
@@ -117,9 +123,10 @@ impl<'r> Multipart<'r> {
         }))
     }
 
-    /// Reads the bytes before `end`, and skips `end` itself. Returns `None` if there were more than `max` bytes.
+    /// Consumes all bytes up to and including `end`, and returns those before it, or `None` if they are more
+    /// than `max`. Excess bytes are dropped as they arrive, so the buffer stays small.
     async fn read_until(&mut self, end: &[u8], max: usize) -> Result<Option<Vec<u8>>, ApiError> {
-        // The buffer has no `end` that begins before this position.
+        // `end` does not begin anywhere before this position of the buffer.
         let mut search_start = 0;
         let mut is_too_long = false;
         loop {
@@ -133,7 +140,7 @@ impl<'r> Multipart<'r> {
                 return Ok(Some(bytes));
             }
 
-            // The first bytes of the end may have arrived.
+            // The first bytes of `end` may have arrived already.
             search_start = self.buffer.len().saturating_sub(end.len());
             if search_start > max {
                 self.buffer.drain(..search_start);
@@ -144,26 +151,35 @@ impl<'r> Multipart<'r> {
         }
     }
 
-    /// Reads what arrives next.
+    /// Appends the next frame of the body to the buffer.
     async fn read_frame(&mut self) -> Result<(), ApiError> {
-        let frame = self.body.frame().await.ok_or_else(invalid)?;
-        let frame = frame.map_err(|_| invalid())?;
+        let frame = self.body.frame().await.ok_or_else(invalid_form_error)?;
+        let frame = frame.map_err(|_| invalid_form_error())?;
         if let Ok(data) = frame.into_data() {
-            self.bytes = self.bytes.checked_sub(data.len()).ok_or_else(too_large)?;
+            self.remaining_bytes = self
+                .remaining_bytes
+                .checked_sub(data.len())
+                .ok_or_else(too_large_error)?;
             self.buffer.extend_from_slice(&data);
         }
         Ok(())
     }
 }
 
-/// Returns the text between the parts of a form, if the body is one (RFC 2046, section 5.1.1).
+/// Returns the boundary between the parts from `Content-Type`, if this is `multipart/form-data` with a
+/// valid boundary (RFC 2046, section 5.1.1).
 ///
 /// Example: `multipart/form-data; boundary=abc` has the boundary `abc`.
-fn boundary(headers: &HeaderMap) -> Option<&str> {
+fn boundary(headers: &HeaderMap) -> Option<String> {
     let content_type = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    let parameters = content_type.strip_prefix("multipart/form-data")?;
-    let (_, boundary) = parameters.split_once("boundary=")?;
-    let boundary = boundary.split(';').next()?.trim().trim_matches('"');
+    let (media_type, _) = content_type.split_once(';')?;
+    if !media_type
+        .trim()
+        .eq_ignore_ascii_case("multipart/form-data")
+    {
+        return None;
+    }
+    let boundary = parameter(content_type, "boundary")?;
     if (1..=70).contains(&boundary.len()) {
         Some(boundary)
     } else {
@@ -171,34 +187,119 @@ fn boundary(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-fn too_large() -> ApiError {
+fn too_large_error() -> ApiError {
     ApiError::new(
         Problem::BodyTooLarge,
         "The form is too large, or has too many parts. Send less.",
     )
 }
 
-fn invalid() -> ApiError {
+fn invalid_form_error() -> ApiError {
     ApiError::new(
         Problem::InvalidBody,
         "The form ended too early, or is not complete.",
     )
 }
 
-/// Returns the value of a field in the head of a part.
-fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+/// Returns the value of a header field of a part.
+fn part_header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     let mut fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
     let (_, value) = fields.find(|(field_name, _)| field_name.eq_ignore_ascii_case(name))?;
     Some(value.trim())
 }
 
-/// Returns the value of a parameter in quotes. Browsers escape a quote in it as `%22`.
+/// Returns the value of a parameter of a header field (RFC 9110, section 5.6.6), without its quotes.
 ///
 /// Example: in `form-data; name="photo"`, the parameter `name` has the value `photo`.
 fn parameter(value: &str, name: &str) -> Option<String> {
-    let mut parameters = value
-        .split(';')
-        .filter_map(|part| part.trim().split_once('='));
-    let (_, value) = parameters.find(|(parameter_name, _)| *parameter_name == name)?;
-    Some(value.trim_matches('"').replace("%22", "\""))
+    let (_, mut remaining) = value.split_once(';')?;
+    loop {
+        let (parameter_name, value_and_end) = remaining.split_once('=')?;
+        let (parameter_value, end) = split_parameter_value(value_and_end.trim_start());
+        if parameter_name.trim().eq_ignore_ascii_case(name) {
+            return Some(parameter_value);
+        }
+        (_, remaining) = end.split_once(';')?;
+    }
+}
+
+/// Splits a text into the value of a parameter, with which it begins, and what follows the value.
+///
+/// In a quoted value, browsers write a quote as `%22`, and other clients as `\"`. Other backslashes stand
+/// for themselves, because browsers do not escape them.
+///
+/// Example: `"a;b.jpg"; x=y` is split into `a;b.jpg` and `; x=y`.
+fn split_parameter_value(text: &str) -> (String, &str) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find(';').unwrap_or(text.len());
+        return (text[..end].trim_end().to_owned(), &text[end..]);
+    };
+    let mut closing_quotes = quoted
+        .match_indices('"')
+        .map(|(index, _)| index)
+        .filter(|&index| !quoted[..index].ends_with('\\'));
+    let end = closing_quotes.next().unwrap_or(quoted.len());
+    let value = quoted[..end].replace("%22", "\"").replace("\\\"", "\"");
+    (value, &quoted[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boundary_in(content_type: &'static str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        let content_type = header::HeaderValue::from_static(content_type);
+        headers.insert(header::CONTENT_TYPE, content_type);
+        boundary(&headers)
+    }
+
+    #[test]
+    fn a_boundary_is_read_in_any_case_and_with_other_parameters() {
+        for content_type in [
+            "multipart/form-data; boundary=a-b",
+            "multipart/form-data;boundary=\"a-b\"",
+            "Multipart/Form-Data; charset=utf-8; Boundary=a-b",
+            "multipart/form-data ; boundary=a-b ; charset=utf-8",
+            "multipart/form-data; note=\"; boundary=x\"; boundary=a-b",
+        ] {
+            assert_eq!(
+                boundary_in(content_type).as_deref(),
+                Some("a-b"),
+                "{content_type}"
+            );
+        }
+        for content_type in [
+            "multipart/form-data",
+            "multipart/form-data; boundary=",
+            "multipart/form-data-x; boundary=a",
+            "text/plain; boundary=a",
+        ] {
+            assert_eq!(boundary_in(content_type), None, "{content_type}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_may_have_semicolons_quotes_and_backslashes() {
+        for (sent, expected) in [
+            ("\"a;b.jpg\"", "a;b.jpg"),
+            ("\"a%22b.jpg\"", "a\"b.jpg"),
+            ("\"a\\\"b;c.jpg\"", "a\"b;c.jpg"),
+            ("\"C:\\d\\a.jpg\"", "C:\\d\\a.jpg"),
+            ("a.jpg", "a.jpg"),
+            ("\"\"", ""),
+        ] {
+            let disposition = format!("form-data; name=\"photo\"; filename={sent}");
+            assert_eq!(
+                parameter(&disposition, "filename").as_deref(),
+                Some(expected),
+                "{sent}"
+            );
+            assert_eq!(
+                parameter(&disposition, "name").as_deref(),
+                Some("photo"),
+                "{sent}"
+            );
+        }
+    }
 }

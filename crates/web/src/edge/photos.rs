@@ -1,4 +1,4 @@
-//! Sends the files of photos and of the logo, which are the same on every listener.
+//! Serves the files of photos and of the logo, in the same way on every listener.
 
 use std::sync::Arc;
 
@@ -17,34 +17,37 @@ use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader, Piece};
 use petstore_store::{Cause, PhotoAudience, StoreReader};
 
 use super::{
-    ApiError, Body, Reader, Reservation, Response, ResponseMemory, etag, held_by, response,
+    ApiError, Body, Reader, Reservation, Response, ResponseMemory, attach_reservation, etag,
+    response,
 };
 
-/// The caching of a file: nobody can guess its name, and its content never changes.
-const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// The `Cache-Control` of a file. It may be public, because nobody can guess the name, and immutable,
+/// because its content never changes.
+const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// The caching of a file that stands for another one until the other one is made.
-const FOR_NOW: HeaderValue = HeaderValue::from_static("public, max-age=300");
+/// The `Cache-Control` of a file that is served in place of another size until that size is generated.
+const CACHE_BRIEFLY: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// Returns who may see the photo with a file of this name. Everybody may see a photo of which no animal is known: nobody
-/// can guess its name. Fails if the name is of no file.
+/// Returns who may see the photo to which this file belongs. Everybody may see a photo that the store
+/// does not know, because nobody can guess its name. Fails with 404 if `name` is not the name of a
+/// photo file.
 pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
     let audience = store.photo_audience(file.id).await?;
     Ok(audience.unwrap_or(PhotoAudience::Everybody))
 }
 
-/// Fails for a photo that strangers may not see as for a file that does not exist.
-pub async fn refuse_private(store: &StoreReader, name: &str) -> Result<(), ApiError> {
+/// Fails with 404 if the public may not see the photo, as if it did not exist.
+pub async fn reject_private(store: &StoreReader, name: &str) -> Result<(), ApiError> {
     match audience(store, name).await? {
         PhotoAudience::Everybody => Ok(()),
         PhotoAudience::Staff => Err(ApiError::no_such_path()),
     }
 }
 
-/// Keeps a response out of the caches that several people share.
+/// Makes a response private, so that shared caches do not store it.
 ///
-/// `public, max-age=300` becomes `private, max-age=300`.
+/// Example: `public, max-age=300` becomes `private, max-age=300`.
 pub fn make_private(response: &mut Response) {
     let headers = response.headers_mut();
     let directives = headers
@@ -57,7 +60,8 @@ pub fn make_private(response: &mut Response) {
     }
 }
 
-/// Responds to `GET /photos/{name}`. A large file is read while the client reads the response.
+/// Responds to `GET /photos/{name}`. A large file is streamed, so that a slow client holds only two pieces of
+/// it in memory. If the requested size is not generated yet, the large one is sent in its place.
 pub async fn respond(
     photos: &PhotoReader,
     memory: &ResponseMemory,
@@ -69,17 +73,17 @@ pub async fn respond(
     if photos.has_storage() && etag::has_current(request, &etag_of(file)?) {
         return Ok(etag::respond(
             request,
-            photo_response(FOREVER),
+            photo_response(CACHE_FOREVER),
             etag_of(file)?,
         ));
     }
 
-    let mut room = memory.reserve_for(reader, PIECE_LENGTH)?;
-    let mut cache_control = FOREVER;
+    let mut reservation = memory.reserve_for(reader, PIECE_LENGTH)?;
+    let mut cache_control = CACHE_FOREVER;
     let mut first_read = photos.read(file, 0).await?;
     if first_read.is_none() && file.size.is_made_later() {
         file.size = PhotoSize::Large;
-        cache_control = FOR_NOW;
+        cache_control = CACHE_BRIEFLY;
         first_read = photos.read(file, 0).await?;
     }
     let Piece {
@@ -89,12 +93,12 @@ pub async fn respond(
 
     let mut response = photo_response(cache_control);
     if first_piece.len() as u64 == length {
-        *response.body_mut() = Body::from(room.fill(first_piece));
+        *response.body_mut() = Body::from(reservation.fill(first_piece));
         return Ok(etag::respond(request, response, etag_of(file)?));
     }
-    // The connection may buffer a second piece.
-    room.grow(2 * PIECE_LENGTH)?;
-    *response.body_mut() = large_body(photos, file, first_piece, length, room);
+    // While one piece is read, the connection may still buffer the previous one.
+    reservation.grow(2 * PIECE_LENGTH)?;
+    *response.body_mut() = streamed_body(photos, file, first_piece, length, reservation);
     let mut response = etag::respond(request, response, etag_of(file)?);
     if response.status() == StatusCode::OK {
         response
@@ -104,7 +108,7 @@ pub async fn respond(
     Ok(response)
 }
 
-/// Returns a response without a body, with the header fields of a photo.
+/// Returns a response with the header fields of a photo, still without a body.
 fn photo_response(cache_control: HeaderValue) -> Response {
     let mut response = Response::default();
     let headers = response.headers_mut();
@@ -117,33 +121,33 @@ fn photo_response(cache_control: HeaderValue) -> Response {
     response
 }
 
-/// A large file of a photo, which is read while the client reads it.
-struct LargeFile {
+/// A photo file that is streamed in pieces.
+struct StreamedFile {
     photos: PhotoReader,
     file: PhotoFile,
     length: u64,
-    /// The number of bytes that were read.
+    /// How many bytes have been read.
     position: u64,
-    room: Arc<Reservation>,
+    reservation: Arc<Reservation>,
 }
 
-/// Returns the body with a large file, after its first piece was read.
-fn large_body(
+/// Returns a body that streams a file whose first piece has already been read.
+fn streamed_body(
     photos: &PhotoReader,
     file: PhotoFile,
     first_piece: Vec<u8>,
     length: u64,
-    room: Reservation,
+    reservation: Reservation,
 ) -> Body {
-    let room = Arc::new(room);
-    let file = LargeFile {
+    let reservation = Arc::new(reservation);
+    let file = StreamedFile {
         photos: photos.clone(),
         file,
         length,
         position: first_piece.len() as u64,
-        room: Arc::clone(&room),
+        reservation: Arc::clone(&reservation),
     };
-    let first_piece = held_by(room, first_piece);
+    let first_piece = attach_reservation(reservation, first_piece);
     let later_pieces = stream::try_unfold(file, async |mut file| {
         let piece = file.next_piece().await?;
         Ok(piece.map(|piece| (piece, file)))
@@ -153,26 +157,30 @@ fn large_body(
     ))
 }
 
-impl LargeFile {
-    /// Reads the next piece. Returns `None` at the end of the file. Fails if the file has changed.
+impl StreamedFile {
+    /// Reads the next piece, or returns `None` at the end of the file. Fails if the file was deleted or its
+    /// length has changed.
     async fn next_piece(&mut self) -> Result<Option<Bytes>, Cause> {
         if self.position >= self.length {
             return Ok(None);
         }
-        let read = self.photos.read(self.file, self.position).await;
-        let Some(piece) = read.map_err(|error| Arc::new(error) as Cause)? else {
-            return Err(Arc::new(Gone));
+        let result = self.photos.read(self.file, self.position).await;
+        let Some(piece) = result.map_err(|error| Arc::new(error) as Cause)? else {
+            return Err(Arc::new(FileChanged));
         };
         if piece.file_length != self.length || piece.bytes.is_empty() {
-            return Err(Arc::new(Gone));
+            return Err(Arc::new(FileChanged));
         }
         let piece = piece.bytes;
         self.position += piece.len() as u64;
-        Ok(Some(held_by(Arc::clone(&self.room), piece)))
+        Ok(Some(attach_reservation(
+            Arc::clone(&self.reservation),
+            piece,
+        )))
     }
 }
 
-/// Responds to `GET /assets/logo-….png`. Another content has another name.
+/// Responds to `GET /assets/logo-….png`. The name depends on the content, so it can be cached forever.
 pub async fn respond_with_logo(
     logos: &LogoFiles,
     memory: &ResponseMemory,
@@ -183,7 +191,7 @@ pub async fn respond_with_logo(
     let mut response = response::with_body(png);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/png"));
-    headers.insert(header::CACHE_CONTROL, FOREVER);
+    headers.insert(header::CACHE_CONTROL, CACHE_FOREVER);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -191,16 +199,16 @@ pub async fn respond_with_logo(
     Ok(memory.hold_for(reader, response)?)
 }
 
-/// Returns the ETag of a file.
+/// Returns the strong ETag of a file. Its name determines its content, so the file need not be read.
 fn etag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {
     let etag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
     etag.map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// The reason for which a file breaks off.
+/// Why the stream of a file breaks off.
 #[derive(Debug, thiserror::Error)]
 #[error("the file of a photo changed or was deleted while it was sent")]
-struct Gone;
+struct FileChanged;
 
 impl From<PhotoError> for ApiError {
     fn from(error: PhotoError) -> Self {
@@ -227,7 +235,7 @@ impl From<PhotoError> for ApiError {
     }
 }
 
-/// Whether the cause is that the disk is full.
+/// Whether the error means that there is no space left: a full disk, a quota, or a file size limit.
 fn is_full(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)

@@ -1,5 +1,5 @@
-//! A request: the rules of HTTP for its head that hyper does not enforce, its host, its id, its time limit, and
-//! what becomes known about it.
+//! Requests: checks of the head that hyper does not make, the host, request ids, the time limit, and the
+//! facts that become known about a request.
 
 use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
 
@@ -23,15 +23,18 @@ const MAX_HEAD: usize = 16 << 10;
 /// The largest accepted number of header fields.
 const MAX_FIELDS: usize = 64;
 
-/// Rejects a head that is larger than any client needs, or that a proxy could understand
-/// differently. Fails with 431 above the limits, and with 400 if an HTTP/1.1 request does not have exactly
-/// one `Host` (RFC 9112, section 3.2), or has a transfer coding other than `chunked` (section 6.1).
-pub fn check(request: &Parts) -> Result<(), ApiError> {
+/// Rejects a head that is larger than any client needs, or that a proxy could interpret differently, which
+/// would allow request smuggling.
+///
+/// Fails with 431 above the limits. Fails with 400 if an HTTP/1.1 request does not have exactly one `Host`
+/// (RFC 9112, section 3.2) or has a transfer coding other than `chunked` (section 6.1), if the host is
+/// invalid, or if an HTTP/2 request has a `Host` that differs from `:authority`.
+pub fn check_head(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
     let authority = uri.authority().map(Authority::as_str);
-    // HTTP/2 states the host twice. In HTTP/1.1, an absolute target overrides `Host` (RFC 9112,
-    // section 3.2.2).
+    // An HTTP/2 request can have both `:authority` and `Host`, which must then agree. In HTTP/1.1, an
+    // absolute target overrides `Host` (RFC 9112, section 3.2.2).
     let expected_host = if request.version >= Version::HTTP_2 {
         authority
     } else {
@@ -46,8 +49,8 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
         length += name.as_str().len() + value.len() + ": \r\n".len();
         if name == header::HOST {
             hosts += 1;
-            is_valid &= is_host(value);
-            is_valid &= expected_host.is_none_or(|host| is_same(uri, host, value));
+            is_valid &= is_valid_host(value);
+            is_valid &= expected_host.is_none_or(|host| is_same_host(uri, host, value));
         } else if name == header::TRANSFER_ENCODING {
             codings += 1;
             is_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
@@ -58,7 +61,7 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
     }
 
     let has_host = hosts == 1 || request.version != Version::HTTP_11;
-    // A user before the host is only used to deceive (RFC 9110, section 4.2.4).
+    // User information before the host only serves to deceive (RFC 9110, section 4.2.4).
     is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
     if is_valid && has_host && hosts <= 1 && codings <= 1 {
         return Ok(());
@@ -70,7 +73,7 @@ pub fn check(request: &Parts) -> Result<(), ApiError> {
     ))
 }
 
-/// Returns the length of the request line as HTTP/1.1 writes it (RFC 9112, section 3), in bytes.
+/// Returns the length of the request line in bytes, as HTTP/1.1 would write it (RFC 9112, section 3).
 fn request_line_length(request: &Parts) -> usize {
     let authority = request.uri.authority();
     let target = request.uri.path_and_query();
@@ -80,7 +83,7 @@ fn request_line_length(request: &Parts) -> usize {
         + target.map_or(0, |target| target.as_str().len())
 }
 
-/// Returns the error for a head above the limits.
+/// Returns the 431 for a head above the limits.
 fn head_too_large() -> ApiError {
     let message = format!(
         "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
@@ -88,8 +91,9 @@ fn head_too_large() -> ApiError {
     ApiError::new(Problem::HeadTooLarge, message)
 }
 
-/// Whether both name the same host and port (RFC 9113, section 8.3.1).
-fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
+/// Whether `authority` and `host` name the same host and port (RFC 9113, section 8.3.1). The default port
+/// of the scheme may be present in either or absent.
+fn is_same_host(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
     let usual_port: &[u8] = if uri.scheme() == Some(&Scheme::HTTPS) {
         b":443"
     } else {
@@ -102,40 +106,40 @@ fn is_same(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
     bare_authority.eq_ignore_ascii_case(bare_host)
 }
 
-/// Whether the value is empty or consists of characters of a host and port (RFC 9110, section 7.2).
-/// It is never used in a URL, so no more is checked.
-fn is_host(value: &HeaderValue) -> bool {
+/// Whether the value is empty or has only characters that are allowed in a host and port (RFC 9110,
+/// section 7.2). More is not checked, because the value is never used in a URL.
+fn is_valid_host(value: &HeaderValue) -> bool {
     value
         .as_bytes()
         .iter()
-        .all(|&byte| byte.is_ascii_alphanumeric() || is_mark_of_host(byte))
+        .all(|&byte| byte.is_ascii_alphanumeric() || is_host_punctuation(byte))
 }
 
-/// Whether a host and port can have this character, which is no letter or digit.
-fn is_mark_of_host(byte: u8) -> bool {
+/// Whether the character is punctuation that is allowed in a host and port.
+fn is_host_punctuation(byte: u8) -> bool {
     matches!(
         byte,
         b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b','
     ) || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
 }
 
-/// The id of a request, in requests, responses and the log.
+/// The header field with the id of a request, in requests and responses.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest accepted id of a client, in characters.
+/// The maximum length of a request id that a client may choose, in characters.
 const MAX_ID: usize = 128;
 
-/// Generates ids of 32 random hexadecimal digits. A counter would reveal to each client how many
-/// requests others send.
+/// A generator of request ids of 32 random hexadecimal digits. They are not sequential, because a counter
+/// would reveal to each client how many requests others send.
 pub(crate) struct RequestIds(Mutex<StdRng>);
 
 impl RequestIds {
-    /// Returns a generator that takes its digits from `random`.
+    /// Creates a generator that draws from `random`.
     pub(crate) fn new(random: StdRng) -> Self {
         Self(Mutex::new(random))
     }
 
-    /// Returns the id that the client sent if it is valid, or else a new one.
+    /// Returns the id that the client sent, if it is valid, or else a new one.
     pub(crate) fn id_for(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(REQUEST_ID) {
             Some(id) if is_valid_id(id.as_bytes()) => id.clone(),
@@ -155,7 +159,7 @@ impl RequestIds {
     }
 }
 
-/// Whether the id is short, and harmless in every log and shell.
+/// Whether a client's id is short, and free of characters that are special in logs or shells.
 fn is_valid_id(id: &[u8]) -> bool {
     let is_harmless = id
         .iter()
@@ -163,7 +167,7 @@ fn is_valid_id(id: &[u8]) -> bool {
     (1..=MAX_ID).contains(&id.len()) && is_harmless
 }
 
-/// Returns the host and port: of the target, which is the authority in HTTP/2, or otherwise of `Host`.
+/// Returns the host and port of a request: from its target (in HTTP/2, `:authority`), or else from `Host`.
 pub fn host(request: &Parts) -> Option<&str> {
     match request.uri.authority() {
         Some(authority) => Some(authority.as_str()),
@@ -171,9 +175,9 @@ pub fn host(request: &Parts) -> Option<&str> {
     }
 }
 
-/// Returns the name or the address of a host, without the port and the brackets.
+/// Strips the port from a host, and the brackets from an IPv6 address.
 ///
-/// Example: `[::1]:8081` is `::1`.
+/// Example: `[::1]:8081` becomes `::1`.
 pub fn without_port(host: &str) -> &str {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -184,22 +188,25 @@ pub fn without_port(host: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The facts about a request for the log, the metrics, the trace and the header fields.
+/// What becomes known about a request while it is processed, for the log, the metrics, the trace and the
+/// header fields. Available even if the request fails.
 #[derive(Default)]
 pub struct Facts {
-    /// How long the operation may wait before it responds.
-    pub(super) may_wait: Duration,
-    /// The sender of the request, as far as the service knows it.
+    /// How much longer than usual the request may take; see [`super::Interface::extra_time`].
+    pub(super) extra_time: Duration,
+    /// The authenticated sender of the request, if there is one.
     pub principal: Option<Actor>,
-    /// The rate limit of the key, if it has one.
+    /// The state of the key's rate limit, if the key has one.
     pub rate: Option<MeterReading>,
-    /// The operation, if the client may know it.
+    /// The labels of the operation. `None` until the request has been authenticated and its path is known.
     pub route: Option<Label>,
     pub(super) problem: Option<Problem>,
 }
 
-/// Returns the output of `work`, or `None` after `limit`. Most requests complete at once, without a timer.
-pub(super) async fn within<F: Future>(
+/// Returns the output of `work`, or `None` if it does not complete within `limit`.
+///
+/// Polls `work` once before it creates a timer, because most requests complete immediately.
+pub(super) async fn with_timeout<F: Future>(
     limit: impl Fn() -> Duration,
     mut work: Pin<&mut F>,
 ) -> Option<F::Output> {

@@ -1,4 +1,4 @@
-//! Kinds of responses, and the body of a response.
+//! Constructors for common responses, and the type of response bodies.
 
 use std::{
     mem,
@@ -15,22 +15,22 @@ use hyper::{
 };
 use petstore_store::Cause;
 
-/// A response of the service to a request.
+/// An HTTP response of the service.
 pub type Response = hyper::Response<Body>;
 
 /// The body of a response.
 pub enum Body {
-    /// The whole body, so a client that reads slowly holds only memory.
+    /// A complete body in memory. A client that reads it slowly occupies nothing but this memory.
     Whole(Bytes),
-    /// A body that is made while the client reads it, piece by piece.
+    /// A body without end, such as server-sent events, which is generated while the client reads it.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
-    /// A body that is made piece by piece, and that has an end. After an error, the connection breaks off, so that no
-    /// client takes a part for the whole.
+    /// A body with an end, which is generated while the client reads it. On an error, the connection is
+    /// aborted, so that the client does not mistake a truncated body for a complete one.
     File(Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>),
 }
 
 impl Body {
-    /// Returns the body, unless it is made in pieces.
+    /// Returns the body, if it is completely in memory.
     pub fn whole(&self) -> Option<&Bytes> {
         match self {
             Self::Whole(body) => Some(body),
@@ -40,7 +40,7 @@ impl Body {
 }
 
 impl Default for Body {
-    /// Returns a body without bytes.
+    /// Returns an empty body.
     fn default() -> Self {
         Self::Whole(Bytes::new())
     }
@@ -83,7 +83,7 @@ impl body::Body for Body {
     }
 }
 
-/// Redirects to `location`.
+/// Returns a redirect to `location`, with the given 3xx status.
 pub fn redirect(status: StatusCode, location: HeaderValue) -> Response {
     let mut response = Response::default();
     *response.status_mut() = status;
@@ -91,12 +91,12 @@ pub fn redirect(status: StatusCode, location: HeaderValue) -> Response {
     response
 }
 
-/// Returns a response with events, until something ends them.
+/// Returns a response with a stream of server-sent events.
 pub fn events(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    // With this field, nginx forwards the response while it arrives.
+    // Tells nginx to forward events immediately instead of buffering the response.
     headers.insert(
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),
@@ -104,18 +104,18 @@ pub fn events(body: Body) -> Response {
     response
 }
 
-/// The media type of events.
+/// The media type of server-sent events.
 pub const EVENT_STREAM: &str = "text/event-stream";
 
-/// Returns a response with space for the header fields that responses have, because growing the map later costs
-/// more.
+/// Returns a response with this body. Allocates space for the usual number of header fields at once, which is
+/// cheaper than growing the map.
 pub fn with_body(body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::Whole(body.into()));
     *response.headers_mut() = HeaderMap::with_capacity(12);
     response
 }
 
-/// Returns a response whose body is JSON.
+/// Returns a JSON response.
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = with_body(body);
     *response.status_mut() = status;
@@ -126,9 +126,9 @@ pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     response
 }
 
-/// Turns the response to a `GET` into one to a `HEAD`: keeps its `Content-Length` and drops the
-/// body. A 304 and a stream get no `Content-Length`.
-pub(super) fn without_body(response: &mut Response) {
+/// Turns the response to a `GET` into the response to a `HEAD`: drops the body, and sets the
+/// `Content-Length` that it had. A 304 and a streamed body get no `Content-Length`.
+pub(super) fn strip_body(response: &mut Response) {
     if response.status() == StatusCode::NOT_MODIFIED {
         return;
     }

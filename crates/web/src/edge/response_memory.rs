@@ -1,5 +1,7 @@
-//! Memory for responses that clients have not read yet, limited over all connections together.
-//! Strangers have a part of it for themselves, and each address a share of this part.
+//! Limits the memory for responses that clients have not read yet, over all connections together.
+//!
+//! Strangers, which are clients without a valid key or session, have a separate part of it, of which each
+//! address gets a share. So strangers cannot exhaust the memory of authenticated clients.
 
 use std::sync::Arc;
 
@@ -8,92 +10,92 @@ use petstore_domain::client::ClientAddress;
 use petstore_photos::PIECE_LENGTH;
 
 use super::{
-    memory_account::{MemoryAccount, NoMemory, Reservation, held_by},
+    memory_account::{MemoryAccount, NoMemory, Reservation, attach_reservation},
     response::Response,
 };
 
-/// The length of the largest small response, in bytes. The last quarter of the memory is for small responses, so clients
-/// that read large responses slowly leave room for other clients.
+/// The maximum length of a small response, in bytes. The last quarter of the memory is for small responses
+/// only, so clients that read large responses slowly leave room for others.
 const MAX_SMALL_RESPONSE: usize = 64 << 10;
 
-/// The bytes that an HTTP/2 request needs until it has its response: for its head, its stream, and the values of the code
+/// The bytes that an HTTP/2 request occupies until it has its response: its head, its stream, and the future
 /// that handles it.
-pub(crate) const BYTES_OF_REQUEST: usize = 16 << 10;
+pub(crate) const HTTP2_REQUEST_BYTES: usize = 16 << 10;
 
-/// The bytes that an HTTP/2 response needs in addition to its body until its client accepts it: its
-/// stream, its head, and the task that sends it.
-pub(crate) const BYTES_OF_STREAM: usize = 4 << 10;
+/// The bytes that an HTTP/2 response occupies in addition to its body until it is sent: its head, its
+/// stream, and the task that sends it.
+pub(crate) const HTTP2_STREAM_BYTES: usize = 4 << 10;
 
-/// Strangers have this fraction of the memory: a quarter.
-const DIVISOR_OF_STRANGERS: usize = 4;
+/// Strangers together get the memory divided by this: a quarter.
+const STRANGERS_DIVISOR: usize = 4;
 
-/// An address has this fraction of the memory of strangers: an eighth.
-const DIVISOR_OF_ADDRESS: usize = 8;
+/// Each address gets the memory of strangers divided by this: an eighth.
+const ADDRESS_DIVISOR: usize = 8;
 
-/// The bytes that an address has in the reserve of strangers: for a photo, which is sent in pieces, and for its
-/// request. A small response needs less.
-const MAX_FROM_RESERVE: usize = 2 * PIECE_LENGTH + (32 << 10);
+/// How many bytes an address may use to have access to the reserve of strangers: enough for a photo, which is
+/// sent in pieces, and for its request. A small response needs less.
+const MAX_USE_WITH_RESERVE: usize = 2 * PIECE_LENGTH + (32 << 10);
 
-/// The memory that responses use, up to a limit. A clone counts the same memory.
+/// The limited memory for responses. Clones share the same accounts.
 #[derive(Clone)]
 pub struct ResponseMemory {
     known: Arc<MemoryAccount>,
     strangers: Arc<MemoryAccount>,
 }
 
-/// The client that a response is for.
+/// Who a response is for, which determines the account for its memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Reader {
-    /// It has a valid key or a session.
+    /// A client with a valid key or session.
     Known,
-    /// Its address, unless many clients share it.
+    /// A stranger, with its address unless many clients share it.
     Stranger(Option<ClientAddress>),
 }
 
 impl ResponseMemory {
-    /// Returns a memory for at most `limit` bytes of responses.
+    /// Creates a memory for at most `limit` bytes of responses.
     pub fn new(limit: usize) -> Self {
-        let limit_of_strangers = limit / DIVISOR_OF_STRANGERS;
-        let limit_of_address = limit_of_strangers / DIVISOR_OF_ADDRESS;
+        let strangers_limit = limit / STRANGERS_DIVISOR;
+        let address_limit = strangers_limit / ADDRESS_DIVISOR;
         Self {
-            known: MemoryAccount::new(limit - limit_of_strangers),
+            known: MemoryAccount::new(limit - strangers_limit),
             strangers: MemoryAccount::with_reserve(
-                limit_of_strangers,
-                limit_of_address,
-                MAX_FROM_RESERVE.min(limit_of_address),
+                strangers_limit,
+                address_limit,
+                MAX_USE_WITH_RESERVE.min(address_limit),
             ),
         }
     }
 
-    /// Reserves memory for a response body. The reservation ends when the last part of the body is dropped.
-    /// Fails if there is not enough memory.
+    /// Reserves memory for the response body to an authenticated client. It is released when the last clone
+    /// or slice of the result is dropped. Fails if there is not enough memory.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = if body.len() <= MAX_SMALL_RESPONSE {
             self.known.limit
         } else {
-            self.known.limit_of_large_bodies()
+            self.known.limit_for_large_bodies()
         };
-        // The buffer of a body can be larger than the body.
+        // The capacity counts, because it can exceed the length.
         let size = body.capacity();
         let reservation = self.known.reserve_below(None, size, limit);
-        Ok(held_by(reservation.ok_or(NoMemory)?, body))
+        Ok(attach_reservation(reservation.ok_or(NoMemory)?, body))
     }
 
-    /// Reserves memory for the body of a response, if the body is in memory. The reservation ends when the
-    /// last part of the body is dropped. Fails if there is not enough memory.
+    /// Reserves memory for the body of a response, unless it is empty or streamed. It is released when the
+    /// last clone or slice of the body is dropped. Fails if there is not enough memory.
     pub fn hold_for(&self, reader: Reader, mut response: Response) -> Result<Response, NoMemory> {
         if let Some(body) = response.body().whole()
             && !body.is_empty()
         {
-            let room = self.reserve_for(reader, body.len())?;
-            *response.body_mut() = held_by(room, body.clone()).into();
+            let reservation = self.reserve_for(reader, body.len())?;
+            *response.body_mut() = attach_reservation(reservation, body.clone()).into();
         }
         Ok(response)
     }
 
-    /// Reserves memory for a request body that is still to be read and for its response, because
-    /// the request cannot be rejected any more when the response is rendered. Fails if
-    /// there is not enough memory.
+    /// Reserves memory in advance, for a request body that is still to be read and for the response. A
+    /// write must do so, because it can no longer be rejected when its response is rendered. Fails if there
+    /// is not enough memory.
     pub fn reserve(&self, size: usize) -> Result<Reservation, NoMemory> {
         self.reserve_for(Reader::Known, size)
     }
@@ -104,15 +106,16 @@ impl ResponseMemory {
         account.reserve(address, size).ok_or(NoMemory)
     }
 
-    /// Reserves memory for a picture that is still to be read. Pictures together get half of the memory.
+    /// Reserves memory for an uploaded picture that is still to be read. Fails if more than half of the
+    /// memory would then be in use, so that uploads leave room for responses.
     pub fn reserve_for_picture(&self, size: usize) -> Result<Reservation, NoMemory> {
         self.known
             .reserve_below(None, size, self.known.limit / 2)
             .ok_or(NoMemory)
     }
 
-    /// Reserves memory for a copy of a response that the service can do without, such as a compressed one. Returns `None` while half of
-    /// the memory is in use.
+    /// Reserves memory for an optional copy of a response, such as a compressed one. Returns `None` if more
+    /// than half of the memory would then be in use.
     pub(crate) fn hold_copy(&self, reader: Reader, copy: Vec<u8>) -> Option<Bytes> {
         let (account, address) = self.account(reader);
         account
@@ -120,7 +123,7 @@ impl ResponseMemory {
             .map(|reservation| reservation.fill(copy))
     }
 
-    /// Returns the account for responses to a client, and the address that has a share of it.
+    /// Returns the account for responses to a client, and the address whose share of it counts.
     fn account(&self, reader: Reader) -> (&Arc<MemoryAccount>, Option<ClientAddress>) {
         match reader {
             Reader::Known => (&self.known, None),
@@ -140,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// A memory with so many KiB for clients with a key.
+    /// Creates a memory with `known` KiB for clients with a key.
     fn new_memory(known: usize) -> ResponseMemory {
         ResponseMemory::new((known << 10) / 3 * 4 + 3)
     }
@@ -228,12 +231,12 @@ mod tests {
             // What is left is taken in small parts.
             for number in 0_u8..200 {
                 let attacker = stranger(IpAddr::from([198, 51, 100, number]));
-                while let Ok(reservation) = memory.reserve_for(attacker, BYTES_OF_STREAM) {
+                while let Ok(reservation) = memory.reserve_for(attacker, HTTP2_STREAM_BYTES) {
                     reservations.push(reservation);
                 }
             }
             let newcomer = stranger(IpAddr::from([192, 0, 2, 1]));
-            let request = memory.reserve_for(newcomer, BYTES_OF_REQUEST);
+            let request = memory.reserve_for(newcomer, HTTP2_REQUEST_BYTES);
             prop_assert!(request.is_ok());
             prop_assert!(memory.reserve_for(newcomer, MAX_SMALL_RESPONSE).is_ok());
             // A photo begins with one piece.

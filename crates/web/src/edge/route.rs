@@ -1,7 +1,7 @@
-//! The route tables of the interfaces: the comparison of a line with a path, and the labels of a line in metrics, logs
-//! and spans.
+//! Route tables: declares the routes of an interface, matches requests against them, and labels routes in
+//! metrics, logs and spans.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use hyper::Method;
 
@@ -11,18 +11,21 @@ use super::error::ApiError;
 #[derive(Debug, Clone, Copy)]
 pub struct Label {
     pub(super) table: Table,
-    /// The position in its table.
+    /// The position of the route in its table.
     pub(super) index: usize,
-    /// The name of the operation, as in its document if it has one.
+    /// The name of the operation: its `operationId`, if an OpenAPI document describes it.
     pub id: &'static str,
-    /// The path, with two parameters at most: `{name}` stands for one segment that is not empty,
-    /// `{*name}` for any rest.
+    /// The path pattern, with at most two parameters: `{name}` matches one non-empty segment, and `{*name}`
+    /// the whole remaining path.
+    ///
+    /// Example: `/pets/{id}/photos`.
     pub path: &'static str,
 }
 
+/// The route tables whose requests are counted.
 #[derive(Debug, Clone, Copy)]
 pub enum Table {
-    /// The operations of the interface.
+    /// The operations of the interface for programs.
     Operations,
     /// The pages of the console.
     Console,
@@ -34,33 +37,33 @@ impl Table {
     pub const COUNT: usize = 3;
 }
 
-/// A line of a table.
+/// A row of a route table.
 pub struct Route<T: 'static> {
-    /// The labels of the line in metrics, logs and spans.
+    /// The labels of the route in metrics, logs and spans.
     pub label: Label,
     /// The method. `GET` includes `HEAD`.
     pub method: Method,
     pattern: Pattern,
-    /// The function that does the work, and what it needs.
+    /// The handler of the route, and its options.
     pub target: T,
 }
 
-/// Declares a table of lines with a name, a method, a path and a target. Where two paths match a request,
-/// the first one counts. A macro, because the length of a table and the names of its lines must be known when it is
-/// compiled.
+/// Declares a route table, whose rows have a name, a method, a path and a target. If several paths match a
+/// request, the first one wins. This is a macro, because the length of the table and the names of its rows
+/// must be known at compile time.
 ///
-/// Example: `static PAGES: Page = Window "window."; robots GET "/robots.txt" Page::robots;` declares a table `PAGES` with
-/// one line, whose name is `window.robots`.
+/// Example: `static PAGES: Page = Window "window."; robots GET "/robots.txt" Page::robots;` declares a table
+/// `PAGES` with one row, whose name is `window.robots`.
 #[macro_export]
 macro_rules! routes {
     (
-        $(#[$about:meta])*
+        $(#[$attribute:meta])*
         $visibility:vis static $name:ident: $target:ty = $table:ident $prefix:literal;
         $($id:ident $method:ident $path:literal $line_target:expr;)*
     ) => {
-        $(#[$about])*
+        $(#[$attribute])*
         $visibility static $name: [$crate::edge::Route<$target>; <[&str]>::len(&[$($path),*])] =
-            $crate::edge::with_positions([$($crate::edge::Route::new(
+            $crate::edge::with_indexes([$($crate::edge::Route::new(
                 $crate::edge::Table::$table,
                 concat!($prefix, stringify!($id)),
                 hyper::Method::$method,
@@ -72,7 +75,7 @@ macro_rules! routes {
 pub use routes;
 
 impl<T> Route<T> {
-    /// Returns a line of a table, which does not know its position yet.
+    /// Creates a row of a table. [`with_indexes`] sets its index later.
     pub const fn new(
         table: Table,
         id: &'static str,
@@ -95,8 +98,8 @@ impl<T> Route<T> {
     }
 }
 
-/// Gives each line of a table its position.
-pub const fn with_positions<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
+/// Sets the index of each row of a table.
+pub const fn with_indexes<T, const N: usize>(mut table: [Route<T>; N]) -> [Route<T>; N] {
     let mut index = 0;
     while index < N {
         table[index].label.index = index;
@@ -105,18 +108,18 @@ pub const fn with_positions<T, const N: usize>(mut table: [Route<T>; N]) -> [Rou
     table
 }
 
-/// The result of a search for a method and path in a table.
+/// The result of matching a method and path against a table.
 #[derive(Clone, Copy)]
 pub enum RouteMatch<T: 'static> {
-    /// The route, and the length of the parameters in the path.
+    /// The matching route, and the length of the part of the path that contains the parameters.
     Route(&'static Route<T>, usize),
-    /// The first route at this path. None has this method.
+    /// The path matches, but none of its routes has this method. Contains the first of them.
     OtherMethods(&'static Route<T>),
-    /// No route at this path.
+    /// No route matches the path.
     Nothing,
 }
 
-/// Looks for the route with this method and path.
+/// Finds the route for a method and path. A `HEAD` request matches the `GET` route.
 pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> RouteMatch<T> {
     let method = if method == Method::HEAD {
         &Method::GET
@@ -125,11 +128,12 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
     };
     let mut first: Option<&'static Route<T>> = None;
     for route in table {
-        // A later path that fits does not count, such as the path of a photo whose id would be "order".
+        // The first matching path wins. A later one may match by accident: `/photos/{id}` also matches
+        // `/photos/order`.
         if first.is_some_and(|first| first.label.path != route.label.path) {
             continue;
         }
-        let Some(parameters) = route.pattern.parameters_in(path) else {
+        let Some(parameters) = route.pattern.match_path(path) else {
             continue;
         };
         if route.method == method {
@@ -141,15 +145,16 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
 }
 
 impl<T> RouteMatch<T> {
-    /// Returns the route, and the two parameters in the path of the request, not decoded. A parameter that the route
-    /// does not have is empty. Fails with 404 for an unknown path, 405 for an unsupported method.
+    /// Returns the route, and the values of its two path parameters, still percent-encoded. Parameters that
+    /// the route does not have are empty. Fails with 404 for an unknown path, and with 405 for an
+    /// unsupported method.
     pub fn route<'p>(
         self,
         table: &[Route<T>],
         path: &'p str,
     ) -> Result<(&'static Route<T>, [&'p str; 2]), ApiError> {
         match self {
-            Self::Route(route, length) => Ok((route, route.pattern.parameters_at(path, length))),
+            Self::Route(route, length) => Ok((route, route.pattern.parameter_values(path, length))),
             Self::OtherMethods(first) => {
                 let path = first.label.path;
                 let routes = table.iter().filter(|route| route.label.path == path);
@@ -160,7 +165,7 @@ impl<T> RouteMatch<T> {
     }
 }
 
-/// Returns the methods of `routes` without repetitions, as in `Allow`.
+/// Returns the distinct methods of `routes`, in the format of `Allow`.
 ///
 /// Example: `GET, HEAD, POST`.
 fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
@@ -179,7 +184,7 @@ fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> St
     names.join(", ")
 }
 
-/// A path of the table, ready to be compared.
+/// A parsed path pattern of a table.
 struct Pattern {
     /// The text before the first parameter.
     before: &'static str,
@@ -188,7 +193,7 @@ struct Pattern {
     after: &'static str,
 }
 
-/// The parameters of a path.
+/// The parameters of a path pattern.
 enum Parameter {
     Absent,
     /// One segment.
@@ -200,9 +205,9 @@ enum Parameter {
 }
 
 impl Pattern {
-    /// Parses a path of a table.
+    /// Parses a path pattern.
     ///
-    /// Example: `/pets/{id}/photos` has the text `/pets/`, one segment, and the text `/photos`.
+    /// Example: `/pets/{id}/photos` becomes the text `/pets/`, one segment, and the text `/photos`.
     const fn new(path: &'static str) -> Self {
         let (before, parameters) = path.split_at(length_before(b'{', path));
         let (parameter, length) = match parameters.as_bytes() {
@@ -229,8 +234,9 @@ impl Pattern {
         }
     }
 
-    /// Returns the parameters in a path that fits. `length` is the result of [`Self::parameters_in`].
-    fn parameters_at<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
+    /// Returns the values of the parameters in a path that matches. `length` is the length of the result of
+    /// [`Self::match_path`].
+    fn parameter_values<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
         let begin = self.before.len();
         let text = path.get(begin..begin + length).unwrap_or_default();
         let (first, second) = match self.parameter {
@@ -240,9 +246,11 @@ impl Pattern {
         [first, second]
     }
 
-    /// Returns the text in `path` from the beginning of the first parameter to the end of the last one, which is empty
-    /// without parameters. Returns `None` if the path does not fit.
-    fn parameters_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+    /// Matches a path. Returns the part from the beginning of the first parameter to the end of the last one
+    /// (empty without parameters), or `None` if the path does not match.
+    ///
+    /// Example: `/a/{id}/b/{other}` and `/a/7/b/8` yield `7/b/8`.
+    fn match_path<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.parameter {
             Parameter::Absent if path == self.before => Some(""),
             Parameter::Absent => None,
@@ -264,12 +272,12 @@ impl Pattern {
     }
 }
 
-/// Whether a text can be one segment of a path.
+/// Whether the text is exactly one path segment.
 fn is_segment(text: &str) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/')
 }
 
-/// Returns the number of bytes before the first `end`, or in the whole text without one.
+/// Returns the number of bytes before the first `end`, or the length of the text if it has none.
 const fn length_before(end: u8, text: &str) -> usize {
     let mut length = 0;
     while length < text.len() && text.as_bytes()[length] != end {
@@ -284,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_parameter_is_one_segment_with_text_around_it_or_the_rest() {
-        let parameter = |pattern, path| Pattern::new(pattern).parameters_in(path);
+        let parameter = |pattern, path| Pattern::new(pattern).match_path(path);
         assert_eq!(parameter("/a/{id}/x", "/a/7/x"), Some("7"));
         for path in [
             "/a/7", "/a/7/", "/a//x", "/a/x", "/b/7/x", "/a/7/x/", "/a/7/y/x", "/a/",
@@ -308,9 +316,9 @@ mod tests {
             assert_eq!(parameter("/a/{id}/b/{other}", path), None, "{path}");
         }
         let pattern = Pattern::new("/a/{id}/b/{other}");
-        assert_eq!(pattern.parameters_at("/a/7/b/8", 5), ["7", "8"]);
+        assert_eq!(pattern.parameter_values("/a/7/b/8", 5), ["7", "8"]);
         assert_eq!(
-            Pattern::new("/a/{id}/x").parameters_at("/a/7/x", 1),
+            Pattern::new("/a/{id}/x").parameter_values("/a/7/x", 1),
             ["7", ""]
         );
     }

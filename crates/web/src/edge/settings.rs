@@ -1,7 +1,6 @@
-//! The settings of the edge, and the addresses that an operator gives it: of itself, and of pages that
-//! may use it.
+//! The settings of the edge, and the types of its URLs: the base URL, and the origins that CORS allows.
 
-#![expect(missing_docs, reason = "a comment says what a name does not")]
+#![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use std::{str::FromStr, time::Duration};
 
@@ -9,29 +8,29 @@ use hyper::header::HeaderValue;
 use petstore_domain::Networks;
 use url::Url;
 
-/// The choices of an operator for every request.
+/// The settings with which the edge handles all requests.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The origins whose pages may use the service from a browser.
     pub cors_origins: Vec<Origin>,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
-    /// Whether local programs, which share one address, are exempt from the limits for an address.
+    /// Whether local programs, which share the loopback address, are exempt from the limits per address.
     pub exempts_loopback: bool,
-    /// Whether every request is logged, or only requests that fail or are slow.
+    /// Whether every request is logged, instead of only those that fail or are slow.
     pub access_log: bool,
-    /// A request that takes at least this long is slow.
+    /// How long a request takes at least to be logged as slow.
     pub slow_request: Duration,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
     /// How long a request may take, from its head to its response.
     pub request_timeout: Duration,
-    /// How many bytes of memory all responses together may use until clients have read them.
+    /// How many bytes of memory all responses together may occupy until clients have read them.
     pub response_memory: usize,
 }
 
 impl Default for Settings {
-    /// Returns the settings of `petstore serve` without options.
+    /// Returns the settings that `petstore serve` has without options.
     fn default() -> Self {
         Self {
             cors_origins: Vec::new(),
@@ -56,7 +55,9 @@ impl BaseUrl {
         self.0.as_str()
     }
 
-    /// Returns the path: `/v1`, or a longer one behind a proxy that removes the first part.
+    /// Returns the path: `/v1`, or a longer one behind a proxy that strips a prefix.
+    ///
+    /// Example: `/petstore/v1`.
     pub fn path(&self) -> &str {
         self.0.path()
     }
@@ -78,7 +79,7 @@ impl FromStr for BaseUrl {
         if has_other_parts || !url.path().ends_with("/v1") {
             return Err("a base URL must end in /v1, without a query or fragment".to_owned());
         }
-        // In a link to //v1/pets, v1 would be the host.
+        // A link to `//v1/pets` would be relative to the scheme, with `v1` as the host.
         if url.path().starts_with("//") {
             return Err("the path of a base URL must not begin with //".to_owned());
         }
@@ -86,8 +87,8 @@ impl FromStr for BaseUrl {
     }
 }
 
-/// The origin of pages: scheme, host and port, as a browser writes them in
-/// `Origin` (RFC 6454, section 6.1).
+/// A web origin: scheme, host and port, spelled as a browser sends them in `Origin` (RFC 6454,
+/// section 6.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(HeaderValue);
 

@@ -1,5 +1,5 @@
-//! The trace that a request belongs to (`traceparent`, W3C Trace Context), and its span, if traces are
-//! enabled.
+//! Distributed tracing: parses `traceparent` (W3C Trace Context), and records a span for each request if
+//! tracing is enabled.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use super::{
     response::Response,
 };
 
-/// The methods that HTTP defines.
+/// The standard HTTP methods. Others share one name in spans, because clients can send arbitrary ones.
 const METHODS: [&str; 9] = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
 ];
 
-/// Records the span of a request that was completed `now`, unless its trace is not sampled.
+/// Records the span of a request that completed at `now` after `duration`, if its trace is sampled.
 pub(super) fn record(
     spans: &Spans,
     now: Timestamp,
@@ -53,7 +53,7 @@ pub(super) fn record(
     });
 }
 
-/// Returns the name of a method, or one name for all methods that HTTP does not define.
+/// Returns the name of a standard method, or [`OTHER_METHOD`].
 fn method_name(method: &Method) -> &'static str {
     METHODS
         .into_iter()
@@ -61,7 +61,7 @@ fn method_name(method: &Method) -> &'static str {
         .unwrap_or(OTHER_METHOD)
 }
 
-/// The span of the client that caused this request.
+/// The client's span, from which it sent this request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parent<'h> {
     /// 32 hexadecimal digits that are not all 0.
@@ -71,7 +71,7 @@ pub(crate) struct Parent<'h> {
     pub is_sampled: bool,
 }
 
-/// Returns the parent in `traceparent`, if there is exactly one valid field.
+/// Returns the parent span from `traceparent`, if there is exactly one such field and it is valid.
 pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut fields = headers.get_all("traceparent").iter();
     let field = fields.next()?;
@@ -79,13 +79,14 @@ pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     if fields.next().is_some() {
         return None;
     }
-    parse(field)
+    parse_traceparent(field)
 }
 
-/// Parses version, trace, span and flags (section 3.2.2). A later version may have more parts.
+/// Parses a `traceparent`: version, trace id, span id and flags (section 3.2.2 of Trace Context). A version
+/// after 00 may have more parts.
 ///
 /// Example: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
-fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
+fn parse_traceparent(traceparent: &HeaderValue) -> Option<Parent<'_>> {
     let mut parts = traceparent.to_str().ok()?.split('-');
     let version = parts.next()?;
     let trace_id = parts.next()?;
@@ -108,12 +109,12 @@ fn parse(traceparent: &HeaderValue) -> Option<Parent<'_>> {
     })
 }
 
-/// Whether a text is an id of this length: hexadecimal digits that are not all 0.
+/// Whether the text is an id of this length: lower-case hexadecimal digits that are not all 0.
 fn is_id(text: &str, length: usize) -> bool {
     is_hex(text, length) && text.bytes().any(|byte| byte != b'0')
 }
 
-/// Whether a text consists of this number of hexadecimal digits in lower case.
+/// Whether the text consists of exactly `length` lower-case hexadecimal digits.
 fn is_hex(text: &str, length: usize) -> bool {
     text.len() == length
         && text
@@ -129,10 +130,10 @@ mod tests {
     fn only_a_valid_traceparent_names_a_parent() {
         let trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
         let span_id = "00f067aa0ba902b7";
-        let is = |text: &str, is_sampled: bool| {
+        let assert_parsed = |text: &str, is_sampled: bool| {
             let value = HeaderValue::from_str(text).unwrap();
             assert_eq!(
-                parse(&value),
+                parse_traceparent(&value),
                 Some(Parent {
                     trace_id,
                     span_id,
@@ -142,9 +143,9 @@ mod tests {
             );
         };
         let valid = format!("00-{trace_id}-{span_id}-01");
-        is(&valid, true);
-        is(&format!("00-{trace_id}-{span_id}-00"), false);
-        is(&format!("cc{}-more", &valid[2..]), true);
+        assert_parsed(&valid, true);
+        assert_parsed(&format!("00-{trace_id}-{span_id}-00"), false);
+        assert_parsed(&format!("cc{}-more", &valid[2..]), true);
         for invalid in [
             "",
             trace_id,
@@ -156,7 +157,7 @@ mod tests {
             "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
         ] {
             let value = HeaderValue::from_str(invalid).unwrap();
-            assert_eq!(parse(&value), None, "{invalid}");
+            assert_eq!(parse_traceparent(&value), None, "{invalid}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The activity of a connection.
+//! Tracks the activity of a connection, to detect clients that hold it without making progress.
 
 use std::{
     pin::Pin,
@@ -14,14 +14,15 @@ use hyper::Version;
 
 use crate::edge::{Body, Reservation};
 
-/// The activity of a connection: recorded as it happens, and checked periodically. Otherwise a
-/// client could hold a connection forever by reading no responses or, over HTTP/2, by sending no
-/// requests and responding to pings.
+/// Counters of what happens on a connection, updated as it happens and checked periodically.
+///
+/// Without these checks, a client could hold a connection forever by not reading responses or, over
+/// HTTP/2, by sending no requests but responding to pings.
 #[derive(Default)]
 pub(crate) struct Activity {
     requests: AtomicU64,
     in_flight: AtomicUsize,
-    /// Responses that are not completely sent.
+    /// Responses, or pieces of them, that are not completely sent.
     unsent: AtomicUsize,
     /// Bytes that the socket has accepted.
     written: AtomicU64,
@@ -33,7 +34,7 @@ pub(crate) struct Activity {
     is_aborted: AtomicBool,
 }
 
-/// A request in flight, until this is dropped.
+/// A guard for a request in flight. Dropping it ends the request.
 pub struct RequestInFlight(Arc<Activity>);
 
 impl Drop for RequestInFlight {
@@ -43,8 +44,8 @@ impl Drop for RequestInFlight {
 }
 
 impl Activity {
-    /// Counts a request, which is in flight until the result is dropped.
-    pub(super) fn begin(self: &Arc<Self>, version: Version) -> RequestInFlight {
+    /// Counts a request, which is in flight until the returned guard is dropped.
+    pub(super) fn begin_request(self: &Arc<Self>, version: Version) -> RequestInFlight {
         self.requests.fetch_add(1, Relaxed);
         self.in_flight.fetch_add(1, Relaxed);
         if version == Version::HTTP_2 {
@@ -58,9 +59,11 @@ impl Activity {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts the response, and the memory of its stream, until it is completely sent. If its body
-    /// is made while the client reads it, the request stays in flight until its end. A stream ends
-    /// after its next piece once the connection is old.
+    /// Wraps a response body, so that it counts as unsent until it is completely sent.
+    ///
+    /// A streamed body (`Stream` or `File`) keeps its request in flight until it ends. A `Stream`, which has
+    /// no end of its own, ends after its next piece once the connection is old. `stream` is the reservation
+    /// for the HTTP/2 stream; it is released with the body.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
@@ -86,7 +89,7 @@ impl Activity {
             Body::File(pieces) => {
                 let activity = Arc::clone(self);
                 Body::File(Box::pin(pieces.map(move |piece| {
-                    // The closure owns both until the end of the file.
+                    // Moves both guards into the closure, so that they live until the end of the file.
                     let _ = (&in_flight, &stream);
                     piece.map(|piece| activity.track_bytes(piece, None))
                 })))
@@ -94,7 +97,7 @@ impl Activity {
         }
     }
 
-    /// Counts the bytes, which are all or a part of a response, until they are sent.
+    /// Counts a whole response or a piece of one as unsent until its bytes are dropped.
     fn track_bytes(self: &Arc<Self>, response: Bytes, stream: Option<Reservation>) -> Bytes {
         self.unsent.fetch_add(1, Relaxed);
         Bytes::from_owner(TrackedBytes {
@@ -104,27 +107,28 @@ impl Activity {
         })
     }
 
-    /// Whether more than one request is in flight or not completely sent.
-    pub(super) fn has_several(&self) -> bool {
+    /// Whether more than one request is in flight or has a response that is not completely sent.
+    pub(super) fn has_several_requests(&self) -> bool {
         self.in_flight.load(Relaxed) + self.unsent.load(Relaxed) > 1
     }
 
-    /// Whether, since the last check, fewer than `fewest_bytes` were written, and there was no
-    /// request, before or now. A client that leaves responses unread is stalled even if it sends
-    /// requests.
-    pub(super) fn is_stalled(&self, fewest_bytes: u64) -> bool {
+    /// Whether the connection is stalled: fewer than `min_bytes` were written since the last call, and
+    /// - either no request has arrived since then and none is in flight,
+    /// - or there were unsent responses at the last call and there are some now. So a client that does not
+    ///   read its responses is stalled even if it sends further requests.
+    pub(super) fn is_stalled(&self, min_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written_bytes = self.written.load(Relaxed);
         let unsent = self.unsent.load(Relaxed);
-        let former_requests = self.requests_at_last_check.swap(requests, Relaxed);
-        let former_written = self.written_at_last_check.swap(written_bytes, Relaxed);
-        let former_unsent = self.unsent_at_last_check.swap(unsent, Relaxed);
-        let leaves_unread = former_unsent > 0 && unsent > 0;
-        let asks_nothing = requests == former_requests && self.in_flight.load(Relaxed) == 0;
-        written_bytes - former_written < fewest_bytes && (leaves_unread || asks_nothing)
+        let previous_requests = self.requests_at_last_check.swap(requests, Relaxed);
+        let previous_written = self.written_at_last_check.swap(written_bytes, Relaxed);
+        let previous_unsent = self.unsent_at_last_check.swap(unsent, Relaxed);
+        let reads_nothing = previous_unsent > 0 && unsent > 0;
+        let requests_nothing = requests == previous_requests && self.in_flight.load(Relaxed) == 0;
+        written_bytes - previous_written < min_bytes && (reads_nothing || requests_nothing)
     }
 
-    /// Whether every request has its response.
+    /// Whether no request is in flight.
     pub(super) fn nothing_in_flight(&self) -> bool {
         self.in_flight.load(Relaxed) == 0
     }
@@ -134,17 +138,17 @@ impl Activity {
         self.nothing_in_flight() && self.unsent.load(Relaxed) == 0
     }
 
-    /// Whether there was a request.
-    pub(super) fn has_begun(&self) -> bool {
+    /// Whether the connection has carried a request.
+    pub(super) fn has_had_request(&self) -> bool {
         self.requests.load(Relaxed) > 0
     }
 
-    /// Whether a request came over HTTP/2.
+    /// Whether the connection has carried an HTTP/2 request.
     pub(super) fn is_http_2(&self) -> bool {
         self.is_http_2.load(Relaxed)
     }
 
-    /// Makes the connection accept no further request.
+    /// Marks the connection as having reached its maximum age. It ends after the requests in flight.
     pub(super) fn mark_old(&self) {
         self.is_old.store(true, Relaxed);
     }
@@ -153,7 +157,7 @@ impl Activity {
         self.is_old.load(Relaxed)
     }
 
-    /// Makes the connection end now, without sending what is left.
+    /// Marks the connection as aborted, so that closing it discards what is not sent yet.
     pub(super) fn abort(&self) {
         self.is_aborted.store(true, Relaxed);
     }
@@ -163,7 +167,7 @@ impl Activity {
     }
 }
 
-/// A stream of pieces that ends after its next piece once the connection is old.
+/// A stream without end that ends after its next piece once the connection is old.
 struct TrackedStream {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     activity: Arc<Activity>,
@@ -173,6 +177,7 @@ struct TrackedStream {
 }
 
 impl TrackedStream {
+    /// Returns the next piece, or `None` at the end.
     async fn next_piece(&mut self) -> Option<Bytes> {
         if self.has_ended {
             return None;
@@ -213,10 +218,10 @@ mod tests {
     fn a_connection_without_requests_or_written_bytes_is_stalled() {
         let activity = Arc::new(Activity::default());
         assert!(activity.is_stalled(10));
-        let begun = activity.begin(Version::HTTP_11);
+        let in_flight = activity.begin_request(Version::HTTP_11);
         assert!(!activity.is_stalled(10), "a request came");
         assert!(!activity.is_stalled(10), "it is in flight");
-        drop(begun);
+        drop(in_flight);
         assert!(activity.is_stalled(10));
         activity.count_written(10);
         assert!(!activity.is_stalled(10), "the client reads");
@@ -228,9 +233,9 @@ mod tests {
     fn a_client_that_reads_no_responses_is_stalled_despite_new_requests() {
         let activity = Arc::new(Activity::default());
         let response = activity.track_bytes(Bytes::from_static(b"response"), None);
-        drop(activity.begin(Version::HTTP_2));
+        drop(activity.begin_request(Version::HTTP_2));
         assert!(!activity.is_stalled(10), "it may only just have been made");
-        let _begun = activity.begin(Version::HTTP_2);
+        let _in_flight = activity.begin_request(Version::HTTP_2);
         assert!(activity.is_stalled(10));
         activity.count_written(10);
         assert!(!activity.is_stalled(10), "the client reads");
@@ -245,7 +250,8 @@ mod tests {
     async fn a_stream_is_in_flight_until_its_end_and_each_piece_unread_until_it_is_sent() {
         let activity = Arc::new(Activity::default());
         let pieces = Body::Stream(Box::pin(stream::iter([Bytes::from_static(b"piece")])));
-        let mut body = activity.track_response(pieces, activity.begin(Version::HTTP_11), None);
+        let mut body =
+            activity.track_response(pieces, activity.begin_request(Version::HTTP_11), None);
         assert!(!activity.is_stalled(10));
         assert!(
             !activity.is_stalled(10),
@@ -267,7 +273,8 @@ mod tests {
     async fn a_stream_without_end_ends_after_its_next_piece_once_the_connection_is_old() {
         let activity = Arc::new(Activity::default());
         let pieces = Body::Stream(Box::pin(stream::repeat(Bytes::from_static(b"piece"))));
-        let mut body = activity.track_response(pieces, activity.begin(Version::HTTP_2), None);
+        let mut body =
+            activity.track_response(pieces, activity.begin_request(Version::HTTP_2), None);
         for _ in 0..3 {
             assert!(body.frame().await.is_some());
         }
@@ -281,7 +288,7 @@ mod tests {
         let activity = Arc::new(Activity::default());
         let pieces = stream::iter([1, 2, 3].map(|_| Ok(Bytes::from_static(b"piece"))));
         let body = Body::File(Box::pin(pieces));
-        let body = activity.track_response(body, activity.begin(Version::HTTP_11), None);
+        let body = activity.track_response(body, activity.begin_request(Version::HTTP_11), None);
         activity.mark_old();
         assert!(!activity.nothing_in_flight());
         assert_eq!(body.collect().await.unwrap().to_bytes().len(), 15);

@@ -1,4 +1,4 @@
-//! A connection, from its first byte to its last.
+//! Serves a single connection from its first byte to its last.
 
 use std::{future, sync::Arc, time::Duration};
 
@@ -21,26 +21,30 @@ use super::{
     limits::Limits,
     socket::Socket,
 };
-use crate::edge::{BYTES_OF_REQUEST, Reader, Reservation, body::MAX_BODY};
+use crate::edge::{HTTP2_REQUEST_BYTES, Reader, Reservation, body::MAX_BODY};
 
-/// How many bytes of a head are read. A head above the service's own, lower limit gets an Error
-/// body; one above this limit gets hyper's 431 without a body.
+/// How many bytes of a head hyper reads. The service has a lower limit of its own, above which it responds
+/// with an error body; a head above this limit gets hyper's 431 without a body.
 const HEAD_BUFFER: u32 = 64 << 10;
 
 /// How many concurrent requests an HTTP/2 connection may have.
 const MAX_STREAMS: u32 = 32;
 
-/// How many bytes an HTTP/2 client may send before they are read, for one request: as many as a body may have.
+/// The flow-control window of an HTTP/2 stream, in bytes: how much a client may send of one body before it
+/// is read. As large as the largest body.
 #[expect(clippy::cast_possible_truncation, reason = "it is 64 KiB")]
 const STREAM_WINDOW: u32 = MAX_BODY as u32;
 
-/// How many bytes an HTTP/2 client may send before they are read, for all requests together.
+/// The flow-control window of an HTTP/2 connection, in bytes: how much a client may send of all bodies
+/// together before they are read.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
-/// How many requests an HTTP/2 client may reset before they are handled. One more ends the connection.
+/// How many requests an HTTP/2 client may reset before they are handled. One more ends the connection, as
+/// a protection against floods of resets.
 const MAX_RESETS: usize = 20;
 
-/// How many resets an HTTP/2 client may cause by protocol errors. One more ends the connection.
+/// How many resets by the server an HTTP/2 client may cause with protocol errors. One more ends the
+/// connection.
 const MAX_FORCED_RESETS: usize = 256;
 
 /// How often an HTTP/2 connection is pinged.
@@ -49,45 +53,45 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// How long an HTTP/2 client may take to respond to a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection that is stalled at this many checks in a row is aborted. At the first one it is
-/// asked to shut down; until the last one, the client may still read responses.
+/// How many consecutive checks must find a connection stalled before it is aborted. The first of them starts
+/// a graceful shutdown; until the last one, the client may still read responses.
 const MAX_STALLED_CHECKS: u32 = 4;
 
-/// How many bytes per second a client must read, so that it is not stalled.
+/// How many bytes per second a client must read in order not to count as stalled.
 const MIN_BYTES_PER_SECOND: u128 = 1 << 10;
 
-/// The parts that the requests of a connection share.
-struct Requests {
+/// Dispatches the requests of one connection to its handler.
+struct RequestDispatcher {
     handler: Arc<dyn Handler>,
     connection: Arc<ConnectionState>,
 }
 
-impl Requests {
-    /// Begins to handle a request. Over HTTP/2, it needs memory, or must be the only one of its
-    /// connection; otherwise, it is rejected and keeps nothing.
+impl RequestDispatcher {
+    /// Starts to handle a request. An HTTP/2 request needs memory for its stream, unless it is the only
+    /// request of its connection. Otherwise it is rejected with `REFUSED_STREAM`, and occupies nothing.
     fn handle(&self, request: Request<Incoming>) -> Handling {
         let ConnectionState {
             client, activity, ..
         } = &*self.connection;
-        if self.handler.is_for_clients() && !activity.has_begun() {
+        if self.handler.is_for_clients() && !activity.has_had_request() {
             let strangers = &self.handler.edge().strangers;
-            strangers.warn_of_unnamed_proxy(client, request.headers());
+            strangers.warn_about_untrusted_proxy(client, request.headers());
         }
-        let in_flight = activity.begin(request.version());
-        // In HTTP/1, there is no further request before the response is sent.
+        let in_flight = activity.begin_request(request.version());
+        // HTTP/1 has no concurrent requests on a connection, so they need no reservation.
         if request.version() < Version::HTTP_2 {
             return self.respond(request, in_flight, None);
         }
 
         let stream = self.reserve_stream(request.headers());
-        if stream.is_none() && activity.has_several() {
+        if stream.is_none() && activity.has_several_requests() {
             // The request had no effect, so the client may retry it (RFC 9113, section 8.7).
             return Box::pin(future::ready(Err(h2::Reason::REFUSED_STREAM.into())));
         }
         self.respond(request, in_flight, stream)
     }
 
-    /// Passes a request to the handler. `stream` is the memory of its HTTP/2 stream.
+    /// Passes a request to the handler. `stream` is the reservation for its HTTP/2 stream.
     fn respond(
         &self,
         request: Request<Incoming>,
@@ -98,7 +102,8 @@ impl Requests {
         Arc::clone(&self.handler).respond(connection, request, in_flight, stream)
     }
 
-    /// Reserves memory for an HTTP/2 stream with this request, if there is enough.
+    /// Reserves memory for the HTTP/2 stream of a request, if there is enough. Until a client has presented a
+    /// valid key on this connection, the memory comes from the account of strangers.
     fn reserve_stream(&self, request: &HeaderMap) -> Option<Reservation> {
         let edge = self.handler.edge();
         let client = &self.connection.client;
@@ -109,13 +114,13 @@ impl Requests {
             edge.strangers.reader(client, request)
         };
         edge.response_memory
-            .reserve_for(reader, BYTES_OF_REQUEST)
+            .reserve_for(reader, HTTP2_REQUEST_BYTES)
             .ok()
     }
 }
 
-/// Serves a connection until it ends. When `stop_signal` closes, the connection ends after the requests
-/// in flight.
+/// Serves a connection until it ends. When the sender of `stop_signal` is dropped, shuts the connection down
+/// gracefully: it ends after the requests in flight.
 pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
@@ -133,26 +138,26 @@ pub(super) async fn serve<S: Socket>(
         activity: Arc::clone(&activity),
         is_encrypted: S::IS_ENCRYPTED,
     };
-    let requests = Requests {
+    let dispatcher = RequestDispatcher {
         handler,
         connection: Arc::new(connection),
     };
-    let service = service_fn(move |request| requests.handle(request));
-    let builder = protocol(check_interval, is_for_browsers);
+    let service = service_fn(move |request| dispatcher.handle(request));
+    let builder = http_builder(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
     let mut checks = Checks::new(&limits);
     let mut is_stopping = false;
-    // One timer for everything that takes tens of seconds.
+    // A single coarse timer covers stalled and old connections, so that requests need no timers of their own.
     let mut check = time::interval(check_interval);
     check.reset();
-    // After a delay, missed checks are skipped.
+    // If a check is late, the following ones are delayed, too, instead of running in a burst.
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let result = loop {
         tokio::select! {
-            // The most frequent event comes first.
+            // Polls the connection first, because it is the most frequent event.
             biased;
             result = connection.as_mut() => break result,
-            // The sender sends nothing; it is dropped when the server stops.
+            // Nothing is ever sent; dropping the sender is the signal.
             _ = stop_signal.changed(), if !is_stopping => {
                 is_stopping = true;
                 connection.as_mut().graceful_shutdown();
@@ -172,28 +177,28 @@ pub(super) async fn serve<S: Socket>(
     }
 }
 
-/// The periodic checks of a connection.
+/// The state of the periodic checks of a connection.
 struct Checks {
     /// The number of checks so far.
     count: u128,
-    /// The check at which the connection is old.
+    /// The number of the check at which the connection becomes old.
     old_at: u128,
-    /// The number of checks in a row at which the connection was stalled.
+    /// How many consecutive checks have found the connection stalled.
     stalled_count: u32,
-    /// The bytes that a client must read between two checks.
+    /// How many bytes a client must read between two checks in order not to count as stalled.
     min_bytes: u64,
 }
 
-/// The result of a check.
+/// What to do with a connection after a check.
 enum Verdict {
     Continue,
-    /// The connection ends after the requests in flight.
+    /// End the connection after the requests in flight.
     ShutDown,
     Abort,
 }
 
 impl Checks {
-    /// Returns the checks of a connection that has just begun.
+    /// Creates the state for a new connection.
     fn new(limits: &Limits) -> Self {
         let interval = limits.client_timeout.as_millis();
         let min_bytes = MIN_BYTES_PER_SECOND * interval / 1000;
@@ -205,7 +210,7 @@ impl Checks {
         }
     }
 
-    /// Checks a connection once more.
+    /// Runs the next check.
     fn run(&mut self, activity: &Activity) -> Verdict {
         self.count += 1;
         let becomes_old = self.count == self.old_at;
@@ -221,8 +226,9 @@ impl Checks {
         if self.stalled_count == MAX_STALLED_CHECKS {
             return Verdict::Abort;
         }
-        // HTTP/2 can tell the client to send no more requests. In HTTP/1, only a response can,
-        // because a request may already be on its way.
+        // Over HTTP/2, a GOAWAY frame tells the client to send no more requests. Over HTTP/1, closing an
+        // old connection now could lose a request that is already on its way, so the next response carries
+        // `Connection: close` instead.
         if self.stalled_count == 1 || becomes_old && activity.is_http_2() {
             return Verdict::ShutDown;
         }
@@ -230,14 +236,16 @@ impl Checks {
     }
 }
 
-/// Returns HTTP/1 and HTTP/2, with the limits that hyper offers. A browser that closes its side has left, so its requests end and
-/// keep no turn from others. A program that sends no more may still want the response.
-fn protocol(client_timeout: Duration, is_for_browsers: bool) -> auto::Builder<TokioExecutor> {
+/// Returns the HTTP/1 and HTTP/2 implementation of hyper, with its limits configured.
+///
+/// If a browser closes its sending side, it has gone away, so its requests are cancelled and free their place
+/// in queues. A program that does the same (half-close) may still want the response.
+fn http_builder(client_timeout: Duration, is_for_browsers: bool) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // Names are case-insensitive in HTTP. Clients that keep header fields in a plain map look
-        // for `Link`, and would miss `link`.
+        // Header names are case-insensitive, but clients that keep them in a plain map look for `Link`,
+        // and would miss `link`.
         .title_case_headers(true)
         // hyper's timeouts need a timer.
         .timer(TokioTimer::new())

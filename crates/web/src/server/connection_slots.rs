@@ -1,5 +1,5 @@
-//! Connection slots: limited in total and for each address. When all are in use, a new connection
-//! replaces the oldest idle one that has not carried a valid key, or the oldest one if none is idle.
+//! Connection slots, limited in total and per address. When all are in use, a new connection evicts the
+//! oldest idle one that has not carried a valid key, or the oldest such one if none is idle.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,79 +15,86 @@ use tokio::task::AbortHandle;
 
 use super::{activity::Activity, limits::Limits};
 
-/// The slots, and the open connections by address. Contains only addresses with connections, so its
-/// size is limited.
+/// The pool of connection slots of a server.
 pub(super) struct ConnectionSlots {
-    in_total: usize,
-    per_address: usize,
-    /// The proxies, whose addresses have no limit, because their connections come from many clients.
+    max_total: usize,
+    max_per_address: usize,
+    /// Proxies, which have no limit per address, because their connections carry many clients.
     proxies: Networks,
     exempts_loopback: bool,
     slots_in_use: Mutex<SlotsInUse>,
 }
 
+/// The open connections.
 #[derive(Default)]
 struct SlotsInUse {
-    in_total: usize,
+    total: usize,
+    /// How many connections each address has. Contains only addresses with connections, so its size is
+    /// bounded.
     by_address: HashMap<ClientAddress, usize>,
-    /// Connections that had not carried a valid key at the last check, the oldest first.
+    /// Connections that may be evicted, by number and therefore from oldest to newest. Connections that
+    /// have become trusted since they were added are removed lazily.
     untrusted: BTreeMap<u64, Untrusted>,
+    /// The number of the newest connection.
     newest: u64,
 }
 
+/// A connection that has not carried a valid key, as far as is known.
 struct Untrusted {
     client: Arc<Client>,
     activity: Arc<Activity>,
     address: Option<ClientAddress>,
+    /// The task that serves the connection, once it has been spawned.
     task: Option<AbortHandle>,
 }
 
-/// The reason for which there is no free slot.
+/// Why a connection gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoFreeSlot {
     InTotal,
     ForAddress,
 }
 
-/// The slot of a connection, until it is dropped.
+/// A guard for the slot of a connection. Dropping it frees the slot.
 pub(super) struct ConnectionSlot {
     slots: Arc<ConnectionSlots>,
     client: Arc<Client>,
     /// `None` if the address is exempt from the limit.
     address: Option<ClientAddress>,
+    /// The number of the connection, for [`ConnectionSlots::set_task`].
     pub(super) number: u64,
-    /// Whether another connection was closed to free this slot.
+    /// Whether another connection was evicted to free this slot.
     pub(super) replaces_another: bool,
 }
 
 impl ConnectionSlots {
-    /// Returns free slots with these limits.
+    /// Creates a pool with these limits, in which all slots are free.
     pub(super) fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
-            in_total: limits.max_connections,
-            per_address: limits.max_connections_per_address,
+            max_total: limits.max_connections,
+            max_per_address: limits.max_connections_per_address,
             proxies: limits.trusted_proxies.clone(),
             exempts_loopback: limits.exempts_loopback,
             slots_in_use: Mutex::default(),
         })
     }
 
-    /// Takes a slot for the connection of this client.
+    /// Takes a slot for a connection of `client`, and evicts another connection if necessary.
     pub(super) fn take(
         self: &Arc<Self>,
         client: &Arc<Client>,
         activity: &Arc<Activity>,
     ) -> Result<ConnectionSlot, NoFreeSlot> {
         let address =
-            ClientAddress::with_limit(client.address(), &self.proxies, self.exempts_loopback);
+            ClientAddress::subject_to_limit(client.address(), &self.proxies, self.exempts_loopback);
         let mut slots_in_use = self.slots_in_use.lock();
         if let Some(address) = &address
-            && slots_in_use.count(address) >= self.per_address
+            && slots_in_use.count(address) >= self.max_per_address
         {
             return Err(NoFreeSlot::ForAddress);
         }
-        let replaces_another = slots_in_use.in_total >= self.in_total;
-        if replaces_another && !slots_in_use.replace_oldest() {
+        let replaces_another = slots_in_use.total >= self.max_total;
+        if replaces_another && !slots_in_use.evict_oldest() {
             return Err(NoFreeSlot::InTotal);
         }
 
@@ -106,8 +113,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Sets the task that serves the connection `number`.
-    pub(super) fn note_task(&self, number: u64, task: AbortHandle) {
+    /// Sets the task that serves the connection `number`, so that evicting the connection can abort it.
+    pub(super) fn set_task(&self, number: u64, task: AbortHandle) {
         // The connection may have ended already.
         if let Some(stranger) = self.slots_in_use.lock().untrusted.get_mut(&number) {
             stranger.task = Some(task);
@@ -123,7 +130,7 @@ impl SlotsInUse {
 
     /// Adds a connection, and returns its number.
     fn add(&mut self, connection: Untrusted) -> u64 {
-        self.in_total += 1;
+        self.total += 1;
         if let Some(address) = connection.address {
             *self.by_address.entry(address).or_default() += 1;
         }
@@ -132,23 +139,26 @@ impl SlotsInUse {
         self.newest
     }
 
-    /// Closes a connection that has not carried a valid key, if there is one: the oldest that is idle, or
-    /// the oldest. Connections that have carried one leave the map, so each is skipped only once.
-    fn replace_oldest(&mut self) -> bool {
-        let idle = self
+    /// Evicts an untrusted connection: the oldest idle one, or else the oldest one. Returns whether there was
+    /// one.
+    ///
+    /// Connections that have meanwhile become trusted are removed from the map on the way, so each of them is
+    /// skipped only once.
+    fn evict_oldest(&mut self) -> bool {
+        let idle_connection = self
             .untrusted
             .extract_if(.., |_, stranger| {
                 stranger.client.is_trusted() || stranger.activity.is_idle()
             })
             .map(|(_, stranger)| stranger)
             .find(|stranger| stranger.client.replace());
-        let oldest = idle.or_else(|| {
+        let evicted_connection = idle_connection.or_else(|| {
             self.untrusted
                 .extract_if(.., |_, _| true)
                 .map(|(_, stranger)| stranger)
                 .find(|stranger| stranger.client.replace())
         });
-        let Some(stranger) = oldest else {
+        let Some(stranger) = evicted_connection else {
             return false;
         };
         if let Some(task) = stranger.task {
@@ -158,9 +168,9 @@ impl SlotsInUse {
         true
     }
 
-    /// Counts a connection from an address less.
+    /// Stops counting a connection from `address`.
     fn release(&mut self, address: Option<ClientAddress>) {
-        self.in_total -= 1;
+        self.total -= 1;
         if let Some(address) = address
             && let Some(count) = self.by_address.get_mut(&address)
         {
@@ -192,8 +202,8 @@ mod tests {
     #[test]
     fn a_closed_connection_leaves_nothing_in_memory() {
         let slots = Arc::new(ConnectionSlots {
-            in_total: 10,
-            per_address: 10,
+            max_total: 10,
+            max_per_address: 10,
             proxies: Networks::default(),
             exempts_loopback: true,
             slots_in_use: Mutex::default(),
@@ -205,7 +215,7 @@ mod tests {
         let slots_in_use = slots.slots_in_use.lock();
         assert_eq!(
             (
-                slots_in_use.in_total,
+                slots_in_use.total,
                 slots_in_use.by_address.len(),
                 slots_in_use.untrusted.len()
             ),

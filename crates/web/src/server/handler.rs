@@ -1,4 +1,4 @@
-//! An interface, as the server sees it.
+//! The object-safe view of an interface through which the server passes requests to it.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -11,17 +11,18 @@ use petstore_domain::Client;
 use petstore_observe::metrics::Connections;
 
 use super::activity::{Activity, RequestInFlight};
-use crate::edge::{BYTES_OF_STREAM, Edge, Interface, Reservation, Response};
+use crate::edge::{Edge, HTTP2_STREAM_BYTES, Interface, Reservation, Response};
 
-/// Tells browsers to use only TLS for a year (RFC 6797).
+/// The `Strict-Transport-Security` that tells browsers to use only TLS for a year (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 
-/// The length of a response over HTTP/1, in bytes, up to which it fits into the buffer of the system. A longer one is in
-/// progress until the client reads it.
+/// The maximum length of an HTTP/1 response that is assumed to fit into the socket's send buffer, in bytes. A
+/// longer one counts as in progress until it is sent.
 const MAX_BUFFERED_LENGTH: usize = 64 << 10;
 
-/// The handling of a request, in a place of its own: the task of an HTTP/2 stream lasts until its client
-/// has read the response, and would keep the place of the whole handling, thousands of bytes, until then.
+/// The boxed future that handles a request. It is boxed so that its memory, thousands of bytes, is freed as
+/// soon as it completes: the task of an HTTP/2 stream lives until the client has read the response, and
+/// would otherwise keep the future inline until then.
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Response, h2::Error>> + Send>>;
 
 /// The state of a connection that its requests share.
@@ -31,9 +32,11 @@ pub struct ConnectionState {
     pub(super) is_encrypted: bool,
 }
 
-/// An interface without its type. Each interface makes itself one in its own crate, in a function that is never a part of
-/// another one. So the code that handles its requests is compiled there, and the code that serves connections is compiled
-/// here, once for all interfaces.
+/// A type-erased [`Interface`].
+///
+/// Each interface is converted into a trait object in its own crate, in a function that is never
+/// inlined. So the code that handles its requests is compiled in that crate, and the code that serves
+/// connections is compiled once, in this crate, for all interfaces.
 pub trait Handler: Send + Sync {
     /// Returns the edge, as [`Interface::edge`] does.
     fn edge(&self) -> &Edge;
@@ -47,7 +50,7 @@ pub trait Handler: Send + Sync {
     /// Whether its clients have API keys, as [`Interface::HAS_KEYS`] says.
     fn has_keys(&self) -> bool;
 
-    /// Responds to a request, whose stream has this memory.
+    /// Handles a request. `stream` is the reservation for its HTTP/2 stream, if there is one.
     fn respond(
         self: Arc<Self>,
         connection: Arc<ConnectionState>,
@@ -85,8 +88,8 @@ impl<I: Interface> Handler for I {
     }
 }
 
-/// Responds to a request, and adds what depends on the connection: the header fields, and the count of the response as
-/// in progress.
+/// Handles a request, and does what depends on its connection: adds header fields, and tracks the response as
+/// in progress until it is sent.
 async fn respond<I: Interface>(
     interface: Arc<I>,
     connection: Arc<ConnectionState>,
@@ -98,7 +101,7 @@ async fn respond<I: Interface>(
     let edge = Interface::edge(&*interface);
     let mut response = edge.handle(&*interface, &connection.client, request).await;
     if let Some(stream) = &mut stream {
-        stream.resize(BYTES_OF_STREAM);
+        stream.resize(HTTP2_STREAM_BYTES);
     }
     let activity = &connection.activity;
     let is_long = response
@@ -114,7 +117,7 @@ async fn respond<I: Interface>(
     if activity.is_old() && version < Version::HTTP_2 {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    // A browser must not treat text from a client as a page or a script.
+    // Without this, a browser might interpret text from a client as a page or a script.
     let no_sniffing = HeaderValue::from_static("nosniff");
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
     if connection.is_encrypted {

@@ -1,4 +1,5 @@
-//! The stream of a client: a socket with a timeout for the first bytes and a lingering close.
+//! Wraps the socket of a client with a timeout for the first bytes, a lingering close, and accounting
+//! of writes.
 
 use std::{
     cell::RefCell,
@@ -18,59 +19,58 @@ use tokio::{
 
 use super::{activity::Activity, socket::Socket, strict_heads::StrictHeads};
 
-/// The number of bytes that tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
-/// connection preface (RFC 9113, section 3.4).
+/// The number of bytes that hyper needs to tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2 connection
+/// preface (RFC 9113, section 3.4).
 const PREFACE_LENGTH: usize = 24;
 
-/// The number of bytes that a client may still send after the last response. They are read and discarded.
+/// How many bytes a client may still send after the last response. They are read and discarded.
 const LINGER_BYTES: usize = 1 << 20;
 
-/// The time in which a client may still send after the last response.
+/// How long a client may still send after the last response.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Up to this size, in bytes, the head and body of a response are copied into one buffer, because
-/// that costs less than a vectored write (`writev`).
-const SMALL_RESPONSE: usize = 2 << 10;
+/// The maximum size of a response whose head and body are copied into one buffer, in bytes. Up to this size,
+/// copying is cheaper than a vectored write (`writev`).
+const MAX_SMALL_RESPONSE: usize = 2 << 10;
 
-/// After this many bytes of a large response, a connection yields. Copying them takes a tenth of a
-/// millisecond.
+/// How many bytes of a large response a connection writes before it yields to other tasks. Copying them takes
+/// a tenth of a millisecond.
 const YIELD_AFTER: usize = 256 << 10;
 
 /// The beginning of hyper's own response to an invalid head.
 const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
 
-/// The header field that hyper's own response lacks.
+/// The header field that is added to hyper's own response, which lacks it.
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
-/// The number of bytes of responses that the system buffers for a connection that has carried a valid key (Linux doubles
-/// it). With a growing buffer, it would take minutes to notice that a client does not read.
+/// The socket send buffer of a connection that has carried a valid key, in bytes (Linux doubles it).
+/// The size is fixed, because with an automatically growing buffer it would take minutes to notice that
+/// a client does not read.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// The number of bytes that the system buffers for any other connection: strangers can have thousands of connections, and
-/// no limit of the service counts this memory.
+/// The socket send buffer of any other connection, in bytes. It is small, because strangers can have
+/// thousands of connections, and this kernel memory does not count towards any limit of the service.
 pub(super) const SEND_BUFFER_OF_STRANGER: usize = 48 << 10;
 
 thread_local! {
-    /// A buffer for the small response that this thread sends.
-    static SMALL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// A reusable buffer for the small response that this thread is writing.
+    static SMALL_RESPONSE_BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A socket that
+/// The stream of a client: a socket with the following additions.
 ///
-/// - fails if the client's first bytes do not arrive in time. hyper's own timeout starts only when
-///   it knows the HTTP version;
-/// - lingers when it is shut down: it continues to read for a moment. Closing a socket with unread
-///   bytes resets it, and the reset can overtake the response that tells the client why (RFC 9112,
-///   section 9.6).
-///
-/// When a request has carried a valid key, the system buffers more of the responses.
-///
-/// It counts the written bytes, which show whether the client reads. When a connection is aborted,
-/// the system discards at once what the client has not read.
+/// - It fails if the client's first bytes do not arrive in time. hyper's own timeout starts only when it
+///   knows the HTTP version.
+/// - When it is shut down, it lingers: it continues to read for a moment. Closing a socket with unread bytes
+///   resets it, and the reset can overtake the response that tells the client why (RFC 9112, section 9.6).
+/// - It enlarges the send buffer once a request has carried a valid key.
+/// - It counts the written bytes, which show whether the client reads.
+/// - It yields to other tasks during a large response.
+/// - When the connection is aborted, it makes the system discard at once what the client has not read.
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
-    /// The client, until a request has carried a valid key.
+    /// The client, until its send buffer has been enlarged.
     stranger: Option<Arc<Client>>,
     activity: Arc<Activity>,
     heads: StrictHeads,
@@ -80,10 +80,10 @@ pub(super) struct ClientStream<S: Socket> {
 
 /// A phase of a connection.
 enum Phase {
-    /// The first bytes arrive. This many must still arrive before the deadline.
+    /// Waiting for the first bytes. This many must still arrive before the deadline.
     Opening(usize, Deadline),
     Open,
-    /// The last response was sent. This many more bytes are discarded until the deadline.
+    /// After the last response. Up to this many more bytes are discarded until the deadline.
     Lingering(usize, Deadline),
 }
 
@@ -103,24 +103,24 @@ impl<S: Socket> ClientStream<S> {
         }
     }
 
-    /// Whether the connection must yield now. If so, it will be polled again.
-    fn yields(&mut self, cx: &Context<'_>) -> bool {
-        let yields = self.written_in_a_row >= YIELD_AFTER;
-        if yields {
+    /// Whether the connection must yield now. If so, wakes the task, so that it is polled again.
+    fn must_yield(&mut self, cx: &Context<'_>) -> bool {
+        let must_yield = self.written_in_a_row >= YIELD_AFTER;
+        if must_yield {
             self.written_in_a_row = 0;
             cx.waker().wake_by_ref();
         }
-        yields
+        must_yield
     }
 
-    /// Returns the stream of this client, for which the system buffers more once a request has carried a valid key.
+    /// Sets the client, whose trust decides when the send buffer is enlarged.
     pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
         self.stranger = Some(client);
         self
     }
 
-    /// Lets the system buffer more if a request has carried a valid key.
-    fn enlarge_buffer(&mut self) {
+    /// Enlarges the send buffer if a request has carried a valid key.
+    fn enlarge_send_buffer(&mut self) {
         let is_trusted = self
             .stranger
             .as_ref()
@@ -131,9 +131,9 @@ impl<S: Socket> ClientStream<S> {
         }
     }
 
-    /// Notes an attempt to write. The first one shows that hyper parsed a request, so the timeout for the first
-    /// bytes ends.
-    fn note_write(&mut self, result: &Poll<io::Result<usize>>) {
+    /// Records the result of a write. The first one shows that hyper has read a head, so the timeout for the
+    /// first bytes ends.
+    fn record_write(&mut self, result: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening(..)) {
             self.phase = Phase::Open;
         }
@@ -142,29 +142,30 @@ impl<S: Socket> ClientStream<S> {
                 self.activity.count_written(*length);
                 self.written_in_a_row += length;
             }
-            // The task yields to others now.
+            // The write is pending, so the task yields anyway.
             _ => self.written_in_a_row = 0,
         }
     }
 
-    /// Writes a small response of `length` bytes in one piece. Adds the field that hyper's own response lacks.
-    fn poll_write_together(
+    /// Copies a small response of `length` bytes into one buffer and writes it. Adds
+    /// `X-Content-Type-Options` if it is hyper's own response to an invalid first head.
+    fn poll_write_small(
         &mut self,
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
         length: usize,
     ) -> Poll<io::Result<usize>> {
-        SMALL.with_borrow_mut(|response| {
+        SMALL_RESPONSE_BUFFER.with_borrow_mut(|response| {
             response.clear();
             for slice in slices {
                 response.extend_from_slice(slice);
             }
-            if response.starts_with(HYPER_ERROR) && !self.activity.has_begun() {
+            if response.starts_with(HYPER_ERROR) && !self.activity.has_had_request() {
                 let status_line = memchr(b'\n', response).map_or(0, |end| end + 1);
                 response.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
             }
             let result = Pin::new(&mut self.stream).poll_write(cx, response);
-            // hyper does not know of the added field.
+            // The result must not count the added field, which hyper does not know of.
             result.map_ok(|written_length| written_length.min(length))
         })
     }
@@ -184,19 +185,22 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let former_length = buffer.filled().len();
+        let previous_length = buffer.filled().len();
         let this = &mut *self;
         let result = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let nothing_in_flight = this.activity.nothing_in_flight();
-        this.heads
-            .inspect(&mut buffer.filled_mut()[former_length..], nothing_in_flight);
-        let Phase::Opening(due, deadline) = &mut self.phase else {
+        this.heads.inspect(
+            &mut buffer.filled_mut()[previous_length..],
+            nothing_in_flight,
+        );
+        let Phase::Opening(missing_bytes, deadline) = &mut self.phase else {
             return result;
         };
         match result {
             Poll::Ready(_) => {
-                *due = due.saturating_sub(buffer.filled().len() - former_length);
-                if *due == 0 {
+                *missing_bytes =
+                    missing_bytes.saturating_sub(buffer.filled().len() - previous_length);
+                if *missing_bytes == 0 {
                     self.phase = Phase::Open;
                 }
                 result
@@ -215,12 +219,12 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.yields(cx) {
+        if self.must_yield(cx) {
             return Poll::Pending;
         }
-        self.enlarge_buffer();
+        self.enlarge_send_buffer();
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.note_write(&result);
+        self.record_write(&result);
         result
     }
 
@@ -229,17 +233,17 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.yields(cx) {
+        if self.must_yield(cx) {
             return Poll::Pending;
         }
-        self.enlarge_buffer();
+        self.enlarge_send_buffer();
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
-        let result = if length <= SMALL_RESPONSE {
-            self.poll_write_together(cx, slices, length)
+        let result = if length <= MAX_SMALL_RESPONSE {
+            self.poll_write_small(cx, slices, length)
         } else {
             Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
         };
-        self.note_write(&result);
+        self.record_write(&result);
         result
     }
 
@@ -309,7 +313,7 @@ mod tests {
         )
     }
 
-    /// Writes until the system takes no more, and returns how many bytes it took.
+    /// Writes until the send buffer is full, and returns how many bytes fit.
     async fn written_unread(server: &mut ClientStream<TcpStream>) -> usize {
         let mut written = 0;
         loop {

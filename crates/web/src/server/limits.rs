@@ -1,4 +1,4 @@
-//! The limits of a server. The system limits the number of open files, and each connection needs one.
+//! The limits of a server, and the system's limit of open files, of which each connection needs one.
 
 use std::time::Duration;
 
@@ -13,38 +13,38 @@ pub struct Limits {
     /// How many of them may come from one address (IPv6: one /64 network), unless it is a trusted
     /// proxy.
     pub max_connections_per_address: usize,
-    /// Addresses without this limit.
+    /// The proxies to which the limit per address does not apply.
     pub trusted_proxies: Networks,
-    /// Whether local programs, which share one address, may use all connections. One of them may be
-    /// a proxy.
+    /// Whether the limit per address does not apply to local programs, which share one address. One of them
+    /// may be a proxy.
     pub exempts_loopback: bool,
     /// How long a client may take to send the head of a request, and may stay idle between
     /// requests. A client that sends no request for four times as long, and reads less than 1 KiB
     /// per second, is disconnected.
     pub client_timeout: Duration,
-    /// The age at which a connection is asked to end, even if it is busy. Rounded down to a
-    /// multiple of `client_timeout`.
+    /// The age at which a connection is shut down gracefully, even if it is busy. Rounded down to a multiple
+    /// of `client_timeout`.
     pub connection_age: Duration,
     /// How long requests in flight may take after the server is told to stop.
     pub shutdown_timeout: Duration,
 }
 
-/// Returns the default limit of connections from one address. Clients need 20 addresses to use all
-/// connection slots of a large service. In a small one, the connection pool of one client still fits.
+/// Returns the default limit of connections from one address: a twentieth of all, so that an attacker
+/// needs 20 addresses to occupy a large service, but at least 64, so that the connection pool of one
+/// client also fits into a small service.
 pub fn per_address_of(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
 }
 
-/// How many files are reserved for other uses: 464 for deliveries to webhooks and their tests, the
-/// others for the database, the listeners and the log.
+/// How many open files are reserved for purposes other than connections: 464 for webhook deliveries and their
+/// tests, and the others for the database, the listeners and the log.
 const RESERVED_FILES: u64 = 464 + 256;
 
-/// Raises the limit of open files as far as permitted, and returns how many connections it leaves
-/// room for; `None` without a limit.
+/// Raises the process's limit of open files as far as permitted. Returns how many connections it then
+/// allows, or `None` without a limit.
 pub fn raise_open_files_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
-    // If the system rejects this (macOS has an undocumented lower limit), the limit stays as it
-    // was.
+    // If the system rejects this (macOS has an undocumented lower maximum), the limit stays unchanged.
     let highest_limit = Rlimit {
         current: limit.maximum,
         ..limit
@@ -53,7 +53,7 @@ pub fn raise_open_files_limit() -> Option<usize> {
     getrlimit(Resource::Nofile).current.map(connections_under)
 }
 
-/// Returns the number of connections for which a limit of open files leaves room.
+/// Returns how many connections a limit of open files allows. At most half of a low limit is reserved.
 fn connections_under(limit: u64) -> usize {
     let connections = limit - RESERVED_FILES.min(limit / 2);
     usize::try_from(connections).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! Sockets: accepts connections, enforces their limits, and shuts down in an orderly way.
+//! The server: accepts connections, enforces their limits, and shuts down gracefully.
 
 mod activity;
 mod connection;
@@ -40,39 +40,41 @@ use self::{
     io::SEND_BUFFER_OF_STRANGER,
 };
 
-/// How long to wait after the process or the system ran out of a resource that a new connection
-/// needs, unless an open connection ends first.
+/// How long accepting pauses after the process or the system ran out of a resource that a new
+/// connection needs, such as file descriptors. The pause ends early if a connection ends.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections may wait to be accepted, if the system allows it. Clients above this limit
-/// retry seconds later.
+/// The backlog of a listener: how many connections may wait to be accepted, if the system allows as
+/// many. Beyond it, a client's SYN is dropped, and its system retries seconds later.
 const BACKLOG: u32 = 4096;
 
-/// The shortest time between two log messages about rejected connections.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// The minimum interval between two log messages about rejected connections.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Reserves `address`, where connections are refused until [`listen`]. Needs a runtime.
+/// Binds a socket to `address` without listening, so connections are refused until [`listen`]. Must be called
+/// within a Tokio runtime.
 pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
         TcpSocket::new_v6()
     }?;
-    // Connections of the previous process may still exist.
+    // Connections of the previous process may still linger on this address.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     Ok(socket)
 }
 
-/// Accepts connections from now on. Fails if another process was faster.
+/// Starts to listen. Fails if another process listens on the address first, because several sockets can be
+/// bound to it.
 pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `handler` on `listener`, over TLS if there is a certificate, until `stop` completes. Then
-/// requests in flight may finish within the limit.
+/// Serves `handler` on `listener`, over TLS if `tls` is set, until `stop` completes. Then shuts down
+/// gracefully: requests in flight may finish within `shutdown_timeout`.
 ///
-/// The result is boxed, and this function is never a part of another one, so that it is compiled in this crate.
+/// The future is boxed and this function is not inlined, so that its code is compiled in this crate.
 #[inline(never)]
 pub fn serve<'s>(
     listener: TcpListener,
@@ -95,12 +97,12 @@ struct Server<'s> {
     slots: Arc<ConnectionSlots>,
     connections: JoinSet<()>,
     rejections: Rejections,
-    /// Tells connections to stop, when it is dropped.
+    /// Tells connections to shut down when it is dropped.
     stop_sender: watch::Sender<()>,
 }
 
 impl<'s> Server<'s> {
-    /// Returns a server without connections.
+    /// Creates a server without connections.
     fn new(tls: Option<Arc<Tls>>, handler: Arc<dyn Handler>, limits: &'s Limits) -> Self {
         Self {
             tls,
@@ -113,11 +115,11 @@ impl<'s> Server<'s> {
         }
     }
 
-    /// Accepts connections until `stop` completes, and then ends them.
+    /// Accepts connections until `stop` completes, and then shuts down.
     async fn run(mut self, listener: TcpListener, mut stop: BoxFuture<'_, ()>) {
-        // Inherited by connections. If the system rejects it, they get another size.
+        // Accepted sockets inherit this size. If the system rejects it, they have its default.
         let _ = set_socket_send_buffer_size(&listener, SEND_BUFFER_OF_STRANGER);
-        let mut report = time::interval(REPORT_EVERY);
+        let mut report = time::interval(REPORT_INTERVAL);
         report.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -125,8 +127,8 @@ impl<'s> Server<'s> {
                 _ = report.tick(), if self.rejections.has_any() => self.rejections.report(),
                 Some(_) = self.connections.join_next() => {}
                 result = listener.accept() => match result {
-                    Ok((stream, address)) => self.begin(stream, address.ip()),
-                    Err(error) => self.recover(error).await,
+                    Ok((stream, address)) => self.start_connection(stream, address.ip()),
+                    Err(error) => self.handle_accept_error(error).await,
                 },
             }
         }
@@ -137,8 +139,9 @@ impl<'s> Server<'s> {
         self.shut_down().await;
     }
 
-    /// Counts an error of the listener. If a resource is exhausted, waits until a connection may have freed it.
-    async fn recover(&mut self, error: Error) {
+    /// Counts a failed accept. If a resource is exhausted, waits until a connection may have freed it,
+    /// instead of retrying in a busy loop.
+    async fn handle_accept_error(&mut self, error: Error) {
         let is_exhausted = !affects_one_connection(&error);
         self.rejections.failures += 1;
         self.rejections.last_error = Some(error);
@@ -150,8 +153,8 @@ impl<'s> Server<'s> {
         }
     }
 
-    /// Begins to serve a connection, or rejects it if there is no free slot.
-    fn begin(&mut self, stream: TcpStream, address: IpAddr) {
+    /// Starts to serve a connection, or rejects it if it gets no slot.
+    fn start_connection(&mut self, stream: TcpStream, address: IpAddr) {
         let client = Arc::new(Client::from(address));
         let activity = Arc::new(Activity::default());
         let slot = match self.slots.take(&client, &activity) {
@@ -171,11 +174,12 @@ impl<'s> Server<'s> {
             self.rejections.replaced += 1;
         }
 
-        // A small response must not wait for the acknowledgement of the previous one.
+        // Disables Nagle's algorithm, with which a small response could wait for the acknowledgement of the
+        // previous one.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
         let task = self.spawn(stream, client, activity, slot);
-        self.slots.note_task(number, task);
+        self.slots.set_task(number, task);
     }
 
     /// Spawns the task that serves a connection.
@@ -190,7 +194,7 @@ impl<'s> Server<'s> {
         let handler = Arc::clone(&self.handler);
         let limits = self.limits.clone();
         let mut stop_signal = self.stop_sender.subscribe();
-        // Two tasks, so a connection without TLS takes no memory for TLS.
+        // A separate future without TLS, so that its connections need no memory for a handshake.
         let Some(tls) = &self.tls else {
             return self.connections.spawn(async move {
                 connection::serve(stream, client, activity, handler, limits, stop_signal).await;
@@ -208,7 +212,8 @@ impl<'s> Server<'s> {
         })
     }
 
-    /// Tells every connection to close after its current response, and aborts connections that do not close in time.
+    /// Tells every connection to close after its current response, and aborts those that do not close
+    /// in time.
     async fn shut_down(self) {
         let mut connections = self.connections;
         drop(self.stop_sender);
@@ -222,8 +227,9 @@ impl<'s> Server<'s> {
     }
 }
 
-/// Whether the error affects only the connection that was to be accepted. Linux reports its network
-/// errors here (accept(2), "Error handling"), and the next connection can be accepted at once.
+/// Whether an accept error affects only one connection. Linux reports pending network errors of a new
+/// connection as errors of accept(2) (see "Error handling" there); the next connection can be accepted
+/// immediately.
 fn affects_one_connection(error: &Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
@@ -246,8 +252,8 @@ fn affects_one_connection(error: &Error) -> bool {
     )
 }
 
-/// Tells a client why its connection is closed. Not over TLS, where the response would need a
-/// handshake.
+/// Sends a 503 to a client whose connection is closed because of a limit. Not used with TLS, where the
+/// response would need a handshake.
 fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let origin = match no_slot {
         NoFreeSlot::InTotal => "",
@@ -268,13 +274,13 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
         body.len(),
         edge.new_request_id()
     );
-    // Without this read, closing would reset the socket, and the reset could overtake the response.
+    // Closing a socket with unread bytes resets it, and the reset could overtake the response.
     let _ = stream.try_read(&mut [0; 4 << 10]);
-    // The buffer of a new socket has enough space.
+    // This need not wait, because the send buffer of a new socket is empty.
     let _ = stream.try_write(response.as_bytes());
 }
 
-/// Failed and rejected connections since the last log message, so a flood of connections does not
+/// Counts failed and rejected connections since the last log message, so that a flood of connections does not
 /// flood the log.
 #[derive(Default)]
 struct Rejections {
@@ -286,12 +292,12 @@ struct Rejections {
 }
 
 impl Rejections {
-    /// Whether something is to be reported.
+    /// Whether there is anything to report.
     fn has_any(&self) -> bool {
         self.refused > 0 || self.replaced > 0 || self.failures > 0
     }
 
-    /// Writes a line for each kind of rejection to the log, and counts from 0 again.
+    /// Logs one line for each kind of rejection, and resets the counters.
     fn report(&mut self) {
         if let Some(address) = self.last_address {
             warn!(refused = self.refused, last = %address, "connections above the limit were rejected");

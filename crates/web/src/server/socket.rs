@@ -1,4 +1,4 @@
-//! The sockets of clients, with and without TLS.
+//! Abstracts over the sockets of clients, with and without TLS.
 
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::{
@@ -7,15 +7,16 @@ use tokio::{
 };
 use tokio_rustls::server::TlsStream;
 
-/// A client's connection, with or without TLS.
+/// The socket of a client, with or without TLS.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Whether the connection is encrypted and authenticated.
     const IS_ENCRYPTED: bool;
 
-    /// Makes the close of the socket discard everything that was not sent yet.
+    /// Makes closing the socket reset the connection and discard everything that is not sent yet.
     fn reset_on_close(&self);
 
-    /// Lets the system buffer `length` bytes of responses (Linux doubles it). If the system rejects it, the size stays.
+    /// Sets the size of the send buffer in bytes (Linux doubles it). If the system rejects it, the size stays
+    /// unchanged.
     fn set_send_buffer(&self, length: usize);
 }
 

@@ -1,33 +1,39 @@
 //! Rejects two deviations in HTTP/1.1 heads that hyper accepts and a proxy may read differently: a
 //! line that ends without CR (RFC 9112, section 2.2), and a target with a fragment (section 3.2).
 //!
-//! A parsed head shows neither. So this code inspects the bytes on their way to hyper, and replaces
-//! an invalid one by NUL, which hyper rejects with 400. To find every head it would have to follow
-//! all bodies, which takes a second parser. So it inspects only heads that begin while no request
-//! is in flight. This excludes pipelined heads, which proxies do not send.
+//! Neither is visible in a parsed head. So this code inspects the bytes on their way to hyper, and replaces
+//! an invalid byte by NUL, which hyper rejects with 400.
+//!
+//! Finding the beginning of every head would require following all bodies, which takes a second parser. So
+//! only heads that begin while no request is in flight are inspected. This excludes pipelined heads, which
+//! proxies do not send.
 
 use memchr::{memchr, memchr_iter};
 
-/// The state of the bytes read so far.
+/// The first line of an HTTP/2 connection (RFC 9113, section 3.4).
+const PREFACE_LINE: &[u8] = b"PRI * HTTP/2.0\r\n";
+
+/// The state of the inspection after the bytes read so far.
 #[derive(Default)]
 pub(super) struct StrictHeads {
     position: Position,
-    /// Whether this is the first head of the connection. A later head may not begin with this read,
-    /// so its first line is recognized only when it is complete.
-    is_first: bool,
-    /// How many bytes of the current line were read before.
+    /// Whether this is the first head of the connection. A read can begin with the end of a body, so the
+    /// first line of a later head is recognized only by its end, once it is complete.
+    is_first_head: bool,
+    /// How many bytes of the current line previous reads contained. At the start of a connection, all
+    /// of them equal the beginning of [`PREFACE_LINE`].
     line_length: usize,
-    /// The last byte read.
-    last: u8,
+    /// The last byte of the previous read.
+    last_byte: u8,
 }
 
-/// The position in the connection.
+/// Where in the connection the next byte belongs.
 #[derive(Default, Clone, Copy, PartialEq)]
 enum Position {
     #[default]
     Start,
     /// In a head: in its first line, or after it.
-    Head { first_line: bool },
+    Head { in_first_line: bool },
     /// After a head, in the body or before the next head.
     Body,
     /// In HTTP/2 frames, which have no lines.
@@ -35,49 +41,70 @@ enum Position {
 }
 
 impl StrictHeads {
-    /// Inspects the bytes of a read.
+    /// Inspects the bytes of a read, and replaces the first invalid one by NUL.
     pub(super) fn inspect(&mut self, bytes: &mut [u8], nothing_in_flight: bool) {
-        let Some(&last) = bytes.last() else { return };
+        let Some(&last_byte) = bytes.last() else {
+            return;
+        };
         match self.position {
-            Position::Start if is_preface(bytes) => {
-                self.position = Position::Frames;
+            Position::Start if self.continues_preface(bytes) => {
+                self.line_length += bytes.len();
+                if self.line_length >= PREFACE_LINE.len() {
+                    self.position = Position::Frames;
+                }
+            }
+            Position::Start => {
+                self.is_first_head = true;
+                self.position = Position::Head {
+                    in_first_line: true,
+                };
             }
             Position::Body if !nothing_in_flight => {}
-            Position::Start | Position::Body => {
-                let is_first = self.position == Position::Start;
-                let position = Position::Head { first_line: true };
+            Position::Body => {
                 *self = Self {
-                    position,
-                    is_first,
-                    line_length: 0,
-                    last: 0,
+                    position: Position::Head {
+                        in_first_line: true,
+                    },
+                    ..Self::default()
                 };
             }
             Position::Head { .. } | Position::Frames => {}
         }
-        if let Position::Head { first_line } = self.position
-            && let Some(index) = self.find_invalid_byte(bytes, first_line)
+        if let Position::Head { in_first_line } = self.position
+            && let Some(index) = self.find_invalid_byte(bytes, in_first_line)
         {
             bytes[index] = 0;
         }
-        self.last = last;
+        self.last_byte = last_byte;
     }
 
-    /// Returns the index of the first invalid byte before the end of the head.
-    fn find_invalid_byte(&mut self, bytes: &[u8], mut first_line: bool) -> Option<usize> {
+    /// Whether the bytes of the connection, with `bytes` as the next ones, are those of
+    /// [`PREFACE_LINE`] as far as both go.
+    fn continues_preface(&self, bytes: &[u8]) -> bool {
+        let expected = &PREFACE_LINE[self.line_length..];
+        let length = expected.len().min(bytes.len());
+        bytes[..length] == expected[..length]
+    }
+
+    /// Returns the index of the first invalid byte of the head, and advances the state past `bytes`. Stops at
+    /// the end of the head.
+    fn find_invalid_byte(&mut self, bytes: &[u8], mut in_first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
-            if end.checked_sub(1).map_or(self.last, |before| bytes[before]) != b'\r' {
+            let preceding_byte = end
+                .checked_sub(1)
+                .map_or(self.last_byte, |index| bytes[index]);
+            if preceding_byte != b'\r' {
                 return Some(end);
             }
             let line = &bytes[begin..end];
-            // `line` includes CR.
+            // The line includes its CR, so an empty line has one byte.
             let is_empty = self.line_length + line.len() == 1;
             self.line_length = 0;
-            if first_line {
-                // Empty lines before it are allowed (RFC 9112, section 2.2).
-                first_line = is_empty;
-                let is_request = self.is_first
+            if in_first_line {
+                // Empty lines before the request line are allowed (RFC 9112, section 2.2).
+                in_first_line = is_empty;
+                let is_request = self.is_first_head
                     || line.ends_with(b" HTTP/1.1\r")
                     || line.ends_with(b" HTTP/1.0\r");
                 if is_request && let Some(offset) = memchr(b'#', line) {
@@ -89,28 +116,23 @@ impl StrictHeads {
             }
             begin = end + 1;
         }
-        if first_line
-            && self.is_first
+        if in_first_line
+            && self.is_first_head
             && let Some(offset) = memchr(b'#', &bytes[begin..])
         {
             return Some(begin + offset);
         }
-        self.position = Position::Head { first_line };
+        self.position = Position::Head { in_first_line };
         self.line_length += bytes.len() - begin;
         None
     }
-}
-
-/// Whether the first bytes of a connection begin the HTTP/2 preface, `PRI`. No HTTP method begins like this.
-fn is_preface(bytes: &[u8]) -> bool {
-    bytes[0] == b'P' && bytes.get(1).is_none_or(|&byte| byte == b'R')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What hyper sees of a connection that is read in these parts while no request is in flight.
+    /// Returns what hyper sees if a connection is read in these parts while no request is in flight.
     fn read(parts: &[&str]) -> String {
         let mut heads = StrictHeads::default();
         let mut read = Vec::new();
@@ -143,6 +165,22 @@ mod tests {
                 let (begin, end) = given.split_at(at);
                 assert!(read(&[begin, end]).contains('\0'), "{begin:?} {end:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_head_that_begins_like_the_preface_of_http_2_is_inspected_however_it_is_split() {
+        for method in ["POST", "PROPFIND", "PRI"] {
+            let head = format!("{method} / HTTP/1.1\nHost: x\r\n\r\n");
+            for at in 1..head.len() {
+                let (begin, end) = head.split_at(at);
+                assert!(read(&[begin, end]).contains('\0'), "{begin:?} {end:?}");
+            }
+        }
+        let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\n#\n\n";
+        for at in 1..preface.len() {
+            let (begin, end) = preface.split_at(at);
+            assert_eq!(read(&[begin, end]), preface, "{begin:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! TLS on a listener: handshakes, and renewal of the certificate without a restart.
+//! TLS for a listener: handshakes, and reloading a renewed certificate without a restart.
 
 use std::{
     fs, io,
@@ -23,28 +23,28 @@ use tracing::{debug, info, warn};
 
 use super::io::ClientStream;
 
-/// The file that is invalid, and the reason.
+/// The error of a certificate or key file that cannot be read or is invalid. Names the file and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TlsError(String);
 
-/// A certificate and its private key, in two PEM files that can be renewed. TLS 1.2 and 1.3; HTTP/2
-/// and HTTP/1.1 by ALPN (RFC 7301).
+/// The TLS configuration of a listener, from two PEM files that may be renewed while it runs: a
+/// certificate and its private key. Offers TLS 1.2 and 1.3, and negotiates HTTP/2 or HTTP/1.1 by ALPN
+/// (RFC 7301).
 pub struct Tls {
-    files: Files,
+    files: CertificateFiles,
     last_check: Mutex<Check>,
-    /// The configuration for new handshakes. Each configuration has its own session cache, so a session is resumed
-    /// only under its own certificate.
+    /// The configuration for new handshakes. Each configuration has its own session cache, so a session
+    /// is resumed only under its own certificate.
     current: Mutex<Arc<ServerConfig>>,
 }
 
 impl Tls {
-    /// Reads both files: the certificate with its chain, and its private key (PKCS#8, PKCS#1 or
-    /// SEC1).
+    /// Loads both files: the certificate with its chain, and its private key (PKCS#8, PKCS#1 or SEC1).
     pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
-        let files = Files { certificate, key };
+        let files = CertificateFiles { certificate, key };
         let content = files.read()?;
-        let config = files.config(&content)?;
+        let config = files.server_config(&content)?;
         warn_if_exposed(&files.key, &content);
         let check = Check {
             content: Ok(content.clone()),
@@ -58,9 +58,11 @@ impl Tls {
         })
     }
 
-    /// Checks the files, and uses new content for new handshakes. Called periodically: content
-    /// counts only if two calls in a row find it, because the files may be half written. If the
-    /// content is invalid, the previous content stays in use.
+    /// Rereads the files, and uses new content for new handshakes. Called periodically.
+    ///
+    /// New content is used only after two consecutive calls have found it, because the files may be half
+    /// written. If it is invalid, the previous certificate stays in use, and each call fails until the
+    /// files change.
     pub async fn renew(&self) -> Result<(), TlsError> {
         let files = self.files.clone();
         let reading = task::spawn_blocking(move || files.read()).await;
@@ -71,33 +73,33 @@ impl Tls {
         check.content = content;
         if is_settled && check.content != check.settled_content {
             check.settled_content = check.content.clone();
-            check.outcome = self.replace(&check.settled_content);
+            check.outcome = self.apply_renewal(&check.settled_content);
         }
         check.outcome.clone()
     }
 
     /// Uses new content for new handshakes. Fails if it is invalid.
-    fn replace(&self, content: &Result<FileContent, TlsError>) -> Result<(), TlsError> {
-        let content = content.as_ref().map_err(stays_in_use)?;
+    fn apply_renewal(&self, content: &Result<FileContent, TlsError>) -> Result<(), TlsError> {
+        let content = content.as_ref().map_err(renewal_error)?;
         let config = self
             .files
-            .config(content)
-            .map_err(|error| stays_in_use(&error))?;
+            .server_config(content)
+            .map_err(|error| renewal_error(&error))?;
         *self.current.lock() = config;
         info!("the renewed TLS certificate is in use");
         warn_if_exposed(&self.files.key, content);
         Ok(())
     }
 
-    /// Returns what accepts new handshakes.
+    /// Returns an acceptor for a new handshake, with the current certificate.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let current = self.current.lock();
         Arc::clone(&current).into()
     }
 }
 
-/// Returns the error for a renewed certificate that is invalid because of `error`.
-fn stays_in_use(error: &TlsError) -> TlsError {
+/// Returns the error for a renewed certificate that cannot be used because of `error`.
+fn renewal_error(error: &TlsError) -> TlsError {
     TlsError(format!(
         "the renewed TLS certificate is invalid; the old one stays in use: {error}"
     ))
@@ -105,7 +107,7 @@ fn stays_in_use(error: &TlsError) -> TlsError {
 
 /// The paths of both files.
 #[derive(Clone)]
-struct Files {
+struct CertificateFiles {
     certificate: PathBuf,
     key: PathBuf,
 }
@@ -115,26 +117,26 @@ struct Files {
 struct FileContent {
     certificate: Vec<u8>,
     key: Vec<u8>,
-    /// Whether every user of the machine may read the private key.
+    /// Whether the private key is readable by every user of the machine.
     is_exposed: bool,
 }
 
-/// The result of a check of the files.
+/// The state of the periodic checks of the files.
 struct Check {
-    /// The content at the last check.
+    /// What the last check has read.
     content: Result<FileContent, TlsError>,
-    /// The last content that was found twice in a row.
+    /// The last content that two consecutive checks have read.
     settled_content: Result<FileContent, TlsError>,
-    /// Whether that content is in use.
+    /// Whether the settled content is in use, or why not.
     outcome: Result<(), TlsError>,
 }
 
-impl Files {
+impl CertificateFiles {
     /// Reads both files.
     fn read(&self) -> Result<FileContent, TlsError> {
         let certificate = read_file(&self.certificate)?;
         let key = read_file(&self.key)?;
-        let metadata = fs::metadata(&self.key).map_err(|error| unreadable(&self.key, &error))?;
+        let metadata = fs::metadata(&self.key).map_err(|error| read_error(&self.key, &error))?;
         Ok(FileContent {
             certificate,
             key,
@@ -142,8 +144,8 @@ impl Files {
         })
     }
 
-    /// Returns the configuration with this content. Fails if it is invalid.
-    fn config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
+    /// Builds a rustls configuration from this content. Fails if it is invalid.
+    fn server_config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
         let certificate = self.certificate.display();
         let key = self.key.display();
         let chain = CertificateDer::pem_slice_iter(&content.certificate)
@@ -183,15 +185,15 @@ impl Files {
 
 /// Reads a file.
 fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|error| unreadable(path, &error))
+    fs::read(path).map_err(|error| read_error(path, &error))
 }
 
 /// Returns the error for a file that cannot be read.
-fn unreadable(path: &Path, error: &io::Error) -> TlsError {
+fn read_error(path: &Path, error: &io::Error) -> TlsError {
     TlsError(format!("cannot read {}: {error}", path.display()))
 }
 
-/// Writes to the log that others may read the private key, if they may.
+/// Logs a warning if every user of the machine may read the private key.
 fn warn_if_exposed(key: &Path, content: &FileContent) {
     if content.is_exposed {
         warn!(
@@ -201,8 +203,8 @@ fn warn_if_exposed(key: &Path, content: &FileContent) {
     }
 }
 
-/// Performs a handshake. Returns `None` if it fails, takes too long, or the server stops, since no request
-/// can be lost yet.
+/// Performs a handshake. Returns `None` if it fails, takes too long, or the server stops; at this point, no
+/// request can be lost.
 pub(super) async fn handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
@@ -211,7 +213,7 @@ pub(super) async fn handshake(
 ) -> Option<TlsStream<TcpStream>> {
     let handshake = time::timeout(timeout, acceptor.accept(stream).into_fallible());
     let result = tokio::select! {
-        // The sender sends nothing; it is dropped when the server stops.
+        // Nothing is ever sent; dropping the sender is the signal.
         _ = stop_signal.changed() => return None,
         result = handshake => result,
     };
@@ -219,7 +221,7 @@ pub(super) async fn handshake(
         Ok(Ok(stream)) => Some(stream),
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
-            // Lets the client read the alert with the reason.
+            // Lingers, so that the client can read the alert with the reason.
             let _ = ClientStream::new(stream, timeout, Arc::default())
                 .shutdown()
                 .await;

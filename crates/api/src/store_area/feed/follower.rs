@@ -1,11 +1,12 @@
-//! Sends the changes of the log to one client: as a stream, or as one page after a wait.
+//! Delivers the changes of the log to one client, as a stream or as one page after a wait.
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use petstore_app::journal::{
-    After, EndReason, JournalMetrics, Recent, RenderedEvents, Share, StreamEnd, Ticket, write_event,
+    After, EndReason, JournalMetrics, RecentEvents, RenderedEvents, StreamEnd, StreamGuard, Ticket,
+    write_event,
 };
 use petstore_domain::{
     Clock, KeyId,
@@ -17,19 +18,19 @@ use tokio::{sync::watch, time};
 
 use crate::store_area::shared::StoreArea;
 
-/// The time after which a stream without events gets a comment, which keeps its connection open.
-const COMMENT_EVERY: Duration = Duration::from_secs(15);
+/// How often a stream without events sends a comment, which keeps the connection open.
+const COMMENT_INTERVAL: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// The most changes that a stream reads from the store at once.
+/// The maximum number of changes that a stream reads from the store at once.
 const MAX_CHANGES_PER_READ: u32 = 100;
 
-/// The most bytes of changes in one piece of a stream; one larger change is a piece of its own.
+/// The maximum size of one piece of a stream, in bytes. A single change that is larger is a piece of its own.
 const MAX_PIECE_BYTES: usize = 64 << 10;
 
-/// Sends the changes of the log to one client: as a stream, or as one page after a wait.
+/// Delivers the changes of the log to one client, as a stream or as one page after a wait.
 pub(super) struct Follower {
-    recent: watch::Receiver<Recent>,
+    recent: watch::Receiver<RecentEvents>,
     ticket: Ticket,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -38,20 +39,20 @@ pub(super) struct Follower {
     epoch: Epoch,
     /// The type of the changes that the client asks for; `None` for all changes.
     kind: Option<ChangeType>,
-    /// The number up to which the client has all changes.
+    /// The sequence number up to which the client has all changes.
     pub(super) position: i64,
-    /// The most changes of the next read of the store.
+    /// The maximum number of changes in the next read of the store, adapted to their size.
     max_changes: u32,
 }
 
-/// The next events for a follower.
+/// What a follower can read next.
 enum Next {
     Events(RenderedEvents),
-    /// Changes that only the store has.
+    /// The next changes are not cached, so they must be read from the store.
     Older,
 }
 
-/// The reason why there is no page after a wait.
+/// Why there is no page after a wait.
 pub(super) enum PageError {
     Ended(EndReason),
     Store(StoreError),
@@ -64,7 +65,7 @@ impl From<EndReason> for PageError {
 }
 
 impl Follower {
-    /// Joins the log at `position`.
+    /// Returns a follower that starts at `position`.
     pub(super) fn new(
         area: &StoreArea,
         key: KeyId,
@@ -89,18 +90,20 @@ impl Follower {
         }
     }
 
-    /// Waits for the next change.
+    /// Waits for the next change of the requested type. Skips changes of other types.
     async fn next(&mut self) -> Result<Next, EndReason> {
         loop {
             let ticket = self.ticket;
             let position = self.position;
-            let has_news = |recent: &Recent| recent.last > position || recent.end(ticket).is_some();
+            let has_news = |recent: &RecentEvents| {
+                recent.last > position || recent.end_reason(ticket).is_some()
+            };
             let recent = self
                 .recent
                 .wait_for(has_news)
                 .await
-                .map_err(|_| EndReason::Over)?;
-            if let Some(reason) = recent.end(ticket) {
+                .map_err(|_| EndReason::ShuttingDown)?;
+            if let Some(reason) = recent.end_reason(ticket) {
                 return Err(reason);
             }
             match recent.after(position, self.kind) {
@@ -111,13 +114,14 @@ impl Follower {
         }
     }
 
-    /// Waits for a change, then reads a page. Skips pages without a change of `kind`. The page is empty only if the store
-    /// has read no further than `position`.
+    /// Waits for a change, then reads a page from the store. Skips pages without a change of `kind`. The
+    /// page is empty only if the store has nothing after `position`.
     ///
-    /// The position advances during the wait, even if the future is dropped.
+    /// The position advances during the wait, and keeps its progress if the future is dropped at a timeout.
     pub(super) async fn page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
         loop {
-            // The events are for streams; a page is read from the store.
+            // The cached events are rendered for streams, so they only signal here that there is something
+            // to read.
             self.next().await?;
             let page = self
                 .store
@@ -131,26 +135,26 @@ impl Follower {
         }
     }
 
-    /// Returns the changes as the body of a response, after `beginning`.
-    pub(super) fn into_body(self, share: Share, beginning: Bytes) -> Body {
-        let first_piece = stream::iter((!beginning.is_empty()).then_some(beginning));
-        let pieces = stream::unfold((self, share), async |(mut follower, share)| match follower
-            .piece(&share)
+    /// Returns the changes as an endless response body that starts with `preamble`.
+    pub(super) fn into_body(self, guard: StreamGuard, preamble: Bytes) -> Body {
+        let first_piece = stream::iter((!preamble.is_empty()).then_some(preamble));
+        let pieces = stream::unfold((self, guard), async |(mut follower, guard)| match follower
+            .piece(&guard)
             .await
         {
-            Ok(piece) => Some((piece, (follower, share))),
+            Ok(piece) => Some((piece, (follower, guard))),
             Err(end) => {
-                share.end(&end, follower.clock.instant());
+                guard.record_end(&end, follower.clock.instant());
                 None
             }
         });
         Body::Stream(Box::pin(first_piece.chain(pieces)))
     }
 
-    /// Returns the next part of a stream. A client whose stream ends can continue later.
-    async fn piece(&mut self, share: &Share) -> Result<Bytes, StreamEnd> {
+    /// Waits for the next piece of a stream. An error ends the stream; its client can reconnect and resume.
+    async fn piece(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
         loop {
-            match time::timeout(COMMENT_EVERY, self.next()).await {
+            match time::timeout(COMMENT_INTERVAL, self.next()).await {
                 Err(_) => return Ok(COMMENT),
                 Ok(Ok(Next::Events(events))) => {
                     self.position = events.read_to;
@@ -158,7 +162,7 @@ impl Follower {
                     return Ok(events.text);
                 }
                 Ok(Ok(Next::Older)) => {
-                    let events = self.catch_up(share).await?;
+                    let events = self.catch_up(guard).await?;
                     if !events.is_empty() {
                         return Ok(events);
                     }
@@ -168,17 +172,17 @@ impl Follower {
         }
     }
 
-    /// Reads changes from the store that are no longer in the shared recent changes.
-    async fn catch_up(&mut self, share: &Share) -> Result<Bytes, StreamEnd> {
-        let turn = share.turn().await;
+    /// Reads and renders changes from the store that are no longer cached.
+    async fn catch_up(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
+        let permit = guard.read_permit().await;
         let page = self
             .store
             .changes_after(self.position, self.kind, self.max_changes)
             .await
-            .map_err(StreamEnd::Unreadable)?;
-        drop(turn);
+            .map_err(StreamEnd::StoreFailed)?;
+        drop(permit);
         if page.read_to <= self.position || !self.follows_directly(&page) {
-            return Err(StreamEnd::Deleted);
+            return Err(StreamEnd::ChangesDeleted);
         }
 
         let mut events = Vec::new();
@@ -194,7 +198,8 @@ impl Follower {
         }
         events.shrink_to_fit();
 
-        // The next read begins with the first change that did not fit, and is smaller.
+        // The next read starts with the first change that did not fit. It reads twice as many changes as
+        // fit now, so that few changes are read for nothing.
         let first_unsent = page.changes.get(count);
         self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
         self.max_changes = u32::try_from(2 * count)
@@ -204,13 +209,13 @@ impl Follower {
         self.memory.hold(events).map_err(|_| StreamEnd::NoMemory)
     }
 
-    /// Whether no change is missing between the position and the page.
+    /// Whether the page continues directly at the position, without a missing change.
     fn follows_directly(&self, page: &ChangePage) -> bool {
         if self.kind.is_some() {
             return true;
         }
-        // Without a filter, changes are numbered without gaps. A gap means that the next changes were deleted before the
-        // stream read them.
+        // Without a filter, the sequence numbers have no gaps. A gap means that the next changes were
+        // deleted before the stream could read them.
         let first_change = page.changes.first();
         first_change.is_some_and(|change| change.seq == self.position + 1)
     }

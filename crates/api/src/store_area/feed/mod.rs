@@ -30,18 +30,19 @@ use crate::{accept, access::auth, context::Call, query};
 /// The path of the operation below the base address.
 const PATH: &str = "/store/changes";
 
-/// The longest time that a client can tell the service to wait for a change.
+/// The longest time that a client can ask the service to wait for a change.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 const MAX_LIMIT: u32 = 1000;
 const DEFAULT_LIMIT: u32 = 100;
 
-/// The number of changes after the oldest one among which deletions may be near. They are made in smaller steps.
+/// How close to the oldest change a position must be for its next changes to be deleted during one request. A
+/// deletion step removes fewer changes than this.
 const NEAR_THE_OLDEST: i64 = 10_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Responds with the changes after a position: a page, or a stream of events.
+/// Responds with the changes after a position, as a page or as a stream of Server-Sent Events.
 pub(crate) async fn follow_changes(
     area: &StoreArea,
     Call {
@@ -51,19 +52,15 @@ pub(crate) async fn follow_changes(
     let parameters = FeedParameters::parse(request)?;
     let log = area.app.store.journal_state().await?;
     let last_event_id = last_event_id(request)?;
-    let position = match (last_event_id, parameters.after.as_deref()) {
-        (Some(id), _) => decode(id, "Last-Event-ID", &log)?,
-        (None, Some("start")) => log.first - 1,
-        (None, Some(after)) => decode(after, "after", &log)?,
-        (None, None) => log.last,
-    };
+    let position = start_position(&parameters, last_event_id, &log)?;
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
     let follower = Follower::new(area, key, &log, parameters.kind, position);
 
     if parameters.is_stream {
         let begins_at_end = last_event_id.is_none() && parameters.after.is_none();
-        // A client that began at the end can continue here before it has received an event.
-        let beginning = if begins_at_end {
+        // Sends the current cursor first, so that a client that starts at the end can resume here even if
+        // it is disconnected before it receives an event.
+        let preamble = if begins_at_end {
             format!(
                 ": the changes from now on\nid: {}\n\n",
                 journal::encode(log.epoch, position)
@@ -71,47 +68,62 @@ pub(crate) async fn follow_changes(
         } else {
             String::new()
         };
-        let share = area.app.journal.streams.open(Actor::Key(key))?;
-        let body = follower.into_body(share, Bytes::from(beginning));
+        let guard = area.app.journal.streams.open(Actor::Key(key))?;
+        let body = follower.into_body(guard, Bytes::from(preamble));
         return Ok(response::events(body));
     }
 
     let page = read_page(area, &parameters, follower).await?;
     let may_be_deleted = position < log.first + NEAR_THE_OLDEST;
     if may_be_deleted && position < area.app.store.journal_state().await?.first - 1 {
-        // The next changes were deleted while the client read.
+        // The next changes were deleted while the page was read, so the page may have a gap.
         return Err(expired_cursor());
     }
     let next = journal::encode(log.epoch, page.read_to.max(position));
     respond_with_page(area, &parameters, page, &next).await
 }
 
-/// The parameters of a request, and whether it asks for a stream.
+/// Returns the position after which the client asks for changes: `Last-Event-ID`, or else `after`, or else
+/// the end of the log.
+fn start_position(
+    parameters: &FeedParameters<'_>,
+    last_event_id: Option<&str>,
+    log: &JournalState,
+) -> Result<i64, ApiError> {
+    match (last_event_id, parameters.after.as_deref()) {
+        (Some(id), _) => decode(id, "Last-Event-ID", log),
+        (None, Some("start")) => Ok(log.first - 1),
+        (None, Some(after)) => decode(after, "after", log),
+        (None, None) => Ok(log.last),
+    }
+}
+
+/// The parsed parameters of a request, and whether it asks for a stream.
 struct FeedParameters<'r> {
     /// The cursor, or `start`; `None` if the query has none.
     after: Option<Cow<'r, str>>,
     /// The type of the changes; `None` for all changes.
     kind: Option<ChangeType>,
-    /// The maximum number of changes of a page.
+    /// The maximum number of changes in a page.
     limit: u32,
-    /// The time to wait for a change, if a page would be empty.
+    /// How long to wait for a change if the page would be empty.
     wait: Duration,
     is_stream: bool,
 }
 
 impl<'r> FeedParameters<'r> {
-    /// Parses the query and `Accept`. Fails with 400.
+    /// Parses the query and the `Accept` header. Fails with 400 if a parameter is invalid.
     fn parse(request: &'r Parts) -> Result<Self, ApiError> {
         let names = ["after", "type", "limit", "wait"];
         let [after, kind, limit, wait] = query::parameters(request.uri.query(), names)?;
-        let parsed_kind = query::filter(
+        let parsed_kind = query::parse_parameter(
             "type",
             kind.as_ref(),
             |text| text.parse().ok(),
             "a type of change, such as pet.changed",
         )?;
         let parsed_limit = parse_limit(limit.as_ref())?;
-        let parsed_wait = query::filter(
+        let parsed_wait = query::parse_parameter(
             "wait",
             wait.as_ref(),
             parse_wait,
@@ -136,7 +148,8 @@ impl<'r> FeedParameters<'r> {
     }
 }
 
-/// Reads the page after the position of `follower`. If it would be empty, waits for a change as long as the client wants.
+/// Reads the page after the position of `follower`. If it would be empty, waits for a change as long as the
+/// client asks for (long polling).
 async fn read_page(
     area: &StoreArea,
     parameters: &FeedParameters<'_>,
@@ -156,14 +169,14 @@ async fn read_page(
         Ok(Err(PageError::Store(error))) => Err(error.into()),
         Ok(Err(PageError::Ended(EndReason::InvalidKey))) => Err(auth::invalid_key()),
         Ok(Err(PageError::Ended(EndReason::OtherLog))) => Err(expired_cursor()),
-        Ok(Err(PageError::Ended(EndReason::Over))) | Err(_) => Ok(ChangePage {
+        Ok(Err(PageError::Ended(EndReason::ShuttingDown))) | Err(_) => Ok(ChangePage {
             changes: Vec::new(),
             read_to: follower.position,
         }),
     }
 }
 
-/// Responds with a page, and with the link to the changes after the cursor `next`.
+/// Responds with a page, and with a link to the changes after the cursor `next`.
 async fn respond_with_page(
     area: &StoreArea,
     parameters: &FeedParameters<'_>,
@@ -189,13 +202,14 @@ async fn respond_with_page(
     Ok(response)
 }
 
-/// Adds the link to the changes after `log`, which was read before the page, to the response.
+/// Adds a link to the changes after the end of `log` to the response to a list. `log` must be read before
+/// the page of the list, so that a client that follows the link misses no change.
 pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
     let cursor = journal::encode(log.epoch, log.last);
     let Some(changes) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
         return;
     };
-    // One field, because some clients read only the first.
+    // Merge both links into one header field, because some clients read only the first field.
     let links = match response.headers().get(header::LINK) {
         Some(next) => {
             HeaderValue::from_bytes(&[next.as_bytes(), changes.as_bytes()].join(&b", "[..]))
@@ -207,7 +221,7 @@ pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Resp
     }
 }
 
-/// Parses `limit`. Returns the default without it.
+/// Parses `limit`. Returns the default if it is absent.
 fn parse_limit(text: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
     let Some(text) = text else {
         return Ok(DEFAULT_LIMIT);
@@ -225,7 +239,8 @@ fn parse_wait(text: &str) -> Option<Duration> {
     (wait <= MAX_WAIT).then_some(wait)
 }
 
-/// Returns the cursor with which a client resumes a stream, if the request has one. Fails with 400 if it has several.
+/// Returns the `Last-Event-ID`, which is the cursor at which a client resumes a stream, if the request has
+/// one. Fails with 400 if it has several.
 fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
     let mut fields = request.headers.get_all(LAST_EVENT_ID).iter();
     let Some(field) = fields.next() else {
@@ -235,12 +250,12 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
         let message = "Last-Event-ID is given more than once.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
     }
-    // Other bytes are in no cursor.
+    // A value that is not ASCII text becomes an empty cursor, which is rejected as invalid.
     Ok(Some(field.to_str().unwrap_or_default()))
 }
 
-/// Returns the position of a cursor. Fails with 400 if the cursor is invalid, 410 if the journal does not
-/// continue at it.
+/// Decodes a cursor and returns its position. `name` is the parameter or header that contains it. Fails
+/// with 400 if the cursor is invalid, and with 410 if it has expired.
 fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     journal::decode(text, log).map_err(|error| match error {
         CursorError::Expired => expired_cursor(),
@@ -254,7 +269,7 @@ fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     })
 }
 
-/// Returns the 410 for a position at which the journal does not continue.
+/// Returns the error 410 for a cursor whose next changes are not available.
 fn expired_cursor() -> ApiError {
     let message = "The changes after this position are not available: they are no longer kept, or \
                    the database was restored or copied. List everything again, and follow from the \

@@ -1,4 +1,4 @@
-//! The parameters of `listStorePets` that search for the values of fields.
+//! The parameters of `listStorePets` that search by the values of fields.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use petstore_web::edge::ApiError;
 
 use crate::{query::PrefixedParameter, store_area::shared::StoreArea};
 
-/// The beginning of the name of a parameter that searches for the value of a field.
+/// The prefix of parameters that search by the value of a field.
 pub(super) const FIELD_PREFIX: &str = "field.";
 
-/// The parameters with this beginning, as an error shows them.
+/// A description of the parameters with this prefix, for error messages.
 pub(super) const FIELD_PARAMETERS: &str =
     "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
 
-/// The values and the dates that the animals of a search must have.
+/// The values and the range of dates that the animals of a search must have.
 #[derive(Default)]
 pub(super) struct FieldSearch {
     pub(super) values: Vec<ValueFilter>,
     pub(super) dates: Option<DateRange>,
 }
 
-/// The texts of the first and the last day of a range, as the query gives them.
+/// The unparsed first and last day of a range.
 #[derive(Default)]
 struct RangeParameters<'q> {
     from: Option<&'q str>,
     to: Option<&'q str>,
 }
 
-/// Parses the parameters of fields.
+/// Parses the parameters that search by fields. Reads the fields of the store only if there are any.
 ///
 /// Example: `field.breed=Beagle` is a value, and `field.born.from=2024-01-01` is a range of dates.
 pub(super) async fn parse(
@@ -67,7 +67,8 @@ pub(super) async fn parse(
     Ok(search)
 }
 
-/// Checks that a search can have these values and ranges of fields.
+/// Checks the limits of a search: at most one range, no field with both a value and a range, and at most
+/// [`PetQuery::MAX_VALUE_FILTERS`] fields.
 fn check_fields(
     values: &[(&str, &str)],
     ranges: &BTreeMap<&str, RangeParameters<'_>>,

@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// The names of the parameters that search for no field.
+/// The names of the parameters, except those that search by fields.
 const SEARCH_PARAMETERS: [&str; 8] = [
     "status",
     "categoryId",
@@ -36,7 +36,8 @@ const SEARCH_PARAMETERS: [&str; 8] = [
 /// The parameters of a search: [`SEARCH_PARAMETERS`], and the parameters for fields.
 type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
 
-/// Responds with a page of animals, and a link to the next one. The first page also links to the changes from now on.
+/// Responds with a page of animals, and a link to the next one. The first page also links to the changes
+/// from now on.
 pub(crate) async fn list_pets(
     area: &StoreArea,
     Call {
@@ -58,7 +59,8 @@ pub(crate) async fn list_pets(
     let walk = walk_through(&parameters, &query);
     query.after = last_pet_before_page(&walk, &parameters)?;
 
-    // Read before the page, so that a client that follows the changes from here misses none.
+    // Read the position in the log before the page, so that a client that follows the changes from there
+    // misses none.
     let log = if query.after.is_none() {
         Some(area.app.store.journal_state().await?)
     } else {
@@ -83,7 +85,7 @@ pub(crate) async fn list_pets(
     Ok(response)
 }
 
-/// Parses the parameters of a search, apart from the values of fields and the cursor.
+/// Parses all parameters except the cursor and those that search by fields.
 fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> {
     let [
         status,
@@ -95,41 +97,47 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
         limit,
         _,
     ] = &parameters.values;
-    let withdrawn = query::filter(
+    let withdrawn = query::parse_parameter(
         "withdrawn",
         withdrawn.as_ref(),
         parse_boolean,
         "true or false",
     )?;
     Ok(PetQuery {
-        status: query::filter(
+        status: query::parse_parameter(
             "status",
             status.as_ref(),
             |text| text.parse().ok(),
             "one of available, pending and sold",
         )?,
-        category_id: query::filter(
+        category_id: query::parse_parameter(
             "categoryId",
             category_id.as_ref(),
             text::parse_integer,
             query::AN_INTEGER,
         )?,
-        name: query::filter(
+        name: query::parse_parameter(
             "name",
             name.as_ref(),
             parse_name_prefix,
             "at most 64 letters and digits, counted without accents (64 characters if it has \
              none), and without U+0000",
         )?,
-        phrase: query::filter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
+        phrase: query::parse_parameter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
         is_withdrawn: withdrawn.unwrap_or_default(),
-        is_listed: query::filter("listed", listed.as_ref(), parse_boolean, "true or false")?,
+        is_listed: query::parse_parameter(
+            "listed",
+            listed.as_ref(),
+            parse_boolean,
+            "true or false",
+        )?,
         limit: query::limit(limit.as_ref())?,
         ..PetQuery::default()
     })
 }
 
-/// Returns the walk through the animals of a query. The same filters in another order or case are the same walk.
+/// Returns the walk that a query defines. It is built from the parsed values, so that equal searches have
+/// the same walk even if the parameters differ in order or case.
 fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     let [status, category_id, ..] = &parameters.values;
     let name = query.name.as_ref().map(NamePrefix::as_str);
@@ -146,7 +154,7 @@ fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
         filters.extend([Some(field), Some(key)]);
     }
 
-    // No field has a name with a question mark.
+    // The question mark keeps these apart from fields: no field has a name with one.
     match query.is_listed {
         Some(true) => filters.push(Some("?listed")),
         Some(false) => filters.push(Some("?unlisted")),
@@ -163,7 +171,7 @@ fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     Walk::new(cursor::PETS, &filters)
 }
 
-/// Returns the parameter `withdrawn` if it changes what the search finds. `withdrawn=false` is the default.
+/// Returns the parameter `withdrawn`, unless it has the default value `false`.
 fn withdrawn_filter<'q>(parameters: &'q SearchParameters<'_>, query: &PetQuery) -> Option<&'q str> {
     let [_, _, _, _, withdrawn, ..] = &parameters.values;
     if query.is_withdrawn {
@@ -183,7 +191,7 @@ fn last_pet_before_page(
         return Ok(None);
     };
     let (key, id) = walk.decode(cursor)?;
-    // Cursors of a release that listed animals by name have a key.
+    // Only cursors of an earlier release, which sorted animals by name, have a key.
     if !key.is_empty() {
         return Err(cursor::invalid());
     }
@@ -219,7 +227,7 @@ fn next_link(
     page::next_link(area, "/store/pets", query.limit, &filters, cursor)
 }
 
-/// Parses the beginning of a name. A name with U+0000 does not exist.
+/// Parses the prefix of a name. Rejects U+0000, which no name contains.
 fn parse_name_prefix(text: &str) -> Option<NamePrefix> {
     if text.contains('\0') {
         None

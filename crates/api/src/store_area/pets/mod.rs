@@ -29,7 +29,7 @@ pub(super) struct WithdrawPet {
     pub(super) note: Option<Note>,
 }
 
-/// `GET /v1/store/pets/{petId}`: an animal, withdrawn or not.
+/// Reads an animal, withdrawn or not: `GET /v1/store/pets/{petId}`.
 pub(crate) async fn get_pet(
     area: &StoreArea,
     Call {
@@ -41,10 +41,10 @@ pub(crate) async fn get_pet(
     wire::respond(area, request, &Resource::Pet(pet))
 }
 
-/// `POST /v1/store/pets`: adds an animal.
+/// Adds an animal: `POST /v1/store/pets`.
 pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.pet()?;
+    let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.into_pet()?;
     write
         .execute(
             area,
@@ -54,7 +54,7 @@ pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response
         .await
 }
 
-/// `PATCH /v1/store/pets/{petId}`.
+/// Changes an animal: `PATCH /v1/store/pets/{petId}`.
 pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
@@ -67,7 +67,7 @@ pub(crate) async fn patch_pet(area: &StoreArea, call: Call<'_>) -> Result<Respon
     write.execute(area, command, wire::first_result).await
 }
 
-/// `POST /v1/store/pets/{petId}/withdraw`.
+/// Withdraws an animal: `POST /v1/store/pets/{petId}/withdraw`.
 pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
@@ -81,7 +81,7 @@ pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Res
     write.execute(area, command, wire::first_result).await
 }
 
-/// `POST /v1/store/pets/{petId}/restore`.
+/// Puts a withdrawn animal back into the catalogue: `POST /v1/store/pets/{petId}/restore`.
 pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
@@ -93,7 +93,7 @@ pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.execute(area, command, wire::first_result).await
 }
 
-/// `GET /v1/store/inventory`: the numbers of animals by status.
+/// Counts the animals by status: `GET /v1/store/inventory`.
 pub(crate) async fn inventory(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,

@@ -1,10 +1,10 @@
-//! `addWebhook`, `patchWebhook`, `deleteWebhook`, `rotateWebhookSecret`, `testWebhook` and
-//! `enableWebhook`.
+//! The operations that change or test a webhook: `addWebhook`, `patchWebhook`, `deleteWebhook`,
+//! `rotateWebhookSecret`, `testWebhook` and `enableWebhook`.
 
 use petstore_app::delivery::{NewWebhook, WebhookCommand};
 use petstore_domain::{
+    named_enum::MaybeKnown,
     store_area::{ChangeType, Label, Patch, WebhookPatch},
-    words::Word,
 };
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response, body::Accepted};
@@ -50,33 +50,33 @@ pub(in crate::store_area) struct EnableWebhook {
 /// The URL of an endpoint, not yet checked.
 struct Url(String);
 /// The types of changes that the endpoint receives.
-struct Types(Vec<Word<ChangeType>>);
-/// Disables the webhook.
+struct Types(Vec<MaybeKnown<ChangeType>>);
+/// The value `false` of `enabled`, which disables the webhook. No other value is valid.
 struct Disable;
-/// Whether a webhook that is enabled again gets what it missed.
+/// Whether a webhook that is enabled again receives the changes that it missed.
 struct Resumes(bool);
 
 values! {
     Url: "the URL of the endpoint, such as https://shop.example/hooks",
-        |value| json::string(value).map(Self), json!({ "type": "string" });
+        |value| json::as_string(value).map(Self), json!({ "type": "string" });
     Types: "an array of types, each once, such as [\"pet.changed\"]",
-        |value| types(value).map(Self),
+        |value| parse_types(value).map(Self),
         json!({ "type": "array", "minItems": 1, "maxItems": ChangeType::ALL.len(), "uniqueItems": true });
     Disable: "false; the operation enable enables a webhook again",
         |value| (value.get() == "false").then_some(Self),
         json!({ "type": "boolean", "const": false });
-    Resumes: "resume or now", |value| match &*json::string(value)? {
+    Resumes: "resume or now", |value| match &*json::as_string(value)? {
         "resume" => Some(Self(true)),
         "now" => Some(Self(false)),
         _ => None,
     }, json!({ "type": "string", "enum": ["resume", "now"] });
 }
 
-/// Parses an array of types: one at least, and each once.
-fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
+/// Parses an array of types. It must have at least one, and none twice.
+fn parse_types(value: &RawValue) -> Option<Vec<MaybeKnown<ChangeType>>> {
     let mut types = Vec::new();
-    for element in json::elements(value.get().as_bytes()).ok()? {
-        let text = json::string(element)?;
+    for element in json::parse_elements(value.get().as_bytes()).ok()? {
+        let text = json::as_string(element)?;
         let kind: ChangeType = text.parse().ok()?;
         if types.iter().any(|earlier_type| *earlier_type == kind) {
             return None;
@@ -86,7 +86,7 @@ fn types(value: &RawValue) -> Option<Vec<Word<ChangeType>>> {
     (!types.is_empty()).then_some(types)
 }
 
-/// Checks the URL of an endpoint, and returns it as it is kept.
+/// Validates the URL of an endpoint, and returns it in the normalized form in which it is stored.
 fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
     area.app
         .webhooks
@@ -95,7 +95,7 @@ fn check_url(area: &StoreArea, Url(url): &Url) -> Result<String, ApiError> {
         .map_err(members::invalid)
 }
 
-/// `POST /v1/store/webhooks`.
+/// Adds a webhook: `POST /v1/store/webhooks`.
 pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let body: AddWebhook = write.members(AddWebhook::NAMES)?.read()?;
@@ -107,7 +107,7 @@ pub(crate) async fn add_webhook(area: &StoreArea, call: Call<'_>) -> Result<Resp
     execute(area, write, command).await
 }
 
-/// `PATCH /v1/store/webhooks/{webhookId}`.
+/// Changes or disables a webhook: `PATCH /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let body: PatchWebhook = write.members(PatchWebhook::NAMES)?.read()?;
@@ -121,21 +121,21 @@ pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Re
     execute(area, write, WebhookCommand::Patch(patch)).await
 }
 
-/// `DELETE /v1/store/webhooks/{webhookId}`.
+/// Deletes a webhook: `DELETE /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
     preconditions::from_headers(&write.request.headers)?;
     execute(area, write, WebhookCommand::Delete).await
 }
 
-/// `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
+/// Replaces the secret of a webhook: `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
 pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;
     execute(area, write, WebhookCommand::RotateSecret).await
 }
 
-/// `POST /v1/store/webhooks/{webhookId}/enable`.
+/// Enables a webhook again: `POST /v1/store/webhooks/{webhookId}/enable`.
 pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let EnableWebhook {
@@ -144,7 +144,7 @@ pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<R
     execute(area, write, WebhookCommand::Enable { resumes }).await
 }
 
-/// `POST /v1/store/webhooks/{webhookId}/test`.
+/// Queues a test message to a webhook: `POST /v1/store/webhooks/{webhookId}/test`.
 pub(crate) async fn test_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     write.members(&[])?;

@@ -1,4 +1,4 @@
-//! Operations on webhooks, and the steps of every change of one.
+//! The operations on webhooks, and the steps that all changes of a webhook share.
 
 pub(super) mod change;
 mod read;
@@ -25,7 +25,7 @@ use petstore_web::edge::{ApiError, Response};
 use super::{preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::query;
 
-/// Returns the response to a change of a webhook.
+/// Renders the response to a change of a webhook.
 fn response_to(
     WebhookDecision {
         change,
@@ -59,12 +59,12 @@ fn response_to(
     }
 }
 
-/// Returns a webhook as JSON, with its secret if it has just been made.
+/// Renders a webhook as JSON, with its secret if that was just generated.
 fn webhook_json(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
     wire::render(|out| json::write_webhook(out, webhook, secret))
 }
 
-/// Carries out a change of a webhook.
+/// Executes a command on a webhook, and responds with its result.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,
@@ -77,7 +77,7 @@ async fn execute(
     };
     let versions = if_match.as_ref().and_then(IfMatch::versions);
     let context = write.context(area).await?;
-    let _entered = area.app.requests.enter(&context)?;
+    let _in_flight = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter).map(WebhookId);
     let changed = webhooks
         .change(id, versions, &command, context, response_to)
@@ -90,8 +90,8 @@ fn refusal_error(refusal: WebhookRefusal) -> ApiError {
     match refusal {
         WebhookRefusal::NotFound => no_webhook(),
         WebhookRefusal::OtherVersion(webhook) => {
-            let message = refusals::stale("webhook", webhook.version);
-            refusals::conflict(
+            let message = refusals::stale_message("webhook", webhook.version);
+            refusals::conflict_error(
                 Problem::PreconditionFailed,
                 message,
                 &webhook_json(&webhook, None),

@@ -1,4 +1,4 @@
-//! `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
+//! The operations that read webhooks: `listWebhooks`, `getWebhook` and `listWebhookAttempts`.
 
 use petstore_domain::store_area::{Attempt, Label, Webhook, WebhookId};
 use petstore_formats::json;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// `GET /v1/store/webhooks`.
+/// Lists webhooks, with a link to the next page: `GET /v1/store/webhooks`.
 pub(crate) async fn list_webhooks(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
@@ -43,13 +43,13 @@ pub(crate) async fn list_webhooks(
     page::respond(area, request, webhooks, element, next).await
 }
 
-/// Returns the length of the texts of a webhook, in bytes.
+/// Returns the total length of the texts of a webhook, in bytes.
 fn texts_length(webhook: &Webhook) -> usize {
     let description = webhook.description.as_ref().map_or("", Label::as_str);
     webhook.url.len() + description.len()
 }
 
-/// `GET /v1/store/webhooks/{webhookId}`.
+/// Reads a webhook: `GET /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn get_webhook(
     area: &StoreArea,
     Call {
@@ -61,7 +61,7 @@ pub(crate) async fn get_webhook(
     wire::respond_with(area, request, webhook_json(&webhook, None), webhook.version)
 }
 
-/// `GET /v1/store/webhooks/{webhookId}/attempts`.
+/// Lists the recent attempts to deliver to a webhook: `GET /v1/store/webhooks/{webhookId}/attempts`.
 pub(crate) async fn list_attempts(
     area: &StoreArea,
     Call {
@@ -70,7 +70,7 @@ pub(crate) async fn list_attempts(
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    // The walk is the same however the path spells the id.
+    // Use the parsed id, so that the walk is the same however the path is encoded.
     let path_id = query::path_integer(parameter);
     let filter = path_id.map(|id| id.to_string());
     let walk = Walk::new(cursor::ATTEMPTS, &[filter.as_deref()]);

@@ -186,7 +186,7 @@ impl Health for Memory {
         Ok(())
     }
 
-    async fn wait_for_end(&self) -> StoreError {
+    async fn wait_for_fatal_error(&self) -> StoreError {
         std::future::pending().await
     }
 

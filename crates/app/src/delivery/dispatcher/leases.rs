@@ -1,8 +1,8 @@
-//! The leases of webhooks: a process takes a lease that is free, or that its holder renews no
-//! longer, and saves only what it holds.
+//! The leases of webhooks. A process takes a lease that is free or that its holder has stopped renewing, and
+//! saves the progress only of webhooks whose leases it holds.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::HashMap,
     time::{Duration, Instant},
 };
 
@@ -15,58 +15,59 @@ use tracing::error;
 use super::{Dispatcher, ForeignLease, LeasedEndpoint, is_due};
 use crate::delivery::{endpoint::Endpoint, sending::SigningSecrets};
 
-/// The time without a renewal after which another process takes a lease: longer than its holder works
-/// without a renewal, and than the store may take.
+/// How long a lease must go without a renewal before another process takes it over. It exceeds
+/// `MAX_LEASE_AGE`, at which the holder stops by itself, with a margin for a slow store.
 const TAKE_OVER_AGE: Duration = Duration::from_secs(9);
 
-/// The time for which attempts are kept.
+/// How long attempts are kept in the store.
 const ATTEMPT_RETENTION: Duration = Duration::from_hours(30 * 24);
 
-/// The time between two deletions of old attempts.
-const FORGET_INTERVAL: Duration = Duration::from_hours(1);
+/// How often the old attempts of a webhook are deleted.
+const PRUNE_INTERVAL: Duration = Duration::from_hours(1);
 
-/// The holder of a lease that no process has.
+/// The holder of a lease that no process holds.
 const NO_HOLDER: i64 = 0;
 
-/// The state of a lease, for this process.
+/// The state of a lease, from the point of view of this process.
 enum LeaseState {
-    /// Nobody sends messages of the webhook.
+    /// The webhook is disabled, so no process delivers to it.
     Disabled,
-    /// This process has the lease.
+    /// This process holds the lease.
     Own,
-    /// Another process has the lease, and renewed it a short time ago.
+    /// Another process holds the lease and renewed it recently.
     Foreign,
     /// This process may take the lease.
     Free,
 }
 
-/// A webhook whose lease this process may take.
+/// A webhook whose lease this process may take, with its decrypted secrets.
 struct FreeWebhook {
     stored: StoredWebhook,
     secrets: SigningSecrets,
 }
 
 impl Dispatcher {
-    /// Reads the webhooks, drops the endpoints whose lease this process has lost, and takes the leases that are free.
-    /// Also sends the test messages that wait.
+    /// Reads the webhooks, drops the endpoints whose leases this process has lost, and takes free leases.
+    /// Also starts the pending test messages.
     pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
         let mut webhooks = self.store.list_webhooks().await?;
-        if self.has_unsaved_progress_of_changed(&webhooks) {
-            // What was sent before the change must not be sent again.
+        if self.has_unsaved_progress_of_stale_leases(&webhooks) {
+            // Save first: the endpoint will be loaded from the store again, and must not resend what it has
+            // delivered.
             self.save_and_renew().await?;
             webhooks = self.store.list_webhooks().await?;
         }
         let now = self.clock.instant();
-        self.look_at_log(now).await?;
+        self.poll_log_state(now).await?;
         self.connector.close_old();
-        self.forget_lost_leases(&webhooks);
-        self.watch_foreign_leases(&webhooks, now);
+        self.drop_lost_leases(&webhooks);
+        self.track_foreign_leases(&webhooks, now);
 
         let mut free_webhooks = Vec::new();
         for stored in &webhooks {
             match self.lease_state(stored, now) {
                 LeaseState::Disabled | LeaseState::Own | LeaseState::Foreign => {}
-                LeaseState::Free => free_webhooks.extend(self.open_secrets(stored)),
+                LeaseState::Free => free_webhooks.extend(self.decrypt_secrets(stored)),
             }
         }
         self.take_leases(free_webhooks).await?;
@@ -74,8 +75,9 @@ impl Dispatcher {
         self.start_tests(&webhooks).await
     }
 
-    /// Whether there is unsaved progress of a webhook that somebody changed, or whose lease another process took.
-    fn has_unsaved_progress_of_changed(&self, webhooks: &[StoredWebhook]) -> bool {
+    /// Whether there is unsaved progress of a webhook whose stored lease is a different one, because somebody
+    /// changed the webhook or another process took the lease.
+    fn has_unsaved_progress_of_stale_leases(&self, webhooks: &[StoredWebhook]) -> bool {
         self.leased_endpoints.iter().any(|(&id, leased_endpoint)| {
             let endpoint = &leased_endpoint.endpoint;
             let stored = find_webhook(webhooks, id);
@@ -83,8 +85,9 @@ impl Dispatcher {
         })
     }
 
-    /// Drops the endpoints whose lease this process has no more, and what is known of deleted webhooks.
-    fn forget_lost_leases(&mut self, webhooks: &[StoredWebhook]) {
+    /// Drops the endpoints whose leases this process no longer holds, and everything cached about deleted
+    /// webhooks.
+    fn drop_lost_leases(&mut self, webhooks: &[StoredWebhook]) {
         self.leased_endpoints.retain(|&id, leased_endpoint| {
             find_webhook(webhooks, id).is_some_and(|stored| {
                 stored.webhook.disabled.is_none() && stored.lease == leased_endpoint.endpoint.lease
@@ -96,8 +99,9 @@ impl Dispatcher {
             .retain(|&id| find_webhook(webhooks, id).is_some());
     }
 
-    /// Notes how long each lease that this process does not have is the same.
-    fn watch_foreign_leases(&mut self, webhooks: &[StoredWebhook], now: Instant) {
+    /// Tracks how long each lease that this process does not hold has stayed unchanged. Comparing a lease
+    /// with itself needs only the local clock, so the clocks of the processes need not agree.
+    fn track_foreign_leases(&mut self, webhooks: &[StoredWebhook], now: Instant) {
         for stored in webhooks {
             let id = stored.webhook.id;
             if stored.webhook.disabled.is_some() {
@@ -107,19 +111,13 @@ impl Dispatcher {
                 self.foreign_leases.remove(&id);
                 continue;
             }
-            let current = ForeignLease {
-                lease: stored.lease,
-                unchanged_since: now,
-            };
-            match self.foreign_leases.entry(id) {
-                Entry::Vacant(entry) => {
-                    entry.insert(current);
-                }
-                Entry::Occupied(mut entry) => {
-                    if entry.get().lease != stored.lease {
-                        entry.insert(current);
-                    }
-                }
+            let known_lease = self.foreign_leases.get(&id).map(|foreign| foreign.lease);
+            if known_lease != Some(stored.lease) {
+                let foreign = ForeignLease {
+                    lease: stored.lease,
+                    unchanged_since: now,
+                };
+                self.foreign_leases.insert(id, foreign);
             }
         }
     }
@@ -134,21 +132,22 @@ impl Dispatcher {
             return LeaseState::Own;
         }
 
-        // A lease of this process that it does not have any more is one that it could not renew in time.
+        // If this process is the stored holder but has dropped the endpoint, it could not renew the lease
+        // in time.
         let holder = stored.lease.holder;
-        let is_silent = self.foreign_leases.get(&id).is_some_and(|foreign| {
+        let is_stale = self.foreign_leases.get(&id).is_some_and(|foreign| {
             now.saturating_duration_since(foreign.unchanged_since) >= TAKE_OVER_AGE
         });
-        if holder == NO_HOLDER || holder == self.holder || is_silent {
+        if holder == NO_HOLDER || holder == self.holder || is_stale {
             LeaseState::Free
         } else {
             LeaseState::Foreign
         }
     }
 
-    /// Decrypts the secrets of a webhook. Returns `None` if this process cannot, because another process must serve the
-    /// webhook then. Logs the reason once.
-    fn open_secrets(&mut self, stored: &StoredWebhook) -> Option<FreeWebhook> {
+    /// Decrypts the secrets of a webhook. Returns `None` if this process cannot, and logs the reason once.
+    /// Another process with the right key file must then serve the webhook.
+    fn decrypt_secrets(&mut self, stored: &StoredWebhook) -> Option<FreeWebhook> {
         let id = stored.webhook.id;
         match SigningSecrets::open(&self.vault, stored) {
             Ok(secrets) => {
@@ -168,8 +167,8 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the leases of several webhooks for this process. Leaves out a lease that another process has just
-    /// taken.
+    /// Takes the leases of several webhooks for this process. Skips each lease that another process has
+    /// just taken.
     async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
         if free_webhooks.is_empty() {
             return Ok(());
@@ -195,7 +194,7 @@ impl Dispatcher {
                 generation: self.generation,
                 attempts: HashMap::new(),
                 renewed_at,
-                attempts_forgotten_at: None,
+                attempts_pruned_at: None,
             };
             self.leased_endpoints.insert(id, leased_endpoint);
             self.foreign_leases.remove(&id);
@@ -203,7 +202,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Shows the state of the webhooks in the metrics.
+    /// Publishes the state of the webhooks in the metrics.
     fn update_metrics(&self, webhooks: &[StoredWebhook]) {
         let mut states = Vec::with_capacity(webhooks.len());
         for stored in webhooks {
@@ -223,27 +222,27 @@ impl Dispatcher {
         self.metrics.note(states.into_iter().collect());
     }
 
-    /// Saves the progress of all endpoints, and renews their leases.
+    /// Saves the progress of all leased endpoints, and renews their leases.
     pub(super) async fn save_and_renew(&mut self) -> Result<(), StoreError> {
         self.save_with_holder(self.holder).await
     }
 
-    /// Saves the progress of all endpoints, and gives their leases back.
+    /// Saves the progress of all leased endpoints, and releases their leases.
     pub(super) async fn save_and_release(&mut self) -> Result<(), StoreError> {
         self.save_with_holder(NO_HOLDER).await
     }
 
-    /// Saves the progress of all endpoints, and sets the holder of their leases. Drops the endpoints whose lease
-    /// another process has, or that the save disabled.
+    /// Saves the progress of all leased endpoints, and sets `holder` as the holder of their leases. Drops the
+    /// endpoints whose leases were lost, and those that the save disabled.
     async fn save_with_holder(&mut self, holder: i64) -> Result<(), StoreError> {
         let now = self.clock.instant();
-        let forget_before = self.attempt_limit(now).await?;
+        let forget_before = self.prune_cutoff(now).await?;
         let mut updates = Vec::with_capacity(self.leased_endpoints.len());
         let mut leases = Vec::with_capacity(self.leased_endpoints.len());
         for leased_endpoint in self.leased_endpoints.values() {
             let lease = next_lease(leased_endpoint.endpoint.lease, holder);
             let mut update = leased_endpoint.endpoint.delivery_update(lease);
-            if leased_endpoint.must_forget_attempts(now) {
+            if leased_endpoint.must_prune_attempts(now) {
                 update.forget_before = forget_before;
             }
             updates.push(update);
@@ -260,23 +259,23 @@ impl Dispatcher {
                 return false;
             };
             let is_disabled = leased_endpoint.endpoint.disabled_reason().is_some();
-            leased_endpoint.endpoint.note_saved(lease);
+            leased_endpoint.endpoint.mark_saved(lease);
             leased_endpoint.renewed_at = now;
-            if leased_endpoint.must_forget_attempts(now) {
-                leased_endpoint.attempts_forgotten_at = Some(now);
+            if leased_endpoint.must_prune_attempts(now) {
+                leased_endpoint.attempts_pruned_at = Some(now);
             }
             !is_disabled
         });
         Ok(())
     }
 
-    /// Returns the time before which attempts are deleted; `None` if no deletion is due, or if the time is not
-    /// confirmed.
-    async fn attempt_limit(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
+    /// Returns the time before which attempts are to be deleted; `None` if no deletion is due, or if the
+    /// clock is not confirmed, because a wrong clock could delete recent attempts.
+    async fn prune_cutoff(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
         let is_due = self
             .leased_endpoints
             .values()
-            .any(|leased_endpoint| leased_endpoint.must_forget_attempts(now));
+            .any(|leased_endpoint| leased_endpoint.must_prune_attempts(now));
         if !is_due {
             return Ok(None);
         }
@@ -286,9 +285,9 @@ impl Dispatcher {
 }
 
 impl LeasedEndpoint {
-    /// Whether old attempts of the webhook are to be deleted now.
-    fn must_forget_attempts(&self, now: Instant) -> bool {
-        is_due(self.attempts_forgotten_at, now, FORGET_INTERVAL)
+    /// Whether it is time to delete the old attempts of the webhook.
+    fn must_prune_attempts(&self, now: Instant) -> bool {
+        is_due(self.attempts_pruned_at, now, PRUNE_INTERVAL)
     }
 }
 
@@ -296,7 +295,8 @@ fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebh
     webhooks.iter().find(|stored| stored.webhook.id == id)
 }
 
-/// Returns the lease that follows `lease` with this holder.
+/// Returns the successor of `lease` for this holder. Its incremented beat tells other processes that the
+/// holder is alive.
 fn next_lease(lease: Lease, holder: i64) -> Lease {
     Lease {
         holder,
@@ -304,7 +304,7 @@ fn next_lease(lease: Lease, holder: i64) -> Lease {
     }
 }
 
-/// Returns an update that only takes the lease of a webhook.
+/// Returns an update that only takes the lease of a webhook, without any progress.
 fn lease_update(stored: &StoredWebhook, holder: i64) -> DeliveryUpdate {
     DeliveryUpdate {
         webhook: stored.webhook.id,

@@ -1,4 +1,4 @@
-//! The way of changes from the log to the endpoints.
+//! Reads changes from the log and queues them as messages at the endpoints.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -8,29 +8,30 @@ use std::{
 use petstore_domain::store_area::{ChangePage, Epoch};
 use petstore_store::StoreError;
 
-use super::{Dispatcher, LOOK_INTERVAL, is_due};
+use super::{ACTIVE_POLL_INTERVAL, Dispatcher, is_due};
 use crate::delivery::{endpoint::Endpoint, message};
 
-/// The number of changes that are read at once.
+/// The maximum number of changes per read of the log.
 const PAGE_LENGTH: u32 = 200;
 
 impl Dispatcher {
-    /// Reads the epoch and the length of the log.
-    pub(super) async fn look_at_log(&mut self, now: Instant) -> Result<(), StoreError> {
+    /// Reads the epoch of the log and the sequence number of its last change.
+    pub(super) async fn poll_log_state(&mut self, now: Instant) -> Result<(), StoreError> {
         let state = self.store.journal_state().await?;
         self.epoch = Some(state.epoch);
         self.last_seq = state.last;
-        self.log_looked_at = Some(now);
+        self.log_polled_at = Some(now);
         Ok(())
     }
 
-    /// Reads what follows for the endpoints that have room. Endpoints at the same place of the log share a page.
+    /// Reads the next page of the log for each endpoint that has room. Endpoints at the same position share
+    /// one page, so the store is usually queried once for all of them.
     pub(super) async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.leased_endpoints.is_empty() {
             return Ok(());
         }
-        if is_due(self.log_looked_at, now, LOOK_INTERVAL) {
-            self.look_at_log(now).await?;
+        if is_due(self.log_polled_at, now, ACTIVE_POLL_INTERVAL) {
+            self.poll_log_state(now).await?;
         }
         let Some(epoch) = self.epoch else {
             return Ok(());
@@ -56,12 +57,12 @@ impl Dispatcher {
     }
 }
 
-/// Adds the messages about the changes of a page to an endpoint, while it has room.
+/// Queues the changes of a page that the webhook wants as messages, until the endpoint has no more room.
 fn add_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
     if let Some(oldest) = page.changes.first()
         && oldest.seq > endpoint.read_to + 1
     {
-        endpoint.note_gap(oldest.seq - 1);
+        endpoint.record_gap(oldest.seq - 1);
     }
     let webhook = endpoint.webhook.id;
     for change in &page.changes {
@@ -75,7 +76,7 @@ fn add_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
             let content = message::change_content(change, previous_id.as_deref());
             endpoint.add(change.seq, message::lane(change), content);
         }
-        endpoint.note_read_to(change.seq);
+        endpoint.advance_read_to(change.seq);
     }
-    endpoint.note_read_to(page.read_to);
+    endpoint.advance_read_to(page.read_to);
 }

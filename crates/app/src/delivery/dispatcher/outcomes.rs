@@ -1,16 +1,17 @@
-//! The outcomes of attempts.
+//! Records the outcomes of completed attempts.
 
 use std::mem;
 
 use jiff::Timestamp;
+use petstore_domain::store_area::WebhookId;
 use tracing::{error, info, warn};
 
 use super::Dispatcher;
 use crate::delivery::sending::FinishedAttempt;
 
 impl Dispatcher {
-    /// Notes the outcomes of all attempts that ended.
-    pub(super) async fn note_finished_attempts(&mut self) {
+    /// Records the outcomes of all completed attempts: in the traces, in the metrics, and at their endpoints.
+    pub(super) async fn record_finished_attempts(&mut self) {
         while let Some(result) = self.attempts.try_join_next() {
             self.finished_attempts.extend(result.ok());
         }
@@ -19,7 +20,7 @@ impl Dispatcher {
             .finished_attempts
             .iter()
             .any(|finished| !finished.outcome.is_success());
-        // Failures disable a webhook after days, for which a clock that may be wrong is not enough.
+        // Days of failures disable a webhook. Only a confirmed clock may measure that time.
         let is_time_confirmed =
             has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
 
@@ -29,16 +30,16 @@ impl Dispatcher {
             }
             self.metrics
                 .count(finished.outcome.attempt.error.as_deref());
-            // A test message is about no change.
+            // A test message has no change, and does not affect the queue of the endpoint.
             if let Some(seq) = finished.seq {
-                self.note_finished_attempt(finished, seq, now, is_time_confirmed);
+                self.record_finished_attempt(finished, seq, now, is_time_confirmed);
             }
         }
     }
 
-    /// Notes the outcome of the attempt to send the message about the change `seq`. Logs when a webhook begins or
-    /// ceases to fail.
-    fn note_finished_attempt(
+    /// Records the outcome of an attempt to deliver the change `seq`. Logs when a webhook starts to fail,
+    /// recovers, or is disabled.
+    fn record_finished_attempt(
         &mut self,
         finished: FinishedAttempt,
         seq: i64,
@@ -49,7 +50,7 @@ impl Dispatcher {
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return;
         };
-        // An attempt of an earlier lease does not count, because its message was read again.
+        // Ignore an attempt of an earlier lease: its message was queued again when the new lease was taken.
         if leased_endpoint.generation != finished.generation
             || leased_endpoint.attempts.remove(&seq).is_none()
         {
@@ -59,7 +60,7 @@ impl Dispatcher {
         let endpoint = &mut leased_endpoint.endpoint;
         let was_failing = endpoint.failing_since.is_some();
         let error_class = finished.outcome.attempt.error.clone();
-        endpoint.note_outcome(
+        endpoint.record_outcome(
             seq,
             finished.outcome,
             now,
@@ -69,12 +70,7 @@ impl Dispatcher {
 
         match error_class {
             Some(class) if !was_failing => {
-                warn!(
-                    webhook = webhook.0,
-                    class,
-                    cause = finished.cause,
-                    "a webhook fails"
-                );
+                log_first_failure(webhook, &class, finished.cause.as_deref());
             }
             None if was_failing => info!(webhook = webhook.0, "a webhook succeeds again"),
             _ => {}
@@ -87,4 +83,9 @@ impl Dispatcher {
             );
         }
     }
+}
+
+/// Logs that a webhook has started to fail. Its further failures are only counted.
+fn log_first_failure(webhook: WebhookId, class: &str, cause: Option<&str>) {
+    warn!(webhook = webhook.0, class, cause, "a webhook fails");
 }

@@ -1,4 +1,4 @@
-//! The attempts that start.
+//! Starts delivery attempts, for messages about changes and for test messages.
 
 use std::sync::Arc;
 
@@ -14,12 +14,13 @@ use crate::delivery::{
     sending::{OutgoingMessage, record_test},
 };
 
-/// The number of test messages that may be in flight.
+/// The maximum number of test messages in flight.
 const MAX_TESTS_IN_FLIGHT: usize = 64;
 
 impl Dispatcher {
-    /// Starts what each endpoint may send now. Each attempt may read its change from the store, so one call
-    /// starts at most the share of each endpoint.
+    /// Starts the messages that each endpoint may send now, at most [`MAX_MESSAGES_IN_FLIGHT`] per
+    /// endpoint. The limit bounds the time of a call, because each attempt may have to read its change from
+    /// the store.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
         let Some(epoch) = self.epoch else {
             return Ok(());
@@ -33,22 +34,23 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Starts the next message of an endpoint, if it has one that it may send.
+    /// Starts an attempt to deliver the next message of an endpoint, if one may be sent now.
     async fn start_next(&mut self, epoch: Epoch, webhook: WebhookId) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
         };
-        let Some(mut next) = leased_endpoint.endpoint.take_next(now) else {
+        let Some(mut next) = leased_endpoint.endpoint.next_message(now) else {
             return Ok(());
         };
         let seq = next.seq;
         let content = match next.content.take() {
-            Some(content) => content,
-            None => match self.read_content(epoch, webhook, &next).await? {
-                Some(content) => content,
-                None => return Ok(()),
-            },
+            Some(content) => Some(content),
+            None => self.read_content(epoch, webhook, &next).await?,
+        };
+        // Without content, the message was dropped.
+        let Some(content) = content else {
+            return Ok(());
         };
 
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
@@ -69,13 +71,15 @@ impl Dispatcher {
         };
         let connector = Arc::clone(&self.connector);
         let clock = Arc::clone(&self.clock);
+        leased_endpoint.endpoint.start(seq);
         let attempt = self.attempts.spawn(outgoing.send(connector, clock));
         leased_endpoint.attempts.insert(seq, attempt);
         Ok(())
     }
 
-    /// Returns the content of a message in flight that is not in memory. Drops the message and returns `None` if the log
-    /// no longer has its change. After an error, the message is the next one again.
+    /// Reads the change of a message from the log and renders its content, for a message whose content is
+    /// not in memory. Discards the message and returns `None` if the log no longer has the change. After an
+    /// error, the message stays ready.
     async fn read_content(
         &mut self,
         epoch: Epoch,
@@ -83,36 +87,27 @@ impl Dispatcher {
         next: &NextMessage,
     ) -> Result<Option<Content>, StoreError> {
         let seq = next.seq;
-        let result = self.store.changes_after(seq - 1, None, 1).await;
-        let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
-            return Ok(None);
-        };
-        let page = match result {
-            Ok(page) => page,
-            Err(error) => {
-                leased_endpoint.endpoint.put_back(seq);
-                return Err(error);
-            }
-        };
-        let Some(change) = page.changes.iter().find(|change| change.seq == seq) else {
-            warn!(
-                webhook = webhook.0,
-                seq, "a message is dropped: its change is gone"
-            );
-            leased_endpoint.endpoint.drop_in_flight(seq);
-            return Ok(None);
-        };
-        let previous_id = next
-            .previous_seq
-            .map(|seq| message::change_message_id(epoch, webhook, seq));
-        Ok(Some(message::change_content(
-            change,
-            previous_id.as_deref(),
-        )))
+        let page = self.store.changes_after(seq - 1, None, 1).await?;
+        if let Some(change) = page.changes.iter().find(|change| change.seq == seq) {
+            let previous_id = next
+                .previous_seq
+                .map(|seq| message::change_message_id(epoch, webhook, seq));
+            let content = message::change_content(change, previous_id.as_deref());
+            return Ok(Some(content));
+        }
+
+        warn!(
+            webhook = webhook.0,
+            seq, "a message is dropped: its change is gone"
+        );
+        if let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) {
+            leased_endpoint.endpoint.discard(seq);
+        }
+        Ok(None)
     }
 
-    /// Sends the test messages that wait, also to webhooks that are disabled or that other processes
-    /// serve. They do not count as messages of an endpoint.
+    /// Starts the pending test messages, also for webhooks that are disabled or that other processes serve.
+    /// Test messages have their own limit, and do not count against the limit of an endpoint.
     pub(super) async fn start_tests(
         &mut self,
         webhooks: &[StoredWebhook],
@@ -123,16 +118,17 @@ impl Dispatcher {
             .map(|leased_endpoint| leased_endpoint.attempts.len())
             .sum();
         let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
-        let free_places = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
+        let capacity = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
 
         let tests = self.store.waiting_tests().await?;
-        for test in tests.into_iter().take(free_places) {
+        for test in tests.into_iter().take(capacity) {
             self.start_test(test, webhooks).await?;
         }
         Ok(())
     }
 
-    /// Sends a test message, unless another process sends it. Without the secret of the webhook, another process must.
+    /// Claims a test message and starts its attempt, unless another process has claimed it. If this process
+    /// cannot decrypt the secret of the webhook, it leaves the message to a process that can.
     async fn start_test(
         &mut self,
         test: TestMessage,

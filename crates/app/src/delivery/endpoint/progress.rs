@@ -1,4 +1,4 @@
-//! The state of an endpoint, and its progress as the store gets it.
+//! What an endpoint reports about its state, and the progress that it saves to the store.
 
 use petstore_domain::store_area::{
     DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, WaitingMessage,
@@ -6,29 +6,48 @@ use petstore_domain::store_area::{
 
 use super::{Endpoint, UnsavedProgress};
 
+/// The maximum number of messages that are only in memory, without a row in the store.
+const MAX_UNSAVED_MESSAGES: usize = 256;
+
+/// The number of bytes of cached bodies at which the endpoint takes no more messages.
+const MAX_CONTENT_BYTES: usize = 1 << 20;
+
+/// The maximum number of undelivered messages. At this limit, reading the log pauses until some are
+/// delivered.
+const MAX_WAITING_MESSAGES: usize = 10_000;
+
 impl Endpoint {
-    /// Whether a message may be sent, at the latest when one in flight has ended.
+    /// Whether the endpoint can take more messages from the log.
+    pub(in crate::delivery) fn has_room(&self) -> bool {
+        self.unsaved_count < MAX_UNSAVED_MESSAGES
+            && self.content_bytes < MAX_CONTENT_BYTES
+            && self.messages.len() < MAX_WAITING_MESSAGES
+    }
+
+    /// Whether a message can be sent now, or as soon as an attempt in flight completes.
     pub(in crate::delivery) fn is_ready(&self) -> bool {
         !self.ready.is_empty() && self.unsaved.disable.is_none()
     }
 
-    /// Returns the number of messages that failed, or that wait for a failed one.
+    /// Returns the number of messages that failed, or that wait behind a failed one.
     pub(in crate::delivery) fn waiting_count(&self) -> usize {
         self.messages.len() - self.unsaved_count
     }
 
-    /// Whether the store lacks some progress.
+    /// Whether there is progress that is not yet saved.
     pub(in crate::delivery) fn is_dirty(&self) -> bool {
         self.unsaved.is_dirty
     }
 
-    /// Returns the reason for which the next save disables the webhook.
+    /// Returns why the next save will disable the webhook, if it will.
     pub(in crate::delivery) fn disabled_reason(&self) -> Option<DisabledReason> {
         let (reason, _) = self.unsaved.disable?;
         Some(reason)
     }
 
-    /// Returns the progress, once the messages that wait have their rows: up to the first message without a row.
+    /// Returns the progress to store. The cursor stops before the first message without a row, because such
+    /// a message would be lost if the process crashed: the next holder of the lease must read its change
+    /// again.
     fn progress(&self) -> DeliveryProgress {
         let first_unsaved = self.messages.iter().find(|(_, message)| !message.has_row);
         let (cursor, last) = match first_unsaved {
@@ -42,7 +61,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns what the store must save. `next_lease` is the lease from then on.
+    /// Returns all unsaved progress as an update for the store, which also replaces the lease with
+    /// `next_lease`.
     pub(in crate::delivery) fn delivery_update(&self, next_lease: Lease) -> DeliveryUpdate {
         let mut waiting = Vec::with_capacity(self.unsaved.waiting.len());
         for &seq in &self.unsaved.waiting {
@@ -70,8 +90,8 @@ impl Endpoint {
         }
     }
 
-    /// Notes that the store has saved the last update, with this lease.
-    pub(in crate::delivery) fn note_saved(&mut self, lease: Lease) {
+    /// Marks the progress as saved, and adopts the lease that the save stored.
+    pub(in crate::delivery) fn mark_saved(&mut self, lease: Lease) {
         self.lease = lease;
         self.unsaved = UnsavedProgress::default();
     }

@@ -38,7 +38,7 @@ fn log(epoch: Epoch, last: i64) -> JournalState {
     }
 }
 
-fn push(recent: &mut Recent, changes: &[JournalEntry]) {
+fn push(recent: &mut RecentEvents, changes: &[JournalEntry]) {
     recent.push(
         Batch::from_changes(EPOCH, changes),
         changes.last().unwrap().seq,
@@ -46,7 +46,11 @@ fn push(recent: &mut Recent, changes: &[JournalEntry]) {
 }
 
 /// Returns the numbers that follow a position, and the new position.
-fn after(recent: &Recent, position: i64, kind: Option<ChangeType>) -> Option<(Vec<i64>, i64)> {
+fn after(
+    recent: &RecentEvents,
+    position: i64,
+    kind: Option<ChangeType>,
+) -> Option<(Vec<i64>, i64)> {
     match recent.after(position, kind) {
         After::Older => None,
         After::Nothing { read_to: to } => Some((Vec::new(), to)),
@@ -70,8 +74,8 @@ fn after(recent: &Recent, position: i64, kind: Option<ChangeType>) -> Option<(Ve
 #[test]
 fn a_follower_gets_everything_after_its_position_or_what_it_asks_for() {
     use ChangeType::{OrderPlaced, PetAdded, PetChanged};
-    let mut recent = Recent::default();
-    assert!(recent.begin(&log(EPOCH, 4)));
+    let mut recent = RecentEvents::default();
+    assert!(recent.sync_with(&log(EPOCH, 4)));
     let kinds = [PetAdded, OrderPlaced, PetChanged, PetChanged];
     let numbered = (5..).zip(kinds).map(|(seq, kind)| change(seq, kind, 9));
     push(&mut recent, &numbered.collect::<Vec<_>>());
@@ -87,8 +91,8 @@ fn a_follower_gets_everything_after_its_position_or_what_it_asks_for() {
 
 #[test]
 fn only_the_newest_events_are_kept_in_batches_of_limited_size() {
-    let mut recent = Recent::default();
-    recent.begin(&log(EPOCH, 0));
+    let mut recent = RecentEvents::default();
+    recent.sync_with(&log(EPOCH, 0));
     for seq in 1..=300 {
         push(&mut recent, &[change(seq, ChangeType::PetAdded, 20_000)]);
     }
@@ -113,13 +117,13 @@ fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
     let mut to = 0_i64;
     let mut readings = 0;
     while to < 100 {
-        let mut room = MAX_PART;
+        let mut room = MAX_BYTES_PER_READ;
         let mut part = Batch::from_changes(EPOCH, &changes[usize::try_from(to).unwrap()..]);
         let before = to;
         to = retain_fitting(&mut part, &mut room).unwrap();
         let size: usize = part.iter().map(|batch| batch.text.len()).sum();
         assert!(
-            size < MAX_PART + 100_000 && part[0].first == before + 1,
+            size < MAX_BYTES_PER_READ + 100_000 && part[0].first == before + 1,
             "{size}"
         );
         assert!(
@@ -133,41 +137,41 @@ fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
 
 #[test]
 fn a_database_that_was_replaced_ends_the_following_and_a_long_pause_does_not() {
-    let mut recent = Recent::default();
-    recent.begin(&log(EPOCH, 5));
+    let mut recent = RecentEvents::default();
+    recent.sync_with(&log(EPOCH, 5));
     let ticket = recent.ticket(KEY);
-    assert!(!recent.begin(&log(EPOCH, 6)));
-    assert!(recent.begin(&log(EPOCH, 5 + MAX_BEHIND + 1)));
+    assert!(!recent.sync_with(&log(EPOCH, 6)));
+    assert!(recent.sync_with(&log(EPOCH, 5 + MAX_UNREAD_CHANGES + 1)));
     assert_eq!(
-        (recent.end(ticket), recent.last),
-        (None, 5 + MAX_BEHIND + 1)
+        (recent.end_reason(ticket), recent.last),
+        (None, 5 + MAX_UNREAD_CHANGES + 1)
     );
     for other in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
         let ticket = recent.ticket(KEY);
-        recent.begin(&other);
-        assert_eq!(recent.end(ticket), Some(EndReason::OtherLog));
+        recent.sync_with(&other);
+        assert_eq!(recent.end_reason(ticket), Some(EndReason::OtherLog));
     }
 }
 
 #[test]
 fn an_invalid_key_and_the_shutdown_end_the_following() {
-    let mut recent = Recent::default();
+    let mut recent = RecentEvents::default();
     let ticket = recent.ticket(KEY);
     assert!(recent.set_invalid_keys(HashSet::from([KeyId(8)])));
-    assert_eq!(recent.end(ticket), None);
+    assert_eq!(recent.end_reason(ticket), None);
     assert!(recent.set_invalid_keys(HashSet::from([KEY])));
     assert!(!recent.set_invalid_keys(HashSet::from([KEY])));
-    assert_eq!(recent.end(ticket), Some(EndReason::InvalidKey));
-    recent.begin(&log(EPOCH, 5));
-    assert_eq!(recent.end(ticket), Some(EndReason::InvalidKey));
+    assert_eq!(recent.end_reason(ticket), Some(EndReason::InvalidKey));
+    recent.sync_with(&log(EPOCH, 5));
+    assert_eq!(recent.end_reason(ticket), Some(EndReason::InvalidKey));
     recent.end_all();
-    assert_eq!(recent.end(ticket), Some(EndReason::Over));
+    assert_eq!(recent.end_reason(ticket), Some(EndReason::ShuttingDown));
 }
 
 #[test]
 fn the_animals_of_what_follows_are_known_while_it_is_here() {
-    let mut recent = Recent::default();
-    recent.begin(&log(EPOCH, 0));
+    let mut recent = RecentEvents::default();
+    recent.sync_with(&log(EPOCH, 0));
     let change_of = |seq, pet| JournalEntry {
         pet,
         ..change(seq, ChangeType::PetChanged, 40_000)

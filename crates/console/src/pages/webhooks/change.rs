@@ -1,4 +1,4 @@
-//! Changes of webhooks: the buttons of their pages.
+//! Adds and changes webhooks: the form and the buttons of their pages.
 
 use petstore_app::{
     Changed, WebhookRefusal,
@@ -6,17 +6,17 @@ use petstore_app::{
 };
 use petstore_domain::{
     StoredResponse,
+    named_enum::MaybeKnown,
     store_area::{ChangeType, Label, WebhookId, WebhookPatch},
-    words::Word,
 };
 
 use super::{list, show, webhook_in_path};
 use crate::{ask::Question, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
-/// The path of the page with all webhooks.
+/// The path of the list of webhooks.
 const LIST_PATH: &str = "/settings/webhooks";
 
-/// Adds a webhook, and shows its secret.
+/// Adds a webhook, and renders the page with its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let url = errors.take("url", parse_url(desk));
@@ -25,12 +25,12 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
-    let addition = WebhookCommand::Add(NewWebhook {
+    let command = WebhookCommand::Add(NewWebhook {
         url,
         types: chosen_types(desk),
         description,
     });
-    match change(desk, addition, "saved", LIST_PATH).await? {
+    match execute_once(desk, command, "saved", LIST_PATH).await? {
         Ok(reply) => Ok(reply),
         Err(message) => list(desk, &Errors::from_text(message)).await,
     }
@@ -48,7 +48,7 @@ fn parse_url(desk: &Desk<'_>) -> Result<String, String> {
         .map_err(|_| texts().url_invalid.to_owned())
 }
 
-/// Parses a description. An empty text is no description.
+/// Parses a description. An empty text means no description.
 fn parse_description(text: &str) -> Result<Option<Label>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -59,8 +59,9 @@ fn parse_description(text: &str) -> Result<Option<Label>, String> {
     }
 }
 
-/// Returns the types of changes in the form of a new webhook; `None` for all types if no box is ticked.
-fn chosen_types(desk: &Desk<'_>) -> Option<Vec<Word<ChangeType>>> {
+/// Returns the types of changes that the form selects; `None`, which means all types, if no
+/// checkbox is checked.
+fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
     let mut types = Vec::new();
     for kind in ChangeType::ALL {
         if desk
@@ -75,37 +76,39 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<Word<ChangeType>>> {
     if types.is_empty() { None } else { Some(types) }
 }
 
-/// Carries out the change of a button. Asks first if messages stop.
-pub(in super::super) async fn press(
+/// Executes the command of a button. Asks for confirmation if the command stops deliveries. `code`
+/// selects the message afterwards.
+pub(in super::super) async fn execute(
     desk: &Desk<'_>,
-    webhook_change: WebhookCommand,
+    command: WebhookCommand,
     code: &'static str,
 ) -> Result<Reply, ApiError> {
     let Some(id) = webhook_in_path(desk) else {
         return Ok(missing_page(texts().no_webhook));
     };
     let path = format!("{LIST_PATH}/{id}");
-    if let Some(question) = question_about(desk, id, &webhook_change, &path).await? {
+    if let Some(question) = confirm(desk, id, &command, &path).await? {
         return Ok(question);
     }
-    let next_path = match webhook_change {
+    let next_path = match command {
         WebhookCommand::Delete => LIST_PATH,
         _ => &path,
     };
-    match change(desk, webhook_change, code, next_path).await? {
+    match execute_once(desk, command, code, next_path).await? {
         Ok(reply) => Ok(reply),
         Err(message) => show(desk, &Errors::from_text(message)).await,
     }
 }
 
-/// Returns the question about a change that stops messages, unless the form already says yes.
-async fn question_about(
+/// Asks for confirmation if a command stops deliveries. Returns `None` for other commands, and if
+/// the form already confirms it.
+async fn confirm(
     desk: &Desk<'_>,
     id: WebhookId,
-    webhook_change: &WebhookCommand,
+    command: &WebhookCommand,
     path: &str,
 ) -> Result<Option<Reply>, ApiError> {
-    let (verb, effect) = match webhook_change {
+    let (verb, effect) = match command {
         WebhookCommand::Patch(_) => (texts().disable, texts().disable_hint),
         WebhookCommand::Delete => (texts().delete, texts().delete_hint),
         _ => return Ok(None),
@@ -114,7 +117,7 @@ async fn question_about(
         return Ok(None);
     };
     let url = &stored.webhook.url;
-    let question = Question::about_setting(desk, verb, url, effect.to_owned(), path);
+    let question = Question::confirm_setting_change(desk, verb, url, effect.to_owned(), path);
     Ok(question)
 }
 
@@ -124,18 +127,20 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
         disable: true,
         ..WebhookPatch::default()
     };
-    press(desk, WebhookCommand::Patch(patch), "disabled").await
+    execute(desk, WebhookCommand::Patch(patch), "disabled").await
 }
 
-/// Makes a change, once for all repetitions of the form. Shows its secret or the page `next_path`. An inner error is the
-/// message that nothing was changed.
-async fn change(
+/// Executes a command, at most once for all submissions of the same form. Renders the page with the
+/// secret if the command made one, or else redirects to `next_path` with a message. The inner error
+/// is the message that explains why nothing was changed.
+async fn execute_once(
     desk: &Desk<'_>,
-    webhook_change: WebhookCommand,
+    command: WebhookCommand,
     code: &'static str,
     next_path: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
-    // The stored response is the secret or the message, so that a repetition shows the same one.
+    // The stored response is the secret or the message, so that a repetition of the form shows the
+    // same one.
     let respond = |decided: &WebhookDecision| {
         let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
         let body = match &decided.secret {
@@ -153,24 +158,26 @@ async fn change(
     let result = desk
         .app()
         .webhooks
-        .change(id, None, &webhook_change, context, respond)
+        .change(id, None, &command, context, respond)
         .await?;
     match result {
-        Changed::Done(response) => {
-            let text = String::from_utf8_lossy(&response.body);
-            let reply = match Flash::parse(&text) {
-                Some(flash) => Reply::See(next_path.to_owned(), Some(flash)),
-                None => secret_page(&text, next_path),
-            };
-            Ok(Ok(reply))
-        }
+        Changed::Done(response) => Ok(Ok(stored_reply(&response, next_path))),
         Changed::Refused(WebhookRefusal::Full) => Ok(Err(texts().too_many_webhooks)),
         Changed::Refused(_) => Ok(Err(texts().no_webhook)),
         Changed::IdempotencyConflict => Ok(Err(texts().stale)),
     }
 }
 
-/// Returns the page with a new secret, which is not shown again.
+/// Converts a stored response into a redirect with its message, or into the page with its secret.
+fn stored_reply(response: &StoredResponse, next_path: &str) -> Reply {
+    let text = String::from_utf8_lossy(&response.body);
+    match Flash::parse(&text) {
+        Some(flash) => Reply::Redirect(next_path.to_owned(), Some(flash)),
+        None => secret_page(&text, next_path),
+    }
+}
+
+/// Renders the page with a new secret, which is shown only this once.
 fn secret_page(secret: &str, next_path: &str) -> Reply {
     let hint = html! { (texts().secret_hint) };
     let content = html! {

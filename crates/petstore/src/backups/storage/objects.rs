@@ -1,4 +1,4 @@
-//! The objects of a bucket: an upload is read again, and its checksum compared.
+//! The objects in a bucket. Each upload is verified: the object is read back, and its checksum is compared.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,11 @@ use object_store::{ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as 
 use petstore_photos::Bucket;
 use tokio::runtime::Runtime;
 
-/// The length of a part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts: 80 GiB.
+/// The length of one part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts,
+/// so an object can have 78 GiB.
 const PART_BYTES: usize = 8 << 20;
 
-/// An object of a bucket, and the client that reads and writes it.
+/// An object in a bucket, with the client that reads and writes it.
 pub(super) struct Object<'b> {
     runtime: &'b Runtime,
     client: &'b AmazonS3,
@@ -19,6 +20,7 @@ pub(super) struct Object<'b> {
 }
 
 impl<'b> Object<'b> {
+    /// Returns the object with this name, below the prefix of the bucket.
     pub(super) fn new(runtime: &'b Runtime, bucket: &'b Bucket, name: &str) -> Self {
         Self {
             runtime,
@@ -27,8 +29,8 @@ impl<'b> Object<'b> {
         }
     }
 
-    /// Uploads an object in parts, then reads it again: a bucket can acknowledge what it does not keep, or keep
-    /// other bytes. Returns its length.
+    /// Uploads the object in parts, then reads it back to verify it: a bucket can acknowledge an upload
+    /// and still lose it or change its bytes. Returns the length.
     pub(super) fn write(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -61,7 +63,7 @@ impl<'b> Object<'b> {
         Err(io::Error::other(message))
     }
 
-    /// Reads an object to its end, and returns its length and its checksum.
+    /// Reads the object to its end, and returns its length and checksum.
     fn read_sum(&self) -> io::Result<ContentSum> {
         let mut sum = ContentSum::default();
         self.read(|bytes| {
@@ -71,12 +73,12 @@ impl<'b> Object<'b> {
         Ok(sum)
     }
 
-    /// Calls `visit` with each piece of an object, from its first byte to its last.
+    /// Calls `visit` with each chunk of the object, in order.
     pub(super) fn read(&self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let response = self.runtime.block_on(self.client.get(&self.path))?;
-        let mut pieces = response.into_stream();
-        while let Some(piece) = self.runtime.block_on(pieces.try_next())? {
-            visit(&piece)?;
+        let mut chunks = response.into_stream();
+        while let Some(chunk) = self.runtime.block_on(chunks.try_next())? {
+            visit(&chunk)?;
         }
         Ok(())
     }
@@ -87,7 +89,7 @@ impl<'b> Object<'b> {
     }
 }
 
-/// The length and the checksum (CRC-32) of a content.
+/// The length and the CRC-32 checksum of the content of an object.
 #[derive(Default)]
 struct ContentSum {
     length: u64,
@@ -109,7 +111,7 @@ impl PartialEq for ContentSum {
     }
 }
 
-/// Uploads an object in parts, and sums what it uploads.
+/// A writer that uploads an object in parts, and computes the length and checksum of what it uploads.
 struct ObjectWriter<'r> {
     runtime: &'r Runtime,
     upload: WriteMultipart,

@@ -1,4 +1,4 @@
-//! The result of validating a file.
+//! The result of validating a file, and the facts about the database that this needs.
 
 use std::{
     collections::BTreeSet,
@@ -19,28 +19,31 @@ use super::{
 };
 use crate::cli::output::counted;
 
-/// The result of validating a file.
+/// The result of validating a file, row by row.
 pub(super) struct Checked {
+    /// The number of valid rows.
     pub(super) valid: u64,
-    /// How many of the valid rows are orders, categories and notes.
+    /// The number of orders among the valid rows. The same follows for the other kinds.
     pub(super) orders: u64,
     pub(super) categories: u64,
     pub(super) notes: u64,
     /// The number of profiles, which is 0 or 1.
     pub(super) profiles: u64,
-    /// How many photos were ignored.
+    /// The number of photos that are ignored, because only their URLs are in the file.
     pub(super) photos: u64,
-    /// Whether the rows depend on each other, because some are of the store area.
+    /// Whether the rows depend on each other, as in an export with `--all`. Then none of them can be
+    /// skipped.
     pub(super) is_connected: bool,
+    /// The number of invalid rows.
     pub(super) invalid: u64,
-    /// The ids with which animals will be added, with --keep-ids, and unique values.
+    /// The unique values of the database and of the rows so far, and with `--keep-ids`, their ids.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
-    /// What the reader of a CSV file knows about the store.
+    /// The facts about the store that the reader of a CSV file needs.
     pub(super) csv: CsvOptions,
     /// The categories of species that the store does not have yet.
     new_categories: Vec<Category>,
-    /// The numbers of the new categories that valid rows have.
+    /// The numbers of the new categories that valid rows use.
     used_new_ids: BTreeSet<i64>,
 }
 
@@ -68,56 +71,63 @@ impl Checked {
         }
     }
 
-    /// Returns the problem with a row that could be parsed, if it has one: its id is taken, or it does not agree with
-    /// the rows before it. Otherwise, records it.
+    /// Returns the problem of a row that could be parsed, if it has one: its id is taken, or it does
+    /// not agree with the database or with the rows before it. Otherwise, records its id and its unique
+    /// values.
     pub(super) fn problem_of(
         &mut self,
         row: &Row,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         let number = self.valid + self.invalid + 1;
-        let ids = &self.ids;
-        let (id, taken) = match row {
-            Row::Field(field) => return Ok(self.fields.add(field)),
+        match row {
+            Row::Field(field) => Ok(self.fields.add(field)),
             Row::Profile(..) if self.profiles > 0 => {
-                return Ok(Some(InvalidRow::new("the file has a profile already")));
+                Ok(Some(InvalidRow::new("the file has a profile already")))
             }
-            Row::Profile(_, logo) => return Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
-            Row::Pet { id: None, .. } => (0, None),
-            Row::Pet { id: Some(id), .. } => (id.get(), ids.record(*id, number)?),
-            Row::Resource(resource, _) => (resource.id(), ids.record_resource(resource, number)?),
-        };
-        let holder = match (taken, row) {
-            (None, Row::Pet { fields, .. }) => {
-                return self.fields.problem_of_new(fields, ids, number, rows);
-            }
-            (None, Row::Field(_) | Row::Profile(..)) => return Ok(None),
-            (None, Row::Resource(resource, _)) => {
-                if let Resource::Pet(pet) = resource
-                    && let Some(invalid) = self.fields.problem_of(pet, ids, number, rows)?
+            Row::Profile(_, logo) => Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
+            Row::Pet { id, fields, .. } => {
+                if let Some(id) = id
+                    && let Some(holder) = self.ids.record(*id, number)?
                 {
-                    return Ok(Some(invalid));
+                    let in_catalogue = "an animal in the catalogue";
+                    return Ok(Some(taken_id(id.get(), holder, in_catalogue)));
                 }
-                let problem = ids.find_disagreement(resource, rows.raw_row()?.line)?;
-                return Ok(problem.map(InvalidRow::new));
+                self.fields.problem_of_new(fields, &self.ids, number, rows)
             }
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Order(_), _)) => {
-                "an order in the database"
-            }
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Category(_), _)) => {
-                "a category in the database"
-            }
-            (Some(IN_CATALOGUE), Row::Resource(Resource::Note(_), _)) => "a note in the database",
-            (Some(IN_CATALOGUE), _) => "an animal in the catalogue",
-            (Some(_), _) => {
-                let reason = format!("{id} is the id of an earlier row; each id must occur once");
-                return Ok(Some(InvalidRow::in_column("id", reason)));
-            }
-        };
-        let reason = format!("{id} is the id of {holder}; ids must be free");
-        Ok(Some(InvalidRow::in_column("id", reason)))
+            Row::Resource(resource, _) => self.problem_of_resource(resource, number, rows),
+        }
     }
 
+    /// Returns the problem of an animal, an order, a category or a note in an export with `--all`, if
+    /// it has one.
+    fn problem_of_resource(
+        &self,
+        resource: &Resource,
+        number: u64,
+        rows: &dyn Rows,
+    ) -> anyhow::Result<Option<InvalidRow>> {
+        if let Some(holder) = self.ids.record_resource(resource, number)? {
+            let in_catalogue = match resource {
+                Resource::Pet(_) => "an animal in the catalogue",
+                Resource::Order(_) => "an order in the database",
+                Resource::Category(_) => "a category in the database",
+                Resource::Note(_) => "a note in the database",
+            };
+            return Ok(Some(taken_id(resource.id(), holder, in_catalogue)));
+        }
+        if let Resource::Pet(pet) = resource
+            && let Some(invalid) = self.fields.problem_of(pet, &self.ids, number, rows)?
+        {
+            return Ok(Some(invalid));
+        }
+        let problem = self
+            .ids
+            .find_inconsistency(resource, rows.raw_row()?.line)?;
+        Ok(problem.map(InvalidRow::new))
+    }
+
+    /// Counts a valid row by its kind.
     pub(super) fn count(&mut self, row: &Row) {
         self.valid += 1;
         match row {
@@ -131,7 +141,7 @@ impl Checked {
         }
     }
 
-    /// Returns how many valid rows there are of each kind, such as `4 animals`.
+    /// Describes how many valid rows there are of each kind, such as `4 animals`.
     pub(super) fn describe_rows(&self) -> String {
         let field_count = self.fields.count();
         let others = self.orders + self.categories + self.notes + self.profiles + field_count;
@@ -146,6 +156,7 @@ impl Checked {
         format!("{animals}, {orders}, {categories}, {notes} and {fields}")
     }
 
+    /// Notes that a valid row uses the category with this number, if the category is new.
     fn count_category(&mut self, id: i64) {
         let mut new_categories = self.new_categories.iter();
         if new_categories.any(|category| category.id == id) {
@@ -153,14 +164,15 @@ impl Checked {
         }
     }
 
-    /// Returns the categories that the store does not have yet, and that valid rows have.
+    /// Returns the categories that valid rows use and the store does not have yet.
     pub(super) fn used_new_categories(&self) -> impl Iterator<Item = &Category> {
         self.new_categories
             .iter()
             .filter(|category| self.used_new_ids.contains(&category.id))
     }
 
-    /// Returns a sentence about the new categories, after a space; empty if there are none.
+    /// Returns a sentence about the new categories with a space before it, or an empty text if there
+    /// are none.
     pub(super) fn describe_new_categories(&self) -> String {
         let mut names = Vec::new();
         for category in self.used_new_categories() {
@@ -172,37 +184,55 @@ impl Checked {
         format!(" New categories: {}.", names.join(", "))
     }
 
-    /// Whether a row that could be parsed is valid.
-    pub(super) fn is_good(&self, row: &Row, number: u64) -> bool {
+    /// Whether the row with this number, which could be parsed, is valid. In the second pass, its id
+    /// and its unique values were recorded already: they must belong to this row.
+    pub(super) fn is_valid(&self, row: &Row, number: u64) -> bool {
         let Row::Pet { id, fields, .. } = row else {
             return true;
         };
-        let is_own = |first: Option<u64>| first == Some(number);
-        self.invalid == 0
-            || (id.is_none_or(|id| self.ids.first_row(id).is_ok_and(is_own))
-                && self.fields.is_own(fields, &self.ids, number))
+        if self.invalid == 0 {
+            return true;
+        }
+        let has_own_id = match id {
+            Some(id) => {
+                matches!(self.ids.first_row(*id), Ok(Some(first_row)) if first_row == number)
+            }
+            None => true,
+        };
+        has_own_id && self.fields.are_valid(fields, &self.ids, number)
     }
 }
 
-/// What an import must know about a database.
-pub(super) struct Taken {
-    /// Its unique values, and with `--keep-ids`, the ids of its animals, orders, categories and notes.
+/// Returns the problem of a row whose id is taken. `holder` is the number of the row with this id, or
+/// [`IN_CATALOGUE`], and then `in_catalogue` describes what has it.
+fn taken_id(id: i64, holder: u64, in_catalogue: &str) -> InvalidRow {
+    let reason = if holder == IN_CATALOGUE {
+        format!("{id} is the id of {in_catalogue}; ids must be free")
+    } else {
+        format!("{id} is the id of an earlier row; each id must occur once")
+    };
+    InvalidRow::in_column("id", reason)
+}
+
+/// The facts about a database that the validation of a file needs.
+pub(super) struct DatabaseFacts {
+    /// The unique values, and with `--keep-ids`, the ids of animals, orders, categories and notes.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
     pub(super) csv: CsvOptions,
 }
 
-/// Reads what an import must know about a database.
-pub(super) fn read_taken(
+/// Reads the facts about a database. Without a `catalogue`, these are the facts about a new database.
+pub(super) fn read_database_facts(
     database: &DatabaseUrl,
     catalogue: Option<&mut (dyn Snapshot + 'static)>,
     keep_ids: bool,
     csv: &CsvArgs,
-) -> anyhow::Result<Taken> {
-    let ids = SeenIds::new(&folder_of(database))?;
+) -> anyhow::Result<DatabaseFacts> {
+    let ids = SeenIds::new(&temporary_folder(database))?;
     let Some(catalogue) = catalogue else {
         let fields = databases::fields_of_new_database()?;
-        return Ok(Taken {
+        return Ok(DatabaseFacts {
             ids,
             csv: csv.options(fields.all(), &Profile::default()),
             fields: ImportedFields::new(fields),
@@ -220,7 +250,7 @@ pub(super) fn read_taken(
     if keep_ids && record_ids(catalogue, &ids)? {
         fields.keep();
     }
-    Ok(Taken { ids, fields, csv })
+    Ok(DatabaseFacts { ids, fields, csv })
 }
 
 /// Records the unique values of a database.
@@ -243,8 +273,8 @@ fn record_unique_values(
     Ok(())
 }
 
-/// Records the ids of a database, and returns whether it has animals. The ids of withdrawn animals are never given again, so
-/// they count, too.
+/// Records the ids of a database, and returns whether it has animals. Withdrawn animals count, too,
+/// because their ids are never assigned again.
 fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
     let mut recorded = Ok(None);
     let mut has_animals = false;
@@ -257,9 +287,9 @@ fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow
     Ok(has_animals)
 }
 
-/// Returns the folder of the database, which has room for what the import needs, or the folder of the
-/// machine for temporary files.
-fn folder_of(database: &DatabaseUrl) -> PathBuf {
+/// Returns the folder for temporary files: the folder of a SQLite database, which has room for the
+/// animals, and so for their ids; or for PostgreSQL, the temporary folder of the machine.
+fn temporary_folder(database: &DatabaseUrl) -> PathBuf {
     match database {
         DatabaseUrl::Sqlite(file) => Path::new(".").join(file).with_file_name(""),
         DatabaseUrl::Postgres(_) => env::temp_dir(),

@@ -10,7 +10,7 @@ use petstore_languages::table_words;
 
 use crate::cli::{args::BadSetting, output::print_message, values};
 
-/// The meaning of the headings of a CSV file, and its separator.
+/// The options for the headings and the separator of a CSV file.
 #[derive(Debug, Args)]
 pub(super) struct CsvArgs {
     /// A column of a CSV file that has another name there, such as 'Animal
@@ -25,22 +25,22 @@ pub(super) struct CsvArgs {
     map: Vec<Mapping>,
 
     /// Ignore the columns of a CSV file that petstore does not know
-    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::switch)]
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::boolean)]
     ignore_unknown_columns: bool,
 
     /// The character between the fields of a CSV file; by default, the one that its
     /// first line has
-    #[arg(long, value_parser = values::word(&Separator::ALL), env = "PETSTORE_IMPORT_SEPARATOR")]
+    #[arg(long, value_parser = values::one_of(&Separator::ALL), env = "PETSTORE_IMPORT_SEPARATOR")]
     separator: Option<Separator>,
 }
 
 impl CsvArgs {
-    /// Whether an option has a value.
+    /// Whether any of these options is set.
     pub(super) fn are_given(&self) -> bool {
         !self.map.is_empty() || self.ignore_unknown_columns || self.separator.is_some()
     }
 
-    /// Checks that the mappings can be used together.
+    /// Checks that the mappings do not conflict.
     pub(super) fn check(&self) -> Result<(), BadSetting> {
         match Mapping::conflict(&self.map) {
             Some(conflict) => Err(BadSetting(conflict)),
@@ -48,14 +48,15 @@ impl CsvArgs {
         }
     }
 
-    /// Returns the options for a store with these fields and this profile, still without its categories.
+    /// Returns the options for the reader of a CSV file, for a store with these fields and this
+    /// profile. The caller adds the categories of the store.
     pub(super) fn options(&self, fields: &[FieldDefinition], profile: &Profile) -> CsvOptions {
         let language = profile.language.unwrap_or(Language::English);
         let zone = profile.time_zone.clone().unwrap_or_default();
         let today = zone.day_of(SystemClock.now());
         CsvOptions {
             mappings: self.map.clone(),
-            ignores_unknown: self.ignore_unknown_columns,
+            ignores_unknown_columns: self.ignore_unknown_columns,
             separator: self.separator,
             currency: profile.currency.clone(),
             ..CsvOptions::new(fields.to_vec(), table_words(language), today)
@@ -63,7 +64,7 @@ impl CsvArgs {
     }
 }
 
-/// Says which rows above the header and which columns of a file are left out.
+/// Prints which rows above the header and which columns of a file are left out.
 pub(super) fn print_left_out(rows: &dyn Rows) {
     let titles: Vec<String> = rows
         .titles()

@@ -1,4 +1,4 @@
-//! The profile of the store in a file.
+//! Imports the profile of the store.
 
 use petstore_domain::store_area::{NewLogo, Profile};
 use petstore_formats::files::InvalidRow;
@@ -8,25 +8,25 @@ use petstore_store::{
     bulk::{self, Load, Value},
 };
 
-/// Returns the logo with this file.
+/// Makes the logo from the content of a PNG file.
 pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
     make_logo(png, photos::Format::Png)
         .map_err(|reason| InvalidRow::new(format!("the logo cannot be used: {reason}")))
 }
 
-/// Replaces the profile, if it says nothing. Returns whether it did.
+/// Sets the profile and the logo, if the profile of the database is empty. Returns whether it was.
 pub(super) fn set_profile(
     load: &mut dyn Load,
     profile: Profile,
     logo: Option<&[u8]>,
 ) -> Result<bool, StoreError> {
-    // The whole file was validated before.
-    let new = logo.and_then(|png| logo_of(png).ok());
-    let logo = new.as_ref().map(|new| new.logo);
+    // Cannot fail: the logo was validated in the first pass.
+    let new_logo = logo.and_then(|png| logo_of(png).ok());
+    let logo = new_logo.as_ref().map(|new_logo| new_logo.logo);
     if !load.set_profile(&Profile { logo, ..profile })? {
         return Ok(false);
     }
-    if let Some(NewLogo { logo, png }) = new {
+    if let Some(NewLogo { logo, png }) = new_logo {
         let name = logo.to_string();
         load.add_row(
             &bulk::LOGOS,

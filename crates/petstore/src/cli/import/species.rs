@@ -1,5 +1,6 @@
-//! The categories of animals for which a file has only a species: as in the console, the category with the label of the species,
-//! or the category of the newest animals of the species, or a new one.
+//! Finds the categories of animals for which a file has only a species. As in the console, this is the
+//! category with the label of the species, or else the category of most of its newest animals, or else
+//! a new category.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,19 +14,21 @@ use petstore_domain::{
 use petstore_formats::files::CsvOptions;
 use petstore_store::{StoreError, bulk::Snapshot};
 
-/// The field with the species.
+/// The name of the field with the species.
 const SPECIES: &str = "species";
 
 /// The categories that the animals of a store have.
 #[derive(Default)]
 struct UsedCategories {
-    /// The highest number of a category.
+    /// The highest number of a category so far.
     highest: i64,
-    /// The categories of the newest animals, by their species.
+    /// The categories of the newest animals of each species, the newest last. As many as a page has by
+    /// default.
     newest: BTreeMap<String, VecDeque<i64>>,
 }
 
 impl UsedCategories {
+    /// Records the category that a resource of the store has or is.
     fn add(&mut self, resource: &Resource) {
         match resource {
             Resource::Pet(pet) => self.add_pet(pet),
@@ -34,6 +37,7 @@ impl UsedCategories {
         }
     }
 
+    /// Records the category of an animal, also as one of the newest of its species unless it is withdrawn.
     fn add_pet(&mut self, pet: &StorePet) {
         self.highest = self.highest.max(pet.category_id);
         let Some(FieldValue::Text(species)) = pet.fields.get(SPECIES) else {
@@ -49,8 +53,8 @@ impl UsedCategories {
         }
     }
 
-    /// Returns the category of most of the newest animals of a species.
-    fn usual(&self, species: &str) -> Option<i64> {
+    /// Returns the category that most of the newest animals of a species have.
+    fn most_frequent(&self, species: &str) -> Option<i64> {
         let mut ids: Vec<i64> = self.newest.get(species)?.iter().copied().collect();
         ids.sort_unstable();
         let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len())?;
@@ -58,8 +62,8 @@ impl UsedCategories {
     }
 }
 
-/// Sets the category of each species, and returns the categories that the store does not have yet. A species with whose label
-/// two categories are named has none.
+/// Sets the category of each species in `csv`, and returns the categories that the store does not have
+/// yet. A species gets none if several categories have its label.
 pub(super) fn find_species_categories(
     catalogue: Option<&mut (dyn Snapshot + 'static)>,
     csv: &mut CsvOptions,
@@ -83,16 +87,17 @@ pub(super) fn find_species_categories(
             [id] => Some(id),
             [_, _, ..] => None,
             [] => used
-                .usual(species)
+                .most_frequent(species)
                 .or_else(|| add_category(label, &mut used, &mut new_categories)),
         };
         if let Some(id) = id {
-            csv.categories.set_of_species(species, id);
+            csv.categories.set_species_category(species, id);
         }
     }
     Ok(new_categories)
 }
 
+/// Returns the choices of a field.
 fn values(field: &FieldDefinition) -> &[String] {
     match &field.choices {
         Some(choices) => choices.values(),
@@ -100,7 +105,8 @@ fn values(field: &FieldDefinition) -> &[String] {
     }
 }
 
-/// Adds a category with this label and the next number. Returns `None` if there is no number, or if the label is not valid.
+/// Adds a category with this label and the next number. Returns `None` if there is no further number,
+/// or if the label is invalid.
 fn add_category(
     label: &str,
     used_categories: &mut UsedCategories,

@@ -1,4 +1,4 @@
-//! What the commands of `petstore keys` print: a new key, and the list of all keys.
+//! The output of `petstore keys`: a new key, and the list of all keys.
 
 use anyhow::Context;
 use clap::ValueEnum;
@@ -45,7 +45,7 @@ pub(super) fn print_new_key(
     Ok(())
 }
 
-/// Prints all keys in a format, without their secrets.
+/// Prints all keys, without their secrets, in this format.
 pub(super) fn print_list(records: &[KeyRecord], format: Format) -> anyhow::Result<()> {
     match format {
         Format::Table => output::print(&table(records)),
@@ -72,7 +72,7 @@ fn json_element(record: &KeyRecord) -> Value {
     })
 }
 
-/// Returns the table of all keys.
+/// Renders the table of all keys.
 fn table(records: &[KeyRecord]) -> String {
     let heading = [
         "ID",
@@ -104,7 +104,7 @@ fn table(records: &[KeyRecord]) -> String {
     output::table(&rows)
 }
 
-/// Returns the text of a value, or a dash if there is no value.
+/// Returns the text of a value, or `-` if there is no value.
 fn text_or_dash(value: Option<impl ToString>) -> String {
     match value {
         Some(value) => value.to_string(),

@@ -11,7 +11,7 @@ use crate::cli::{
     values::{self, ListenOrOff},
 };
 
-/// The settings of a listener for pages.
+/// The settings of a listener for the console or the window.
 pub(super) struct ListenerSettings<'a> {
     /// The name of the pages in messages: the console or the window.
     pub(super) name: &'static str,
@@ -20,12 +20,12 @@ pub(super) struct ListenerSettings<'a> {
     pub(super) default_port: u16,
     /// The value of the option, if it is set.
     pub(super) value: Option<ListenOrOff>,
-    /// The URL at which browsers reach the listener, if it is not the address.
+    /// The URL at which browsers reach the listener, if it differs from the address.
     pub(super) url: Option<&'a Origin>,
 }
 
 impl ListenerSettings<'_> {
-    /// Returns the address to listen on. It has no meaning if the listener is off.
+    /// Returns the address to listen on. Meaningless if the listener is off.
     pub(super) fn address(&self) -> SocketAddr {
         match self.value {
             Some(ListenOrOff::At(address)) => address,
@@ -35,13 +35,13 @@ impl ListenerSettings<'_> {
         }
     }
 
-    /// Returns the URL at which browsers reach a listener at this address, without a slash at its end.
-    pub(super) fn url_of(&self, address: SocketAddr, has_tls: bool) -> String {
+    /// Returns the URL at which browsers reach a listener at this address, without a trailing slash.
+    pub(super) fn url_for(&self, address: SocketAddr, has_tls: bool) -> String {
         if let Some(url) = self.url {
             return url.as_str().to_owned();
         }
         let scheme = if has_tls { "https" } else { "http" };
-        format!("{scheme}://{}", values::reachable(address))
+        format!("{scheme}://{}", values::reachable_address(address))
     }
 
     /// Reserves the address with `reserve`, unless the listener is off.
@@ -63,7 +63,8 @@ impl ListenerSettings<'_> {
         }
     }
 
-    /// Turns a failure into a warning if the option is not set, because the operator may not need the listener then.
+    /// Turns a failure into a warning if the option is not set: the operator may not need the pages, so
+    /// a port in use must not keep the service from starting.
     fn fail_only_if_set<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

@@ -1,4 +1,5 @@
-//! The options of `petstore serve` for the store on its pages, for the console, and for the window.
+//! The options of `petstore serve` for the console and the window, and for the facts about the store on
+//! their pages.
 
 use std::{env, fs, path::PathBuf};
 
@@ -26,7 +27,7 @@ pub(super) struct StoreArgs {
     pub(super) store_name: Option<String>,
 
     /// The language of the window, and of the console for members who have not chosen one
-    #[arg(long, value_parser = values::word(&Language::ALL), env = "PETSTORE_LANGUAGE")]
+    #[arg(long, value_parser = values::one_of(&Language::ALL), env = "PETSTORE_LANGUAGE")]
     pub(super) language: Option<Language>,
 
     /// The currency of all prices, such as EUR (ISO 4217), which the console and the window show
@@ -48,7 +49,7 @@ pub(super) struct ConsoleArgs {
     pub(super) url: ConsoleUrlArgs,
 
     /// Who must have a second factor to use the console; for others, it is optional
-    #[arg(long, value_parser = values::word(&RequireSecondFactor::ALL), env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
+    #[arg(long, value_parser = values::one_of(&RequireSecondFactor::ALL), env = "PETSTORE_REQUIRE_SECOND_FACTOR", default_value = "none")]
     pub(super) require_second_factor: RequireSecondFactor,
 
     #[command(flatten)]
@@ -71,6 +72,7 @@ pub(in crate::cli) struct ConsoleUrlArgs {
 }
 
 impl ConsoleUrlArgs {
+    /// Returns the settings of the listener of the console.
     pub(super) fn listener_settings(&self) -> ListenerSettings<'_> {
         ListenerSettings {
             name: "console",
@@ -81,16 +83,17 @@ impl ConsoleUrlArgs {
         }
     }
 
-    /// Whether an option or a variable names the address of the console in a browser.
+    /// Whether the URL of the console is set.
     pub(in crate::cli) fn has_url(&self) -> bool {
         self.console_url.is_some()
     }
 
-    /// Returns the address of the console in a browser, without a slash at its end.
+    /// Returns the URL at which browsers reach the console, without a trailing slash. If the URL is not
+    /// set, commands guess from the variable for the certificate whether the service uses TLS.
     pub(in crate::cli) fn url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
-        let listening = self.listener_settings();
-        listening.url_of(listening.address(), has_tls)
+        let settings = self.listener_settings();
+        settings.url_for(settings.address(), has_tls)
     }
 }
 
@@ -129,6 +132,7 @@ pub(super) struct WindowArgs {
 }
 
 impl WindowArgs {
+    /// Returns the settings of the listener of the window.
     pub(super) fn listener_settings(&self) -> ListenerSettings<'_> {
         ListenerSettings {
             name: "window",
@@ -139,7 +143,7 @@ impl WindowArgs {
         }
     }
 
-    /// Logs a warning if the public reaches the window without TLS.
+    /// Logs a warning if the public URL of the window is without TLS.
     pub(super) fn warn_without_tls(&self) {
         let Some(url) = self.window_url.as_ref().map(Origin::as_str) else {
             return;
@@ -151,7 +155,7 @@ impl WindowArgs {
         }
     }
 
-    /// Reads the style sheet of the store.
+    /// Reads the style sheet of the window, if the option names one.
     pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
         let Some(path) = &self.window_style else {
             return Ok(None);

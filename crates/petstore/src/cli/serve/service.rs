@@ -1,4 +1,4 @@
-//! The service from its first socket to its last write.
+//! The lifecycle of the service, from its first socket to its last write.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ use crate::cli::{
     webhooks::KeyFileUser,
 };
 
-/// The reserved addresses of a service, and the values that were read before the addresses were reserved.
+/// The reserved addresses of a service, and the settings that were read from files before.
 struct ServiceAddresses {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -43,7 +43,7 @@ struct ServiceAddresses {
     pages: Pages<ReservedAddress>,
 }
 
-/// The listeners of a service, and the values that their connections need.
+/// The listeners of a service, and the settings that they need.
 struct ServiceListeners {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -52,7 +52,7 @@ struct ServiceListeners {
     pages: Listeners,
 }
 
-/// The parts of a service, before it runs.
+/// The parts of a service that is ready to run.
 struct Service {
     store: Arc<dyn Store>,
     app: Arc<App>,
@@ -63,9 +63,9 @@ struct Service {
 }
 
 impl Serve {
-    /// Opens the parts of the service, runs it until a signal, and waits for the last write.
+    /// Opens the parts of the service, serves until a signal, and waits for the last write.
     pub(super) async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
-        // The log starts first, because opening the store may take long and logs this.
+        // The log starts first, because opening the store can take long, and then logs its progress.
         let _log = log::start(self.log.format, self.log.level);
         log_warnings(warnings);
         let addresses = self.reserve_addresses()?;
@@ -75,11 +75,12 @@ impl Serve {
         let mut random = runtime::random();
         let store = databases::open(database, mode, self.database_connections, &mut random).await?;
         let photos = Arc::new(self.photos.open(database).await?);
-        // Nobody can connect before the schema is there.
+        // The addresses were only reserved so far: no client can connect before the database has its
+        // schema.
         let listeners = self.listen(addresses)?;
         let mut signals = match self.end_signals.take() {
             Some(signals) => signals,
-            None => EndSignals::of_service()?,
+            None => EndSignals::for_service()?,
         };
 
         let limits = self.limits();
@@ -100,19 +101,19 @@ impl Serve {
         self.run_until_signal(service, listeners, &limits, signals)
             .await?;
 
-        // A store that can never write again has ended already. Only changed files cause this.
-        let end_cause = store.wait_for_end().now_or_never();
+        // After a fatal error, the store can never write again. The only cause is changed files.
+        let fatal_error = store.wait_for_fatal_error().now_or_never();
         // Dropping the store waits for its last write.
         drop(store);
         info!("stopped");
-        match end_cause {
+        match fatal_error {
             Some(cause) => Err(FilesChanged(cause).into()),
             None => Ok(()),
         }
     }
 
-    /// Reads the files of the settings, and reserves the addresses after that: a port that is in use hides no wrong
-    /// setting.
+    /// Reads the files that the settings name, and then reserves the addresses. In this order, a port
+    /// in use does not hide a wrong setting.
     fn reserve_addresses(&self) -> anyhow::Result<ServiceAddresses> {
         let tls = self.tls.load()?;
         let style = self.pages.style()?;
@@ -191,7 +192,7 @@ impl Serve {
         })
     }
 
-    /// Fills the store of a demo.
+    /// Fills the store of a demo, and prints the addresses.
     async fn fill_demo(
         &self,
         demo: Demo,
@@ -203,7 +204,7 @@ impl Serve {
         demo.fill(app, address, &urls).await
     }
 
-    /// Logs the addresses of the service, and what the operator of a new one can do first.
+    /// Logs the addresses of the service, and the first steps for the operator of a new one.
     async fn log_addresses(
         &self,
         app: &Arc<App>,
@@ -213,12 +214,13 @@ impl Serve {
         let urls = self.pages.urls(&listeners.pages, has_tls);
         let address = listeners.api.local_addr()?;
         let database = &self.database.database;
-        let settings = self.settings(has_tls);
+        let settings = self.api_settings(has_tls);
         let photos = app.photos.storage();
         first_start::log(&*app.store, database, photos, &settings, address, urls).await
     }
 
-    /// Serves until the last signal, or until all requests have ended after the first one.
+    /// Serves until a signal begins the shutdown and all requests in flight have ended, or until a
+    /// further signal.
     async fn run_until_signal(
         &self,
         service: Service,
@@ -235,7 +237,7 @@ impl Serve {
             backups,
         } = service;
         let tls = listeners.tls;
-        let settings = self.settings(tls.is_some());
+        let settings = self.api_settings(tls.is_some());
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
         let (stop_sender, stop_receiver) = oneshot::channel::<()>();
@@ -270,18 +272,19 @@ impl Serve {
         let serving_management =
             management::serve_management(listeners.management, management, limits, service_ended);
         let serving = async { tokio::join!(serving, serving_management, notify("READY=1")) };
-        // The last signal ends the process without waiting for requests.
+        // The last signal ends the process without waiting for the requests in flight.
         tokio::select! {
             _ = serving => {}
             () = last_signal => {}
-            Ok(()) = runtime::log_limit() => {}
+            Ok(()) = runtime::log_file_size_limit() => {}
         }
         Ok(())
     }
 }
 
-/// Waits for the first signal, or for changed files of the database, and begins the shutdown. Completes with the next
-/// signal, or with the one after it while the shutdown delay passes. Dropping `stop` ends the listeners.
+/// Waits for the first signal, or for a fatal error of the store, and begins the shutdown: after the
+/// shutdown delay, or at the next signal, drops `stop`, which ends the listeners. Completes with one
+/// more signal after that.
 async fn wait_for_last_signal(
     mut signals: EndSignals,
     store: Arc<dyn Store>,
@@ -289,7 +292,7 @@ async fn wait_for_last_signal(
     delay: Duration,
     stop: oneshot::Sender<()>,
 ) {
-    future::select(pin!(signals.next()), store.wait_for_end()).await;
+    future::select(pin!(signals.next()), store.wait_for_fatal_error()).await;
     notify("STOPPING=1").await;
     readiness.begin_shutdown();
     if !delay.is_zero() {
@@ -307,7 +310,8 @@ async fn wait_for_last_signal(
     signals.next().await;
 }
 
-/// Waits for the stop, then ends the streams of changes, which would go on otherwise.
+/// Waits for `stop`, then ends the streams of changes. Clients follow these without end, so they would
+/// otherwise delay the shutdown.
 async fn stop_following(api: Arc<Api>, stop: impl Future<Output = ()>) {
     stop.await;
     let open = api.connections().open.get();

@@ -1,4 +1,4 @@
-//! The attempts to deliver messages, as `petstore webhooks attempts` and `petstore webhooks test` print them.
+//! Prints attempts to deliver messages, for `petstore webhooks attempts` and `petstore webhooks test`.
 
 use std::time::Duration;
 
@@ -14,23 +14,23 @@ use tokio::time;
 
 use super::{super::output, stored};
 
-/// The class of [`petstore_app::delivery::AttemptError::Forbidden`].
-const FORBIDDEN: &str = "address";
+/// The error class of [`petstore_app::delivery::AttemptError::Forbidden`], as attempts store it.
+const FORBIDDEN_ADDRESS: &str = "address";
 
-/// The number of attempts in a read.
+/// The number of attempts that are read at once.
 const ATTEMPTS_PER_READ: u32 = 1000;
 
-/// The pause between two reads while a test message is sent.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How often the attempts are polled while a test message is in flight.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time that a running service needs at most until it begins to send a test message.
-const MAX_TIME_UNTIL_TAKEN: Duration = Duration::from_secs(5);
+/// How long a running service takes at most to pick up a test message.
+const PICKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The end of a message about a test message that waits.
+/// The end of an error message about a test message that waits for a service.
 pub(super) const SENT_LATER: &str =
     "is sent when `petstore serve` runs with the key file of the webhooks";
 
-/// Prints all attempts of a webhook, the newest last, each on a line.
+/// Prints all attempts of a webhook, each on a line, the newest last.
 pub(super) async fn print_all(store: &dyn Store, webhook: WebhookId) -> anyhow::Result<()> {
     let mut last_number = 0;
     loop {
@@ -47,7 +47,8 @@ pub(super) async fn print_all(store: &dyn Store, webhook: WebhookId) -> anyhow::
     }
 }
 
-/// Waits until a service has sent a test message, and prints the attempt. Fails if the message was not delivered.
+/// Waits until a running service has sent a test message, and prints the attempt. Fails if the message
+/// was not delivered.
 pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyhow::Result<()> {
     let began_at = SystemClock.instant();
     let mut last_number = 0;
@@ -64,14 +65,14 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
         }
 
         let waiting_time = SystemClock.instant().saturating_duration_since(began_at);
-        if waiting_time >= MAX_TIME_UNTIL_TAKEN && store.waiting_tests().await?.contains(test) {
+        if waiting_time >= PICKUP_TIMEOUT && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
         ensure!(
             waiting_time < 2 * ATTEMPT_TIMEOUT,
             "the service stored no result; see its log"
         );
-        time::sleep(PAUSE).await;
+        time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -79,7 +80,7 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
 fn check_delivery(attempt: &Attempt) -> anyhow::Result<()> {
     match attempt.error.as_deref() {
         None => Ok(()),
-        Some(FORBIDDEN) => bail!(
+        Some(FORBIDDEN_ADDRESS) => bail!(
             "the test message was not delivered, because its address is not public; \
              start the service (petstore serve) with --webhook-allow and its network"
         ),

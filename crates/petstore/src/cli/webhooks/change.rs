@@ -1,4 +1,4 @@
-//! How a command changes a webhook, and what it prints afterwards.
+//! Changes a webhook for a command, and prints the result.
 
 use std::path::{self, PathBuf};
 
@@ -21,7 +21,7 @@ use super::{
     stored,
 };
 
-/// Changes webhooks of a store.
+/// The commands that change the webhooks of a store.
 pub(super) struct Changer<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) registrar: &'a Registrar,
@@ -29,12 +29,13 @@ pub(super) struct Changer<'a> {
 }
 
 impl Changer<'_> {
-    /// Adds a webhook, and prints it.
+    /// Adds a webhook, and prints it with its secret.
     pub(super) async fn add(&self, new_webhook: NewWebhook) -> anyhow::Result<()> {
         self.execute(None, WebhookCommand::Add(new_webhook)).await
     }
 
-    /// Changes a webhook. Prints the webhook unless it is deleted, or the attempt of a test.
+    /// Carries out a command on an existing webhook, and prints the result: the webhook, or the attempt
+    /// of a test.
     pub(super) async fn change(
         &self,
         id: WebhookId,
@@ -44,7 +45,7 @@ impl Changer<'_> {
         self.execute(Some(present), command).await
     }
 
-    /// Carries out a command about a webhook, which is absent if the command adds it.
+    /// Carries out a command. `present` is the webhook, or `None` if the command adds one.
     async fn execute(
         &self,
         present: Option<StoredWebhook>,
@@ -84,7 +85,8 @@ impl Changer<'_> {
         }
     }
 
-    /// Decides how a webhook is changed. Without a key file, the error is about the setting.
+    /// Decides how a command changes a webhook. If the key file is not configured, the error is a
+    /// [`BadSetting`].
     async fn decide(
         &self,
         present: Option<&StoredWebhook>,
@@ -100,7 +102,8 @@ impl Changer<'_> {
         }
     }
 
-    /// Returns the path of the key file, if there is no such file yet.
+    /// Returns the path of the key file if the file does not exist yet, so that the command can report
+    /// when it is created.
     fn missing_key_file(&self) -> Option<PathBuf> {
         match self.registrar.vault().path() {
             Some(key_file) if !key_file.exists() => Some(key_file.to_owned()),
@@ -108,7 +111,8 @@ impl Changer<'_> {
         }
     }
 
-    /// Fails if the owner of the database cannot read the key file.
+    /// Checks that the owner of the database can read the key file. The service runs as this user, and
+    /// needs the key.
     fn check_key_file(&self) -> anyhow::Result<()> {
         let Some(key_file) = self.registrar.vault().path() else {
             return Ok(());
@@ -151,7 +155,7 @@ impl Changer<'_> {
     }
 }
 
-/// Fails if a change was not made.
+/// Fails if the store has not made a change.
 fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Result<()> {
     match (outcome, change) {
         (WriteOutcome::Done, _) => Ok(()),
@@ -171,7 +175,7 @@ fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Resu
     }
 }
 
-/// Tells the user to back up the key file, if this command has made it.
+/// Tells the user to back up the key file, if this command has created it.
 fn print_new_key_file(missing_before: Option<PathBuf>) -> anyhow::Result<()> {
     let Some(key_file) = missing_before else {
         return Ok(());

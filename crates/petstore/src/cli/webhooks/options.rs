@@ -1,4 +1,4 @@
-//! The options of webhooks, which the service and `petstore webhooks` have.
+//! The options for webhooks, which `petstore serve` and `petstore webhooks` share.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,10 +10,12 @@ use petstore_system::{addresses::SystemResolver, owner::FileOwner, tls};
 
 use super::super::{runtime, values};
 
-/// The default name of the key file of a service over PostgreSQL, in its working folder.
+/// The default key file of a service over PostgreSQL, in its working folder.
 const DEFAULT_KEY_FILE: &str = "petstore.secret-key";
-/// The ending of the default name of the key file, after the name of the SQLite file.
-const KEY_FILE_ENDING: &str = ".secret-key";
+
+/// The suffix of the default key file of a SQLite database, which is `petstore.db.secret-key` for
+/// `petstore.db`.
+const KEY_FILE_SUFFIX: &str = ".secret-key";
 
 /// The networks that webhooks may reach, and the key of their secrets.
 #[derive(Debug, Args)]
@@ -38,7 +40,8 @@ pub(in super::super) struct WebhookArgs {
 }
 
 impl WebhookArgs {
-    /// Returns the registrar of URLs and secrets for a process.
+    /// Returns the registrar, which checks the URLs of webhooks, and encrypts their secrets with the
+    /// key file of `process`.
     pub(in super::super) fn registrar(
         &self,
         database: &DatabaseUrl,
@@ -55,7 +58,7 @@ impl WebhookArgs {
         Registrar::new(vault, self.allowed_networks(), runtime::random())
     }
 
-    /// Returns the path of the key file, if the process knows it.
+    /// Returns the path of the key file, if the process can know it.
     fn key_file(&self, database: &DatabaseUrl, process: KeyFileUser) -> Option<PathBuf> {
         if let Some(key_file) = &self.secret_key_file {
             return Some(key_file.clone());
@@ -63,7 +66,7 @@ impl WebhookArgs {
         match (database, process) {
             (DatabaseUrl::Sqlite(database_file), _) => {
                 let mut key_file = database_file.clone().into_os_string();
-                key_file.push(KEY_FILE_ENDING);
+                key_file.push(KEY_FILE_SUFFIX);
                 Some(key_file.into())
             }
             (DatabaseUrl::Postgres(_), KeyFileUser::Service) => Some(DEFAULT_KEY_FILE.into()),
@@ -71,7 +74,7 @@ impl WebhookArgs {
         }
     }
 
-    /// Returns the connector, which sends messages.
+    /// Returns the connector with which the service sends messages.
     pub(in super::super) fn connector(&self) -> anyhow::Result<Connector> {
         Ok(Connector::new(
             self.allowed_networks(),
@@ -92,6 +95,7 @@ impl WebhookArgs {
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum KeyFileUser {
     Service,
-    /// A command does not know the working folder of the service. So over PostgreSQL, it has no default.
+    /// Over PostgreSQL, a command has no default key file, because it does not know the working folder
+    /// of the service.
     Command,
 }

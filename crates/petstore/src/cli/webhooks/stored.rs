@@ -1,4 +1,4 @@
-//! The webhooks of a store: reads them, and prints them as JSON.
+//! Reads the webhooks of a store, and prints them as JSON.
 
 use anyhow::Context;
 use petstore_domain::store_area::{StoredWebhook, Webhook, WebhookId};
@@ -7,7 +7,7 @@ use petstore_store::Store;
 
 use super::super::{args::BadSetting, output};
 
-/// Finds the webhook with this number, or fails.
+/// Finds the webhook with this id. Fails if there is none.
 pub(super) async fn find(store: &dyn Store, id: WebhookId) -> anyhow::Result<StoredWebhook> {
     for stored in list(store).await? {
         if stored.webhook.id == id {
@@ -27,7 +27,8 @@ pub(super) async fn list(store: &dyn Store) -> anyhow::Result<Vec<StoredWebhook>
         .context("cannot read the webhooks")
 }
 
-/// Prints a webhook as JSON, with its secret if it has just been made.
+/// Prints a webhook as JSON. `secret` is its secret if the command has just generated one, which is not
+/// shown again.
 pub(super) fn print(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
     let line = json_line(|json| json::write_webhook(json, webhook, secret))?;
     if secret.is_none() {
@@ -42,7 +43,7 @@ pub(super) fn print(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<(
     })
 }
 
-/// Returns a line with the JSON that `write_json` writes.
+/// Returns the JSON that `write_json` writes, as a line.
 pub(super) fn json_line(write_json: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<String> {
     let mut line = Vec::new();
     write_json(&mut line);

@@ -1,4 +1,4 @@
-//! The texts of the statements for rows of animals, orders, categories and notes.
+//! The SQL that writes rows of animals, orders, categories and notes.
 
 use std::sync::LazyLock;
 
@@ -9,19 +9,21 @@ use crate::writes::unnest_rows;
 
 /// The statements for rows of one table.
 ///
-/// The parameters of each are arrays with an element for each row: one array for each column, beginning with the
-/// identifiers (`$1`); one with the versions that were read; and for orders, one that says which orders held their animal.
+/// The parameters of each statement are arrays with one element for each row: an array for each
+/// column, beginning with the identifiers (`$1`); the versions that were read; and for orders, whether
+/// each held its animal.
 ///
-/// Except for `insert`, a statement fails unless it finds all of its rows as they were read: it divides by zero, so that
-/// the transaction ends without another message.
+/// Except for `insert`, a statement fails unless it finds all of its rows as they were read. To do so, it
+/// divides by zero, which aborts the transaction without another round trip.
 pub(super) struct Statements {
     pub(super) insert: String,
     pub(super) update: String,
-    /// The statement that moves animals into this table from the other table of animals. Nothing uses it for other tables.
-    pub(super) take: String,
+    /// The statement that moves animals into this table from the other table of animals. Unused for the
+    /// tables of other resources.
+    pub(super) move_in: String,
     pub(super) delete: String,
-    /// The statement for rows that a batch read and does not write, so that they are unchanged at
-    /// the commit.
+    /// The statement that locks rows which a batch has read but does not write, so that they are still
+    /// unchanged at its commit.
     pub(super) lock: String,
 }
 
@@ -33,7 +35,7 @@ pub(super) fn statements_of(resource: &Resource) -> &'static Statements {
 }
 
 impl Statements {
-    /// Returns the statements for a table. Its other table of animals is the source of `take`.
+    /// Builds the statements for a table.
     fn new(table: Table) -> Self {
         let names = table.columns();
         let columns = names.join(", ");
@@ -54,7 +56,7 @@ impl Statements {
                 "WITH written AS (UPDATE {table} SET {assignment_list} FROM {rows}
                 WHERE {is_unchanged}{holds_as_before} RETURNING 1) {check}"
             ),
-            take: format!(
+            move_in: format!(
                 "WITH gone AS (
                     DELETE FROM {source} USING {rows} WHERE {is_unchanged_source} RETURNING {values}, token
                 ), written AS (
@@ -71,8 +73,8 @@ impl Statements {
     }
 }
 
-/// Returns the table `new` with the arrays of a statement: the columns, and the state in which the rows
-/// were read.
+/// Returns the SQL expression for the table `new`, whose rows come from the parameters of a statement:
+/// the columns of `table`, and the state in which each row was read.
 fn rows_with_read_state(table: Table) -> String {
     let mut parameters: Vec<_> = table.columns_and_types().collect();
     parameters.push(("version_read", "bigint"));
@@ -82,7 +84,7 @@ fn rows_with_read_state(table: Table) -> String {
     unnest_rows(&parameters)
 }
 
-/// Returns the other table of animals, or the same table for other rows.
+/// Returns the other table of animals; for other resources, the same table.
 fn other_table(table: Table) -> Table {
     match table {
         Table::Pets => Table::WithdrawnPets,
@@ -91,7 +93,8 @@ fn other_table(table: Table) -> Table {
     }
 }
 
-/// Returns the assignments of an UPDATE to all columns after the identifier: `name = new.name, …`.
+/// Returns the assignments of an UPDATE to all columns but the first, which is the identifier:
+/// `name = new.name, …`.
 fn assignments(names: &[&str]) -> String {
     let assignments: Vec<_> = names
         .iter()
@@ -101,13 +104,15 @@ fn assignments(names: &[&str]) -> String {
     assignments.join(", ")
 }
 
-/// Returns the condition that a row of the table has the version that was read.
+/// Returns the SQL condition that a row of the table is the one in `new`, and has the version that was
+/// read.
 fn has_version_read(table: Table) -> String {
     format!("{table}.id = new.id AND {table}.version = version_read")
 }
 
-/// The statement that keeps the responses to the requests that added these animals. The previous release makes such a
-/// response from the animal when the request is repeated, so it must be kept before the animal changes.
+/// The statement that saves the responses to the requests with an idempotency key that added these
+/// animals. For a repeated request, the previous release renders the response from the row of the
+/// animal, so the response must be saved before that row changes.
 pub(super) const KEEP_RESPONSES: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -116,17 +121,17 @@ pub(super) const KEEP_RESPONSES: &str = "
     WHERE (caller, key) IN (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ANY($1))
     ON CONFLICT (caller, key) DO NOTHING";
 
-/// The statement that writes the contacts of orders.
+/// The statement that sets the contacts of orders.
 pub(super) const SET_CONTACTS: &str = "
     INSERT INTO order_contacts (order_id, contact) SELECT * FROM unnest($1::bigint[], $2::text[])
     ON CONFLICT (order_id) DO UPDATE SET contact = excluded.contact";
 /// The statement that deletes the contacts of orders.
 pub(super) const ERASE_CONTACTS: &str = "DELETE FROM order_contacts WHERE order_id = ANY($1)";
 
-/// The statement that gives photos to animals.
+/// The statement that adds photos to animals.
 pub(super) const ADD_PHOTOS: &str =
     "INSERT INTO photos (pet_id, id) SELECT * FROM unnest($1::bigint[], $2::text[])";
-/// The statement that takes photos from animals, and notes which animal lost each.
+/// The statement that removes photos from animals, and records which animal lost each of them.
 pub(super) const DROP_PHOTOS: &str = "WITH dropped AS (
         DELETE FROM photos USING unnest($1::bigint[], $2::text[]) AS old (pet_id, id)
         WHERE photos.pet_id = old.pet_id AND photos.id = old.id

@@ -1,14 +1,14 @@
-//! Enumerations whose values have names.
+//! Enums whose variants have names in the interface and the database.
 
 use std::{fmt, str::FromStr};
 
-/// Declares an enumeration with the name of each value in the interface and the database. `ALL`,
-/// `as_str`, `Display` and `FromStr` follow from the names.
+/// Declares an enum, with the name of each variant in the interface and the database. The macro
+/// derives `ALL`, `as_str`, `Display` and `FromStr` from the names.
 ///
 /// ```
-/// use petstore_domain::words::words;
+/// use petstore_domain::named_enum::named_enum;
 ///
-/// words! {
+/// named_enum! {
 ///     /// The size of an animal.
 ///     pub enum Size {
 ///         Small = "small",
@@ -23,27 +23,27 @@ use std::{fmt, str::FromStr};
 /// assert_eq!("tiny".parse::<Size>().unwrap_err().to_string(), "not one of small and large");
 /// ```
 #[macro_export]
-macro_rules! words {
+macro_rules! named_enum {
     (
-        $(#[$about:meta])*
+        $(#[$attribute:meta])*
         $vis:vis enum $name:ident {
-            $($(#[$about_value:meta])* $value:ident = $word:literal,)+
+            $($(#[$variant_attribute:meta])* $variant:ident = $text:literal,)+
         }
     ) => {
-        $(#[$about])*
+        $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         $vis enum $name {
-            $($(#[$about_value])* $value,)+
+            $($(#[$variant_attribute])* $variant,)+
         }
 
         impl $name {
-            /// Every value.
-            $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+            /// All variants.
+            $vis const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name in the interface and the database.
             $vis fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$value => $word,)+
+                    $(Self::$variant => $text,)+
                 }
             }
         }
@@ -61,28 +61,28 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::words::UnknownWord;
+            type Err = $crate::named_enum::UnknownName;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let unknown = $crate::words::UnknownWord(&[$($word),+]);
+                let unknown = $crate::named_enum::UnknownName(&[$($text),+]);
                 Self::ALL.into_iter().find(|value| value.as_str() == text).ok_or(unknown)
             }
         }
     };
 }
-pub use words;
+pub use named_enum;
 
-/// A name in the database: the name of a value of `T`, or a name that only a later release has.
+/// A name in the database: the name of a variant of `T`, or a name that only a later release knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word<T> {
-    /// A value that this release knows.
+pub enum MaybeKnown<T> {
+    /// A variant that this release knows.
     Known(T),
-    /// A name that this release passes on.
+    /// An unknown name, which this release passes on unchanged.
     Other(Box<str>),
 }
 
-impl<T: Copy + AsRef<str> + FromStr> Word<T> {
-    /// Returns the word with this name.
+impl<T: Copy + AsRef<str> + FromStr> MaybeKnown<T> {
+    /// Parses a name. Any name is accepted.
     pub fn from_name(name: &str) -> Self {
         match name.parse() {
             Ok(value) => Self::Known(value),
@@ -90,7 +90,7 @@ impl<T: Copy + AsRef<str> + FromStr> Word<T> {
         }
     }
 
-    /// Returns the value, if this release knows it.
+    /// Returns the variant, if this release knows it.
     pub fn value(&self) -> Option<T> {
         match self {
             Self::Known(value) => Some(*value),
@@ -107,26 +107,26 @@ impl<T: Copy + AsRef<str> + FromStr> Word<T> {
     }
 }
 
-impl<T> From<T> for Word<T> {
+impl<T> From<T> for MaybeKnown<T> {
     fn from(value: T) -> Self {
         Self::Known(value)
     }
 }
 
-impl<T: PartialEq> PartialEq<T> for Word<T> {
+impl<T: PartialEq> PartialEq<T> for MaybeKnown<T> {
     fn eq(&self, value: &T) -> bool {
         matches!(self, Self::Known(own_value) if own_value == value)
     }
 }
 
-/// The error for a text that is not a name of the type.
+/// The error for a text that is not one of the names. Contains the valid names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownWord(pub &'static [&'static str]);
+pub struct UnknownName(pub &'static [&'static str]);
 
-impl std::error::Error for UnknownWord {}
+impl std::error::Error for UnknownName {}
 
-impl UnknownWord {
-    /// Returns the names as a part of a sentence, such as `one of died and other`.
+impl UnknownName {
+    /// Returns the valid names as part of a sentence, such as `one of died and other`.
     pub fn expected_names(self) -> String {
         match self.0 {
             [first @ .., last] if !first.is_empty() => {
@@ -137,7 +137,7 @@ impl UnknownWord {
     }
 }
 
-impl fmt::Display for UnknownWord {
+impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not {}", self.expected_names())
     }

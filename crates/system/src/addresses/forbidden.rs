@@ -1,14 +1,15 @@
-//! The addresses to which no message may be sent. A person who may add a webhook must not reach the
-//! machines behind the service's firewall with it (server-side request forgery).
+//! The addresses to which the service must not send messages. This prevents server-side request
+//! forgery: a person who may add a webhook must not be able to reach the machines behind the
+//! service's firewall with it.
 
 use std::{net::IpAddr, sync::LazyLock};
 
 use ipnet::IpNet;
 use petstore_domain::Networks;
 
-/// The ranges of addresses that are not for hosts that anybody can reach, each with the reason: the IPv4 and IPv6
-/// Special-Purpose Address Registries of IANA, multicast, and IPv6 that is not allocated. The first
-/// range that contains an address names the reason.
+/// The ranges of addresses that do not belong to hosts on the public internet, each with its
+/// reason: the IPv4 and IPv6 Special-Purpose Address Registries of IANA, multicast, and unallocated
+/// IPv6. If several ranges contain an address, the first one determines the reason.
 pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
     ("0.0.0.0/32", "unspecified"),
     ("0.0.0.0/8", "this network"),
@@ -67,7 +68,7 @@ pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
 static PARSED_RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
     let mut ranges = Vec::new();
     for (range, reason) in FORBIDDEN_RANGES {
-        // A test parses all of them.
+        // A test ensures that all of them can be parsed.
         if let Ok(range) = range.parse() {
             ranges.push((range, reason));
         }
@@ -75,10 +76,11 @@ static PARSED_RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
     ranges
 });
 
-/// Returns the reason why no message may be sent to this address, such as `private` for `10.0.0.1`; `None` if messages may
-/// be sent there. The operator permits the networks `allowed`.
-pub fn judge(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
-    if allowed.contain(address) {
+/// Returns the reason why messages must not be sent to this address, such as `private` for
+/// `10.0.0.1`; `None` if they may be sent. `allowed` contains networks that the operator permits in
+/// any case.
+pub fn forbidden_reason(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
+    if allowed.contains(address) {
         return None;
     }
     PARSED_RANGES

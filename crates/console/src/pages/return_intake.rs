@@ -1,0 +1,68 @@
+//! The new intake of an animal that a customer returns: its days in the shelter count from the return.
+
+use petstore_domain::{
+    PetId,
+    store_area::{
+        Command, FieldKind, FieldPatch, FieldSet, FieldValue, INTAKE, INTAKE_KIND, PetPatch,
+        Preconditions, RETURNED, RequestedValue,
+    },
+};
+
+use super::parts::today;
+use crate::prelude::*;
+
+/// The name of the checkbox that records a return as a new intake.
+const NEW_INTAKE_FIELD: &str = "new-intake";
+
+/// Renders the checkbox that records a return as a new intake; nothing if the store has no field for
+/// the day of an intake.
+pub(super) fn checkbox(fields: &FieldSet, is_checked: bool) -> Markup {
+    if !has_intake_day(fields) {
+        return html! {};
+    }
+    html! {
+        label {
+            input type="checkbox" name=(NEW_INTAKE_FIELD) value="yes" checked[is_checked];
+            (texts().new_intake)
+        }
+    }
+}
+
+/// Whether the checkbox of the submitted form is checked.
+pub(super) fn is_checked(form: &Form) -> bool {
+    form.get(NEW_INTAKE_FIELD) == "yes"
+}
+
+/// Returns the command that records an intake of today and, if the store has the choice, that the
+/// animal was returned. Returns `None` if the store has no field for the day of an intake.
+pub(super) fn command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<Command> {
+    if !has_intake_day(fields) {
+        return None;
+    }
+    let mut patch = FieldPatch::new();
+    let day = FieldValue::Text(today(desk).to_string());
+    patch.insert(INTAKE.to_owned(), RequestedValue::Set(day));
+    let choices = fields
+        .find(INTAKE_KIND)
+        .and_then(|field| field.choices.as_ref());
+    if choices.is_some_and(|choices| choices.find(RETURNED).is_some()) {
+        let kind = FieldValue::Text(RETURNED.to_owned());
+        patch.insert(INTAKE_KIND.to_owned(), RequestedValue::Set(kind));
+    }
+    Some(Command::PatchPet {
+        id: pet,
+        patch: PetPatch {
+            fields: patch,
+            ..PetPatch::default()
+        },
+        preconditions: Preconditions::PRESENT,
+    })
+}
+
+/// Whether the store has the field for the day of an intake. A field of the same name can be of another
+/// kind.
+fn has_intake_day(fields: &FieldSet) -> bool {
+    fields
+        .find(INTAKE)
+        .is_some_and(|field| field.kind == FieldKind::Date)
+}

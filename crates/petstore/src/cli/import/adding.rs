@@ -1,0 +1,131 @@
+//! The second pass of an import: reads the file again, and adds its valid rows in one transaction.
+
+use anyhow::{Context, ensure};
+use petstore_databases as databases;
+use petstore_domain::{
+    Clock, PetId, SystemClock,
+    store_area::{ActType, Resource},
+};
+use petstore_formats::files::{Format, Row, Source};
+use petstore_store::bulk::{CommitError, IdSource, LastIds, Load};
+
+use super::{Import, checked::Checked, profile::set_profile};
+use crate::cli::output::{Progress, print_message};
+
+impl Import {
+    /// Reads the whole file again, and adds the rows that `checked` found to be valid.
+    pub(super) fn add(
+        &self,
+        source: &Source,
+        format: Format,
+        checked: &Checked,
+    ) -> anyhow::Result<()> {
+        let not_imported = "nothing was imported";
+        let mut load = databases::load(&self.database.database, self.if_absent.mode())
+            .context(not_imported)?;
+        let ids = if self.keep_ids {
+            IdSource::Given
+        } else {
+            IdSource::Next
+        };
+        load.begin(ids, SystemClock.now()).context(not_imported)?;
+        self.add_rows(&mut *load, source, format, checked)
+            .context(not_imported)?;
+        load.commit().map_err(|error| match error {
+            CommitError::NotDone(error) => anyhow::Error::from(error).context(not_imported),
+            unknown @ CommitError::Unknown(_) => unknown.into(),
+        })
+    }
+
+    /// Adds the new fields and categories, and then the valid rows. Fails if the database or the file
+    /// has changed since the file was validated.
+    fn add_rows(
+        &self,
+        load: &mut dyn Load,
+        source: &Source,
+        format: Format,
+        checked: &Checked,
+    ) -> anyhow::Result<()> {
+        let mut rows = self.read(source, format, &checked.csv)?;
+        ensure!(
+            checked.fields.match_database(load.fields()),
+            "the fields of the database changed while the command read the file; run the command again"
+        );
+        add_definitions(load, checked)?;
+
+        let mut progress = Progress::of_animals("Importing", checked.valid);
+        let mut valid_count = 0;
+        let mut row_count = 0;
+        let mut last_ids = LastIds::default();
+        while let Some(row) = rows.next()? {
+            row_count += 1;
+            if let Ok(row) = row
+                && checked.is_valid(&row, row_count)
+            {
+                valid_count += 1;
+                progress.animal();
+                add_row(load, row, checked, &mut last_ids, &progress)?;
+            }
+        }
+        let is_unchanged =
+            valid_count == checked.valid && row_count == checked.valid + checked.invalid;
+        ensure!(
+            is_unchanged,
+            "{} changed while the command read it; run the command again",
+            self.name()
+        );
+        load.continue_after(last_ids)?;
+        load.log_import()?;
+        Ok(())
+    }
+}
+
+/// Adds the fields and the categories that the rows need and the database lacks.
+fn add_definitions(load: &mut dyn Load, checked: &Checked) -> anyhow::Result<()> {
+    if let Some(fields) = checked.fields.after_import() {
+        load.set_fields(&fields)?;
+        for field in checked.fields.new_fields() {
+            load.record(&field.act(ActType::FieldAdded))?;
+        }
+    }
+    for category in checked.used_new_categories() {
+        load.add(&Resource::Category(category.clone()))?;
+    }
+    Ok(())
+}
+
+/// Adds a valid row, and raises `last_ids` to its id.
+fn add_row(
+    load: &mut dyn Load,
+    row: Row,
+    checked: &Checked,
+    last_ids: &mut LastIds,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    match row {
+        Row::Pet { id, pet, fields } => {
+            let values = checked.fields.values(&fields).unwrap_or_default();
+            load.add_pet(id, &pet, &values)?;
+            last_ids.pet = last_ids.pet.max(id.map_or(0, PetId::get));
+        }
+        // All fields were added before the first row.
+        Row::Field(_) => {}
+        Row::Profile(profile, logo) => {
+            if !set_profile(load, *profile, logo.as_deref())? {
+                progress.suspend(|| {
+                    print_message("The database has a profile, so that of the file was left out.");
+                });
+            }
+        }
+        Row::Resource(resource, _) => {
+            load.add(&resource)?;
+            match resource {
+                Resource::Pet(pet) => last_ids.pet = last_ids.pet.max(pet.id.get()),
+                Resource::Order(order) => last_ids.order = last_ids.order.max(order.id.get()),
+                Resource::Note(note) => last_ids.note = last_ids.note.max(note.id.get()),
+                Resource::Category(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

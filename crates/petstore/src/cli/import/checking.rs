@@ -1,0 +1,140 @@
+//! The first pass of an import: validates the whole file, and reports its invalid rows.
+
+use anyhow::{Context, ensure};
+use petstore_domain::store_area::Category;
+use petstore_formats::files::{CsvOptions, Format, InvalidRow, Row, Rows, Source};
+use petstore_store::bulk::Snapshot;
+
+use super::{
+    Import,
+    checked::{Checked, DatabaseFacts, read_database_facts},
+    csv_args::print_left_out,
+    species::find_species_categories,
+};
+use crate::cli::{
+    args::BadSetting,
+    output::{Progress, counted, print_message},
+    rejects::Rejects,
+};
+
+/// The maximum number of invalid rows that are reported one by one.
+const MAX_REPORTED: u64 = 20;
+
+impl Import {
+    /// Validates the whole file, and reports its invalid rows.
+    pub(super) fn check(
+        &self,
+        source: &Source,
+        format: Format,
+        mut rejects: Option<&mut Rejects>,
+        mut catalogue: Option<Box<dyn Snapshot>>,
+    ) -> anyhow::Result<Checked> {
+        let not_imported = || format!("nothing was imported: {}", self.name());
+        let DatabaseFacts {
+            ids,
+            fields,
+            mut csv,
+        } = read_database_facts(
+            &self.database.database,
+            catalogue.as_deref_mut(),
+            self.keep_ids,
+            &self.csv,
+        )?;
+        let (mut rows, new_categories) =
+            self.open_rows(source, format, &mut csv, catalogue.as_deref_mut())?;
+        drop(catalogue);
+        print_left_out(&*rows);
+
+        let mut checked = Checked::new(ids, fields, csv, new_categories);
+        let mut progress = Progress::of_bytes("Checking", source.length());
+        while let Some(row) = rows.next().with_context(not_imported)? {
+            progress.step(|_| rows.bytes_read());
+            let problem = match row {
+                Ok(row) => self.check_row(&row, &*rows, &mut checked)?,
+                Err(invalid) => Some(invalid),
+            };
+            if let Some(invalid) = problem {
+                checked.invalid += 1;
+                let raw_row = rows.raw_row()?;
+                report(&progress, checked.invalid, raw_row.line, &invalid);
+                if let Some(rejects) = &mut rejects {
+                    rejects.write(&raw_row, &invalid)?;
+                }
+            }
+        }
+        report_animals_without_order(&mut checked, &progress)?;
+        report_remaining_count(&checked, &progress);
+        Ok(checked)
+    }
+
+    /// Opens the rows of the file, and returns them with the categories that the store does not have
+    /// yet. If the file needs the categories of species, first finds these and adds them to `csv`.
+    fn open_rows<'s>(
+        &self,
+        source: &'s Source,
+        format: Format,
+        csv: &mut CsvOptions,
+        catalogue: Option<&mut (dyn Snapshot + 'static)>,
+    ) -> anyhow::Result<(Box<dyn Rows + 's>, Vec<Category>)> {
+        let not_imported = || format!("nothing was imported: {}", self.name());
+        let rows = self.read(source, format, csv).with_context(not_imported)?;
+        if !rows.needs_species_categories() {
+            return Ok((rows, Vec::new()));
+        }
+        let new_categories = find_species_categories(catalogue, csv)?;
+        let rows = self.read(source, format, csv).with_context(not_imported)?;
+        Ok((rows, new_categories))
+    }
+
+    /// Checks a row that could be parsed. Counts the row if it is valid, and otherwise returns its problem.
+    fn check_row(
+        &self,
+        row: &Row,
+        rows: &dyn Rows,
+        checked: &mut Checked,
+    ) -> anyhow::Result<Option<InvalidRow>> {
+        checked.is_connected |= !matches!(row, Row::Pet { .. });
+        ensure!(
+            !checked.is_connected || !self.skip_invalid,
+            BadSetting(
+                "--skip-invalid cannot be used with an export with --all, because its \
+                 lines depend on each other"
+                    .to_owned()
+            )
+        );
+        let problem = checked.problem_of(row, rows)?;
+        if problem.is_none() {
+            checked.count(row);
+        }
+        Ok(problem)
+    }
+}
+
+/// Reports the animals whose `orderId` is not the id of a reserved order in the file. Only the end of
+/// the file shows this, because an order can follow its animal.
+fn report_animals_without_order(checked: &mut Checked, progress: &Progress) -> anyhow::Result<()> {
+    checked.ids.visit_animals_without_order(|line, order| {
+        checked.invalid += 1;
+        checked.valid -= 1;
+        let reason = format!("{order} is the id of no reserved order in the file");
+        let invalid = InvalidRow::in_column("orderId", reason);
+        report(progress, checked.invalid, line, &invalid);
+    })?;
+    Ok(())
+}
+
+/// Prints the problem of the invalid row with this number, unless enough rows were reported before.
+fn report(progress: &Progress, number: u64, line: u64, invalid: &InvalidRow) {
+    if number <= MAX_REPORTED {
+        let message = format!("line {line}: {invalid}");
+        progress.suspend(|| print_message(&message));
+    }
+}
+
+/// Prints how many invalid rows were not reported one by one, if there are any.
+fn report_remaining_count(checked: &Checked, progress: &Progress) {
+    if checked.invalid > MAX_REPORTED {
+        let remaining = counted(checked.invalid - MAX_REPORTED, "more row");
+        progress.suspend(|| print_message(&format!("and {remaining}")));
+    }
+}
