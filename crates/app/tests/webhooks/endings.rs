@@ -1,7 +1,7 @@
 //! Endpoints that fail or are silent, and processes that end.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -333,6 +333,51 @@ async fn what_waits_or_was_delivered_before_it_is_not_sent_again_when_the_log_is
     let seqs: Vec<i64> = receiver.all().iter().map(Message::seq).collect();
     let of_pet: Vec<i64> = seqs.iter().copied().filter(|seq| *seq != 3).collect();
     assert!(of_pet == [2, 4, 5] && seqs.contains(&3), "{seqs:?}");
+}
+
+/// A step is dropped when it takes too long, for example because the database hangs.
+#[tokio::test]
+async fn steps_that_are_dropped_while_they_wait_lose_no_message() {
+    const MESSAGES: i64 = 40;
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (id, _) = shop.add_webhook(receiver.url(), None).await;
+    let pet = shop.add_pet().await;
+    // Messages of an earlier process, so each change has to be read again.
+    let mut waiting = Vec::new();
+    for seq in 2..2 + MESSAGES {
+        shop.rename(pet, &format!("Rex {seq}")).await;
+        waiting.push(WaitingMessage {
+            seq,
+            previous: Some(seq - 1),
+            lane: None,
+            failures: 1,
+            due_at: Some(shop.clock.now()),
+        });
+    }
+    let died = DeliveryUpdate {
+        waiting,
+        ..nothing(id)
+    };
+    assert_eq!(
+        shop.store.save_deliveries(vec![died]).await.unwrap(),
+        [true]
+    );
+    let mut dispatcher = shop.dispatcher(1);
+    for round in 0..200 {
+        let mut step = Box::pin(dispatcher.step());
+        for _ in 0..=round % 10 {
+            if futures_util::poll!(step.as_mut()).is_ready() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    let delivered = || -> BTreeSet<i64> { receiver.all().iter().map(Message::seq).collect() };
+    shop.until(&mut dispatcher, || {
+        delivered() == (1..2 + MESSAGES).collect()
+    })
+    .await;
 }
 
 /// Takes the lease of a webhook, which nobody has, and gives it back.
