@@ -39,9 +39,8 @@ pub struct Api {
     contract: Contract,
     store_area: StoreArea,
     documents: Documents,
-    /// The path prefix under which clients reach `/photos`: the path of the base URL without `/v1`. Usually
-    /// empty.
-    photos_below: String,
+    /// The path of the base URL without `/v1`, which clients need before `/photos`. It is usually empty.
+    photo_path_prefix: String,
     /// The `Link` value that points to the replacement of `getPet`.
     successor: HeaderValue,
 }
@@ -52,13 +51,14 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Api {
-    /// Returns the API as a request handler for the server.
+    /// Returns the API as a request handler for the server. It is never inlined, so that its code is compiled
+    /// once in this crate, and not again in each program.
     #[inline(never)]
     pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
         Arc::clone(self) as _
     }
 
-    /// Returns the API on top of `app`. Fails only if the base URL cannot be sent in a header field.
+    /// Returns the API on top of `app`. Fails only if the base URL is not valid in a header.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
@@ -73,9 +73,9 @@ impl Api {
         });
         let pets_path = format!("{}/pets", context.base_path);
         let successor = format!(r#"<{pets_path}>; rel="successor-version""#);
-        let photos_below = context.base_path.trim_end_matches("/v1").to_owned();
+        let photo_path_prefix = context.base_path.trim_end_matches("/v1").to_owned();
         Ok(Self {
-            photos_below,
+            photo_path_prefix,
             contract: Contract::new(Arc::clone(&app), Arc::clone(&context), pets_path),
             store_area: StoreArea::new(Arc::clone(&app), context, settings.store.clone()),
             documents: Documents::new(settings, Arc::clone(&app.clock)),
@@ -99,7 +99,7 @@ impl Api {
         self.edge.handle(self, client, request)
     }
 
-    /// Handles `GET /photos/{file}`. The photo of an animal that the public may not see needs a key.
+    /// Handles `GET /photos/{file}`. Requires a key if the public may not see the animal of the photo.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
         let name = call.parameter;
@@ -108,6 +108,7 @@ impl Api {
         if audience == PhotoAudience::Staff {
             self.check_reader_of_animals(client, headers).await?;
         }
+        // The memory for the file counts against the account of the client.
         let reader = self.edge.strangers.reader(client, headers);
         let memory = &self.edge.response_memory;
         let mut response = photos::respond(&reading.photos, memory, reader, headers, name).await?;
@@ -117,8 +118,8 @@ impl Api {
         Ok(response)
     }
 
-    /// Checks that a request has a key that may read animals. Without a key, fails with 404 as if the file
-    /// did not exist.
+    /// Checks that a request has a key that may read animals. If it has no key, fails with 404, as if the
+    /// file did not exist.
     async fn check_reader_of_animals(
         &self,
         client: &Client,
@@ -131,16 +132,16 @@ impl Api {
         auth::allow(Some(&caller), Scope::StoreRead)
     }
 
-    /// Adds the path prefix of the base URL to the photo paths in a response. The store keeps them without
-    /// it, because the base URL can change.
+    /// Adds the path prefix of the base URL to the photo paths in a response. Photo paths are rendered and
+    /// stored without the prefix, because the base URL can change.
     fn add_photo_prefix(&self, body: &mut Body) {
         *body = match mem::take(body) {
             Body::Whole(json) => {
                 let memory = &self.edge.response_memory;
-                Body::Whole(with_prefix(&self.photos_below, memory, json))
+                Body::Whole(with_prefix(&self.photo_path_prefix, memory, json))
             }
             Body::Stream(events) => {
-                let prefix = self.photos_below.clone();
+                let prefix = self.photo_path_prefix.clone();
                 let memory = self.edge.response_memory.clone();
                 Body::Stream(Box::pin(
                     events.map(move |event| with_prefix(&prefix, &memory, event)),
@@ -165,10 +166,10 @@ fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
     let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
         return json;
     };
-    // The original JSON has its own reservation, so only the bytes of the prefixes are new. If there is no
-    // memory for a reservation, send the response without one.
+    // The memory for the original JSON is already reserved, so only the bytes of the prefixes are new. If no
+    // memory can be reserved, send the response anyway.
     match memory.reserve(0) {
-        Ok(room) => room.fill(longer_json),
+        Ok(reservation) => reservation.fill(longer_json),
         Err(_) => longer_json.into(),
     }
 }
@@ -216,7 +217,7 @@ impl Interface for Api {
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
-        let (route, [parameter, second]) = route_match
+        let (route, [parameter, second_parameter]) = route_match
             .route(&ROUTES, path)
             .map_err(routes::explain_unknown_path)?;
         facts.route = Some(route.label);
@@ -228,7 +229,7 @@ impl Interface for Api {
             request_id,
             operation: route.label.id,
             parameter,
-            second,
+            second_parameter,
             body,
             caller,
             rate: &mut facts.rate,
@@ -243,6 +244,8 @@ impl Interface for Api {
         }
     }
 
+    /// Adds the headers that depend on the request: the rate limit of the key, and the deprecation of the
+    /// operation. Also adds the path prefix of the base URL to photo paths.
     fn add_headers(
         &self,
         route_match: RouteMatch<Operation>,
@@ -251,15 +254,17 @@ impl Interface for Api {
     ) {
         let status = response.status();
         let headers = response.headers_mut();
+        let tells_rate_limit = status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS;
         if let Some(rate) = facts.rate
-            && (status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS)
+            && tells_rate_limit
         {
             rate_limit::announce(headers, rate);
         }
         if routes::is_deprecated(route_match) {
             deprecation::announce(headers, &self.successor);
         }
-        if !self.photos_below.is_empty() && facts.principal.is_some() {
+        // Responses without a principal are public documents and errors, which stay as they are.
+        if !self.photo_path_prefix.is_empty() && facts.principal.is_some() {
             self.add_photo_prefix(response.body_mut());
         }
     }

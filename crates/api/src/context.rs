@@ -11,7 +11,7 @@ use petstore_web::edge::{BaseUrl, ResponseMemory, UnreadBody};
 
 use super::etag::EtagKey;
 
-/// The settings that an operator can choose.
+/// The settings of the API that an operator can choose.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The deployment that this API belongs to.
@@ -49,12 +49,12 @@ pub struct Call<'r> {
     pub request: &'r Parts,
     /// The `X-Request-Id` of the response.
     pub request_id: &'r HeaderValue,
-    /// The name of the operation.
+    /// The id of the operation, such as `listPets`.
     pub operation: &'static str,
     /// The first path parameter, still percent-encoded. Empty if the operation has none.
     pub parameter: &'r str,
     /// The second path parameter, still percent-encoded. Empty if the operation has fewer than two.
-    pub second: &'r str,
+    pub second_parameter: &'r str,
     pub body: UnreadBody<'r>,
     /// The authenticated client; `None` if the operation needs no key.
     pub caller: Option<&'r Caller>,

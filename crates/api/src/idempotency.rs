@@ -12,14 +12,14 @@ const HEADER: &str = "idempotency-key";
 /// Returns the idempotency key of a request, if it has one. Fails with 400 if the key is invalid or given
 /// twice.
 pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
-    let mut fields = headers.get_all(HEADER).iter();
-    let Some(field) = fields.next() else {
+    let mut values = headers.get_all(HEADER).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
-    if fields.next().is_some() {
+    if values.next().is_some() {
         return Err(invalid());
     }
-    let text = field
+    let text = value
         .to_str()
         .ok()
         .and_then(string_content)
@@ -39,9 +39,9 @@ fn invalid() -> ApiError {
     )
 }
 
-/// Unquotes a structured field String (RFC 8941, section 3.3.3). Many clients send a UUID without quotes,
-/// so an unquoted value is accepted as it is, unless it could be a list or have parameters. Returns `None`
-/// if the value is malformed.
+/// Returns the content of a structured field String (RFC 8941, section 3.3.3). Many clients send a UUID
+/// without quotes, so this also accepts an unquoted value, unless it could be a list or have parameters.
+/// Returns `None` if the value is malformed.
 ///
 /// Example: `"a\\"b"` has the content `a"b`.
 fn string_content(value: &str) -> Option<Cow<'_, str>> {

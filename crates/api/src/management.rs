@@ -37,7 +37,7 @@ const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Management {
     api: Arc<Api>,
     is_shutting_down: AtomicBool,
-    /// Counted separately from the connections of clients.
+    /// The connections to this listener, which are counted separately from those to the API.
     connections: Arc<Connections>,
 }
 
@@ -51,8 +51,8 @@ impl Management {
         }
     }
 
-    /// Makes the service report from now on that it is not ready, so that load balancers stop sending
-    /// requests.
+    /// Makes `/readyz` report from now on that the service is not ready, so that load balancers stop sending
+    /// requests to it.
     pub fn begin_shutdown(&self) {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
@@ -88,6 +88,7 @@ impl Interface for Management {
 
     fn find(&self, _: &Parts) {}
 
+    /// Responds to `/livez`, `/readyz` and `/metrics`.
     async fn process(
         &self,
         _: &Client,
@@ -113,23 +114,23 @@ impl Interface for Management {
     }
 }
 
-/// Header fields by which a browser is recognized: it sends them with every request, and a page cannot
-/// suppress them.
-const BROWSER_FIELDS: [HeaderName; 3] = [
+/// The headers by which a browser is recognized. Browsers send at least one of them with every request, and a
+/// page cannot suppress it.
+const BROWSER_HEADERS: [HeaderName; 3] = [
     header::ACCEPT_LANGUAGE,
     header::ORIGIN,
     HeaderName::from_static("sec-fetch-site"),
 ];
 
-/// Rejects a request from a browser that addresses this listener by a host name. Otherwise an attacker
-/// could point the name of a page at this address and read the responses (DNS rebinding). Only `localhost`
-/// is certain to be safe. Other programs do not run pages, so they may use any name.
+/// Rejects a request from a browser that addresses this listener by a host name other than `localhost`. An
+/// attacker could make the host name of a page resolve to this address, and the page could then read the
+/// responses (DNS rebinding). Other programs do not run pages, so they may use any name.
 fn check_host(request: &Parts) -> Result<(), ApiError> {
     let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
-    let is_browser = BROWSER_FIELDS
+    let is_browser = BROWSER_HEADERS
         .iter()
-        .any(|field| request.headers.contains_key(field));
+        .any(|header| request.headers.contains_key(header));
     if !is_browser || is_address || name.eq_ignore_ascii_case("localhost") {
         return Ok(());
     }
@@ -138,12 +139,13 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
-/// Returns 200 if there are no failures, or else 503 with a list of the failed parts and their reasons.
-fn health_response(failures: &[(&'static str, String)]) -> Response {
-    if failures.is_empty() {
+/// Returns 200 if all parts of the service are ready, or else 503 with the parts that are not, and the
+/// reasons.
+fn health_response(unready_parts: &[(&'static str, String)]) -> Response {
+    if unready_parts.is_empty() {
         return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
-    let parts: Vec<_> = failures
+    let parts: Vec<_> = unready_parts
         .iter()
         .map(|(part, reason)| json!({ "part": part, "reason": reason }))
         .collect();

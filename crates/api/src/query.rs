@@ -9,8 +9,8 @@ use percent_encoding::percent_decode_str;
 use petstore_domain::{Limit, Problem, text::parse_integer};
 use petstore_web::edge::ApiError;
 
-/// Returns the decoded values of the parameters with these names, in this order. Fails with 400 if the
-/// query has an unknown or a duplicate parameter.
+/// Returns the decoded values of the parameters with these names, in the order of the names. Fails with 400
+/// if the query has an unknown or a duplicate parameter.
 ///
 /// Example: with the names `limit` and `status`, `status=sold` has the values `None` and `Some("sold")`.
 pub(super) fn parameters<'a, const N: usize>(
@@ -25,7 +25,7 @@ pub(super) fn parameters<'a, const N: usize>(
     Ok(values)
 }
 
-/// The parameters of a query that, besides fixed names, has names that begin with a prefix.
+/// The parameters of a query whose names are either fixed or begin with a prefix.
 pub(super) struct PrefixedParameters<'a, const N: usize> {
     /// The values of the parameters with fixed names, in the order of these names.
     pub(super) values: [Option<Cow<'a, str>>; N],
@@ -70,22 +70,23 @@ pub(super) fn prefixed_parameters<'a, const N: usize>(
     Ok(PrefixedParameters { values, prefixed })
 }
 
-/// Calls `take` with the decoded name and value of each parameter, until it fails.
+/// Calls `visit` with the decoded name and value of each parameter. Stops and returns the error when it
+/// fails.
 fn for_each_parameter<'a>(
     query: Option<&'a str>,
-    mut take: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
+    mut visit: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
 ) -> Result<(), ApiError> {
     let query = query.unwrap_or_default();
     if query.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        form_urlencoded::parse(query.as_bytes()).try_for_each(|(name, value)| take(&name, value))
+        form_urlencoded::parse(query.as_bytes()).try_for_each(|(name, value)| visit(&name, value))
     } else {
-        // Skips decoding, which is the expensive part.
-        pairs(query).try_for_each(|(name, value)| take(name, Cow::Borrowed(value)))
+        // Nothing is encoded, so skip the decoding, which is the expensive part.
+        pairs(query).try_for_each(|(name, value)| visit(name, Cow::Borrowed(value)))
     }
 }
 
-/// Stores a value in the slot of its parameter. Fails if the parameter is unknown (it has no slot), or
-/// duplicate.
+/// Stores a value in `slot`, the place for the value of its parameter. Fails if the parameter is unknown, so
+/// that it has no slot, or if the slot already has a value. `names` are the known parameters.
 fn set_value<'a>(
     slot: Option<&mut Option<Cow<'a, str>>>,
     name: &str,
@@ -108,7 +109,7 @@ fn duplicate_parameter(name: &str) -> ApiError {
 }
 
 /// Checks that a query is valid UTF-8. Fails with 400 if it is not. Operations with free-text parameters
-/// need this check, because [`parameters`] replaces invalid bytes with U+FFFD.
+/// need this check: [`parameters`] replaces invalid bytes with U+FFFD, so they would go unnoticed.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     if percent_decode_str(query.unwrap_or_default())
         .decode_utf8()
@@ -120,13 +121,14 @@ pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
 
-/// Splits a query without percent-encoded characters into names and values.
+/// Splits a query without encoded characters into names and values. A parameter without `=` has an empty
+/// value.
 fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// Truncates a text of the client for an error message. The result is long enough to recognize the text.
+/// Truncates a text that the client sent, for an error message. What is left is enough to recognize the text.
 fn truncate_for_message(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -166,6 +168,7 @@ pub(super) fn parse_parameter<T>(
         return Ok(Some(value));
     }
     let mut message = format!("{name} must be {expectation}.");
+    // A common mistake: a time such as `2026-11-22T00:00:00+01:00` is sent without encoding the plus sign.
     if parse(&text.replace(' ', "+")).is_some() {
         message += " In a query, + means a space: write %2B.";
     }
@@ -176,17 +179,17 @@ pub(super) fn parse_parameter<T>(
 pub(super) const AN_INTEGER: &str =
     "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
 
-/// Returns the error for a parameter whose value is not an integer between `least` and `greatest`.
+/// Returns the error for a parameter whose value is not an integer from `min` to `max`.
 pub(super) fn out_of_range(
     name: &str,
-    least: impl Display,
-    greatest: impl Display,
+    min: impl Display,
+    max: impl Display,
     value: &str,
 ) -> ApiError {
     let message = match parse_integer(value) {
-        Some(value) => format!("{name} must be between {least} and {greatest}, but was {value}."),
+        Some(integer) => format!("{name} must be between {min} and {max}, but was {integer}."),
         None => format!(
-            "{name} must be an integer between {least} and {greatest}, but was {:?}.",
+            "{name} must be an integer between {min} and {max}, but was {:?}.",
             truncate_for_message(value)
         ),
     };

@@ -21,9 +21,9 @@ use super::{
     },
 };
 
-/// Makes an operation of the store area from the scope that a key needs, the handler function, and its
-/// extra argument, if any. This is a macro, because a table of constants cannot call a function that takes
-/// an `async` function.
+/// Makes an operation of the store area from the scope that a key needs, the handler function, and an extra
+/// argument of the handler, if it has one. This is a macro, because a function that takes an `async` function
+/// cannot be called in a table of constants.
 ///
 /// Example: `area!(StoreRead, pets::get_pet)` calls `pets::get_pet(area, call)`.
 macro_rules! area {
@@ -37,8 +37,8 @@ macro_rules! area {
     };
 }
 
-/// Makes the operation that sends a document from a method of [`Documents`] and its extra arguments. This
-/// is a macro for the reason that `area!` gives.
+/// Makes an operation that sends a document, from a method of [`Documents`] and the extra arguments of the
+/// method. This is a macro for the same reason as `area!`.
 ///
 /// Example: `document!(root)` calls `documents.root(call)`.
 macro_rules! document {
@@ -141,9 +141,9 @@ type OperationFuture<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError
 /// The function that handles an operation.
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// The hot operations of the contract, up to [`Run::GetPet`]. `Api::process` calls their functions
-    /// directly, because a function pointer would cost an allocation for the boxed future, and one more
-    /// layer about 250 instructions.
+    /// `listPets`. Like `createPet` and `getPet`, it is hot, so `Api::process` calls its function directly. A
+    /// function pointer would cost an allocation for the boxed future, and a further layer would cost about
+    /// 250 instructions.
     ListPets,
     CreatePet,
     GetPet,
@@ -201,8 +201,8 @@ pub(crate) fn extra_time(route_match: RouteMatch<Operation>) -> Duration {
     }
 }
 
-/// Whether the operation is deprecated. For a method that the path does not have, whether the operation of
-/// the path is.
+/// Whether the operation is deprecated. If the path does not have the requested method, whether the operation
+/// at the path is.
 pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
     match route_match {
         RouteMatch::Route(route, _) | RouteMatch::OtherMethods(route) => {

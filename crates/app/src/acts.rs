@@ -9,10 +9,11 @@ use petstore_store::StoreError;
 
 use super::App;
 
-/// How many of the newest changes of an animal are searched for the change that led to a version.
+/// How many of the newest changes of an animal are searched for the one that led to a version.
 const MAX_SEARCHED_CHANGES: u32 = 100;
 
-/// The changes that one request made in one transaction, in the order of their numbers.
+/// An act: the changes that one request made in one transaction, in the order of their sequence numbers. It
+/// has at least one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAct(Vec<JournalEntry>);
 
@@ -40,8 +41,8 @@ impl App {
         Ok(Some(RecordedAct(entries)))
     }
 
-    /// Returns the act that led to this version of an animal, or of an order for it. Returns `None` if the
-    /// change is not among the newest changes of the animal.
+    /// Returns the act that led to this version of `subject`, which is the animal `pet` or an order for it.
+    /// Returns `None` if the change is not among the newest changes of the animal.
     pub async fn act_that_led_to(
         &self,
         pet: PetId,
@@ -61,24 +62,25 @@ impl App {
         }
     }
 
-    /// Returns the commands that revert an act: one for each animal and one for each category. They must be
-    /// executed in one transaction. For an act that can never be reverted, returns a single command, which
-    /// will be refused with the reason.
+    /// Returns the commands that revert an act: one for each animal and one for each category. The caller
+    /// must execute them in one transaction. For an act that can never be reverted, returns a single
+    /// command that is refused with the reason.
     pub async fn reverting_commands(&self, act: &RecordedAct) -> Result<Vec<Command>, StoreError> {
         let mut reversals = match self.reversals(act) {
             Ok(reversals) => reversals,
             Err(reason) => vec![Reversal::Impossible(reason)],
         };
         for reversal in &mut reversals {
-            for lost in reversal.lost_photos() {
-                lost.has_files = self.has_photo_files(lost.photo.id).await?;
+            for lost_photo in reversal.lost_photos() {
+                lost_photo.has_files = self.has_photo_files(lost_photo.photo.id).await?;
             }
         }
         Ok(reversals.into_iter().map(Command::Revert).collect())
     }
 
-    /// Returns the steps that revert an act, on the assumption that all files of lost photos still exist.
+    /// Returns the steps that revert an act. Assumes that all files of lost photos still exist.
     fn reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
+        // A later release may have recorded a kind of change that this release does not know.
         let (Some(changes), Some(first)) = (act.changes(), act.0.first()) else {
             return Err(NotRevertible::Kind);
         };

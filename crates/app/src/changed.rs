@@ -3,10 +3,11 @@
 use petstore_domain::StoredResponse;
 use petstore_store::WriteOutcome;
 
-/// How often a change is decided again if concurrent changes overtake it, before the request fails.
+/// How often a change is tried before the request fails. A change is decided again if another one was written
+/// between its decision and its write.
 pub(super) const MAX_TRIES: u32 = 10;
 
-/// The outcome of a request to change a field, the profile or a webhook. `R` is the reason for a rejection.
+/// The outcome of a request to change a field, the profile or a webhook. `R` is the reason for a refusal.
 pub enum Changed<R> {
     /// The change was made, by this request or by an earlier attempt of it. This is the response.
     Done(StoredResponse),

@@ -19,15 +19,15 @@ use petstore_store::{
 };
 use tracing::info;
 
-/// The units of work after which a command also merges pending changes into the search index. This is
-/// backpressure: commands cannot outpace the index. A command is one unit, and so are each
-/// [`RESPONSE_BYTES_PER_UNIT`] of its response.
+/// The number of units of work after which a command also merges pending changes into the search index. This
+/// is backpressure: commands cannot outpace the index. Each command is one unit, and each
+/// [`RESPONSE_BYTES_PER_UNIT`] of its response are another one.
 const UNITS_PER_SEARCH_STEP: usize = 1_024;
 
 /// How many bytes of a response count as one unit of work.
 const RESPONSE_BYTES_PER_UNIT: usize = 512;
 
-/// The number of pending changes that a step tolerates: it merges nothing unless there are more.
+/// The number of pending changes at which a merge does nothing yet.
 const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
 /// Executes commands, and counts and logs the changes that they make.
@@ -85,9 +85,9 @@ impl Commands {
         Ok(outcome)
     }
 
-    /// Returns the end of a reservation that is made at `now` without naming its end. If the clock is
-    /// behind the last confirmed time, the reservation starts at the confirmed time. Otherwise it would
-    /// expire too early, perhaps as soon as the clock is corrected.
+    /// Returns the end of a reservation that is made at `now` by a request that names no end. If the clock is
+    /// behind the last confirmed time, counts from the confirmed time instead: a reservation that counts
+    /// from `now` would expire too early, perhaps as soon as the clock is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
         let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{
-        FieldChange, FieldCommand, FieldDecision, FieldDefinition, FieldRefusal, Preconditions,
-        decide_field,
+        Act, FieldChange, FieldCommand, FieldDecision, FieldDefinition, FieldRefusal, FieldSet,
+        Preconditions, decide_field,
     },
 };
 use petstore_store::{Store, StoreError, WriteOutcome};
@@ -18,7 +18,7 @@ pub struct Fields {
     store: Arc<dyn Store>,
 }
 
-/// Whether a field is in use.
+/// The result of the check whether a field is in use.
 enum UsageCheck {
     /// No animal has a value of the field.
     Unused,
@@ -33,8 +33,9 @@ impl Fields {
         Self { store }
     }
 
-    /// Changes or deletes a field. The change is idempotent: a retry gets the remembered response, whatever
-    /// the present state is. If other changes interfere, decides again on the new state.
+    /// Creates or changes a field, or deletes it. The change is idempotent: a retry gets the remembered
+    /// response, whatever the present state is. If the fields change meanwhile, decides again on the new
+    /// state.
     pub async fn change(
         &self,
         command: &FieldCommand,
@@ -57,14 +58,16 @@ impl Fields {
             let FieldDecision {
                 mut change, act, ..
             } = decision;
-            if let Some(change) = &mut change
-                && change.must_be_unused
+            if let Some(field_change) = &mut change
+                && field_change.must_be_unused
             {
-                match self.check_unused(change).await? {
+                match self.check_unused(field_change).await? {
                     UsageCheck::Stale => continue,
                     UsageCheck::InUse => {
-                        let field = present.find(change.name.as_str()).cloned().map(Box::new);
-                        let refusal = field.map_or(FieldRefusal::NotFound, FieldRefusal::InUse);
+                        let refusal = match present.find(field_change.name.as_str()) {
+                            Some(field) => FieldRefusal::InUse(Box::new(field.clone())),
+                            None => FieldRefusal::NotFound,
+                        };
                         return Ok(Changed::Refused(refusal));
                     }
                     UsageCheck::Unused => {}
@@ -85,9 +88,9 @@ impl Fields {
         Err(StoreError::Overloaded)
     }
 
-    /// Checks whether an animal has a value of the field. First marks the field as under examination: a
-    /// transaction that writes a value of it from then on ends the examination, and with it this change
-    /// becomes stale.
+    /// Checks whether an animal has a value of the field. First starts an examination of the field in the
+    /// store. A transaction that writes a value of the field ends the examination, which makes this change
+    /// stale. Therefore no value can appear between the check and the change.
     async fn check_unused(&self, change: &mut FieldChange) -> Result<UsageCheck, StoreError> {
         let is_current = self
             .store
@@ -96,19 +99,20 @@ impl Fields {
         if !is_current {
             return Ok(UsageCheck::Stale);
         }
+        // The start of the examination has incremented the version of the fields.
         change.seen_version += 1;
         if self.store.has_values(&change.name).await? {
             return Ok(UsageCheck::InUse);
         }
-        // Merge all pending changes into the search index while the old kind of the field is still known,
-        // because the kind decides which entries must leave the index. The time limit of the request bounds
-        // this loop.
+        // Merge all pending changes into the search index before the kind of the field changes, because the
+        // kind determines which entries must be removed from the index. The time limit of the request
+        // bounds this loop.
         while self.store.tend_search(0).await? {}
         Ok(UsageCheck::Unused)
     }
 
-    /// Creates or changes several fields atomically. Each `version` must be the stored one, or 0 for a new
-    /// field. The changes must not require that a field has no values, because this does not check it.
+    /// Creates or changes several fields atomically. Each field must have its present version, or 0 if it is
+    /// new. Does not check whether a field is in use, so the changes must be allowed for fields in use.
     pub async fn put_all(
         &self,
         fields: &[FieldDefinition],
@@ -116,28 +120,10 @@ impl Fields {
     ) -> Result<Changed<FieldRefusal>, StoreError> {
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
-            let mut changes = Vec::new();
-            let mut acts = Vec::new();
-            for field in fields {
-                let command = FieldCommand::Put(field.clone());
-                let preconditions = match field.version {
-                    0 => Preconditions::ABSENT,
-                    version => Preconditions::version(version),
-                };
-                let decision = match decide_field(&command, &preconditions, &present) {
-                    Ok(decision) => decision,
-                    Err(refusal) => return Ok(Changed::Refused(refusal)),
-                };
-                acts.extend(decision.act);
-                if let Some(mut change) = decision.change {
-                    // Each earlier change in the list will increment the version of the fields.
-                    for _ in &changes {
-                        change.seen_version += 1;
-                    }
-                    changes.push(change);
-                }
-            }
-
+            let (changes, acts) = match decide_all(fields, &present) {
+                Ok(decided) => decided,
+                Err(refusal) => return Ok(Changed::Refused(refusal)),
+            };
             let response = StoredResponse::default();
             match self
                 .store
@@ -151,4 +137,31 @@ impl Fields {
         }
         Err(StoreError::Overloaded)
     }
+}
+
+/// Decides how to put several fields in one transaction, and returns the changes and their acts. Fails if
+/// one of the fields is refused.
+fn decide_all(
+    fields: &[FieldDefinition],
+    present: &FieldSet,
+) -> Result<(Vec<FieldChange>, Vec<Act>), FieldRefusal> {
+    let mut changes = Vec::new();
+    let mut acts = Vec::new();
+    let mut earlier_change_count = 0;
+    for field in fields {
+        let command = FieldCommand::Put(field.clone());
+        let preconditions = match field.version {
+            0 => Preconditions::ABSENT,
+            version => Preconditions::version(version),
+        };
+        let decision = decide_field(&command, &preconditions, present)?;
+        acts.extend(decision.act);
+        if let Some(mut change) = decision.change {
+            // Each earlier change in the list will increment the version of the fields.
+            change.seen_version += earlier_change_count;
+            earlier_change_count += 1;
+            changes.push(change);
+        }
+    }
+    Ok((changes, acts))
 }

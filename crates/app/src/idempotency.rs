@@ -1,4 +1,4 @@
-//! Requests with an `Idempotency-Key`: tracks which are in flight, and forgets old ones.
+//! Requests with an `Idempotency-Key`. Tracks which of them are in flight, and deletes old remembered ones.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -24,8 +24,8 @@ const REQUESTS_PER_DELETION: u32 = 200;
 /// The requests that clients can safely retry, because they have an idempotency key.
 pub struct Requests {
     store: Arc<dyn Store>,
-    /// Caches the first API key of the lineage of each key. A lineage is a key with its replacements, which
-    /// share remembered requests. It never changes, so the store is queried only once per key.
+    /// Caches the first key of the lineage of each API key. A lineage is a key with its replacements, which
+    /// share remembered requests. The first key never changes, so the store is queried once per key.
     lineages: RwLock<HashMap<KeyId, KeyId>>,
     in_flight: InFlight,
     last_mark: Mutex<Option<SeenMark>>,
@@ -49,7 +49,7 @@ impl Requests {
         }
     }
 
-    /// Describes a request of the API key `caller` in the form in which the store remembers it.
+    /// Returns the form in which the store remembers a request of the API key `caller`.
     pub async fn idempotent_request(
         &self,
         caller: KeyId,
@@ -67,9 +67,9 @@ impl Requests {
         })
     }
 
-    /// Marks a request with an idempotency key as in flight until the guard is dropped. Fails if the same
-    /// key is in flight already, or if there are `MAX_IN_FLIGHT` requests. A request without a key needs
-    /// no guard.
+    /// Marks a request with an idempotency key as in flight until the guard is dropped. Returns `None` for a
+    /// request without a key, which is not tracked. Fails if a request with the same key is in flight
+    /// already, or if `MAX_IN_FLIGHT` requests are.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
         match &context.idempotency {
             Some(request) => Ok(Some(self.in_flight.enter(request)?)),
@@ -80,17 +80,14 @@ impl Requests {
     /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more of them
     /// may be left.
     ///
-    /// The age of a request is the number of marks that were added after it. A mark is added when this
-    /// process has seen the newest one for [`MARK_INTERVAL`], measured with the monotonic clock, so a wrong
-    /// wall clock deletes nothing.
+    /// The age of a request is the number of marks that were added after it. This process adds a mark once
+    /// the newest one has not changed for [`MARK_INTERVAL`]. It measures this time with the monotonic clock,
+    /// so a wrong wall clock deletes nothing.
     pub(super) async fn forget(&self, clock: &dyn Clock) -> Result<bool, StoreError> {
         let last_mark = *self.last_mark.lock();
-        let mut mark_to_follow = None;
-        if let Some(last) = last_mark
-            && clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL
-        {
-            mark_to_follow = Some(last.mark);
-        }
+        let mark_to_follow = last_mark
+            .filter(|last| clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL)
+            .map(|last| last.mark);
         let newest_mark = self.store.mark_idempotency_keys(mark_to_follow).await?;
         if last_mark.is_none_or(|last| last.mark != newest_mark) {
             *self.last_mark.lock() = Some(SeenMark {
@@ -123,6 +120,7 @@ impl Requests {
 struct InFlight(Mutex<HashSet<(RequestOwner, IdempotencyKey)>>);
 
 impl InFlight {
+    /// Marks a request as in flight. See [`Requests::enter`].
     fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, NotEntered> {
         let entry = (request.lineage, request.key.clone());
         let mut entries = self.0.lock();
@@ -150,7 +148,7 @@ pub enum NotEntered {
     TooMany,
 }
 
-/// Keeps a request marked as in flight until it is dropped.
+/// A guard that keeps a request marked as in flight until it is dropped.
 pub struct InFlightGuard<'a> {
     in_flight: &'a InFlight,
     entry: (RequestOwner, IdempotencyKey),

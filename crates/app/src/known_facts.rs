@@ -1,5 +1,5 @@
-//! A cache of the facts that the store states about itself. They are read again only when somebody may have
-//! written, so that public pages, which need them often, do not compete for database connections.
+//! A cache of the facts about the store from its profile. Public pages need these facts often. They are read
+//! again only if somebody may have written, so that the pages do not compete for database connections.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,12 @@ use petstore_store::{StoreError, StoreReader, Version};
 
 use super::{StoreFacts, StoreOptions};
 
-/// How long a cached state is used if the store cannot tell without a read whether it has changed. Changes
-/// by other processes become visible with at most this delay.
+/// How long a cached state is used if the store has no version. Such a store cannot tell without a read
+/// whether another process has changed it, so such changes become visible with at most this delay.
 const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
-/// A stamp by which a cache can tell, without reading from the database, that nobody has written since.
+/// A stamp of the state of the store. By comparing two stamps, a cache can tell without reading the database
+/// that nobody has written in between.
 pub struct WriteStamp {
     /// The version of the whole store, if the store has one.
     version: Option<Version>,
@@ -33,18 +34,18 @@ impl WriteStamp {
         })
     }
 
-    /// Whether nothing was written between this stamp and the later stamp `now`, except perhaps by other
-    /// processes within `MAX_STATE_AGE`.
-    pub fn is_unchanged_at(&self, now: &Self) -> bool {
-        if now.version.is_some() {
-            return self.version == now.version;
+    /// Whether nothing was written between this stamp and the stamp `later`. If the store has no version,
+    /// misses what other processes wrote within `MAX_STATE_AGE`.
+    pub fn is_unchanged_at(&self, later: &Self) -> bool {
+        if later.version.is_some() {
+            return self.version == later.version;
         }
-        let age = now.taken_at.saturating_duration_since(self.taken_at);
-        self.writes == now.writes && age < MAX_STATE_AGE
+        let age = later.taken_at.saturating_duration_since(self.taken_at);
+        self.writes == later.writes && age < MAX_STATE_AGE
     }
 }
 
-/// A cache of the facts that were last read, with the stamp of their state.
+/// A cache of the facts that were last read, with the stamp of the state from which they were read.
 #[derive(Default)]
 pub struct KnownFacts(Mutex<Option<(WriteStamp, StoreFacts)>>);
 

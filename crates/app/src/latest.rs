@@ -1,8 +1,8 @@
 //! Caches the result of an expensive computation, such as the count of all animals.
 //!
-//! A result is computed at most once per version of the store. It is served for 100 times as long as it
-//! took to compute, so that the computation takes at most about a hundredth of the time, however many
-//! requests there are.
+//! A result is computed at most once per version of the store. It is served for 100 times the duration of
+//! its computation (at most 10 seconds). A fast computation therefore takes about a hundredth of the time
+//! at most, however many requests there are.
 
 use std::{
     sync::Arc,
@@ -14,14 +14,13 @@ use petstore_domain::{Clock, clock::truncate_to_milliseconds, store_area::Invent
 use petstore_store::{Store, StoreError, Version, cause};
 use tokio::{sync::watch, task::JoinSet};
 
-/// How long a result is served although there is a newer version, as a multiple of the time that its run
-/// took.
+/// How long a result is served although there is a newer version, as a multiple of the duration of its run.
 const SERVING_FACTOR: u32 = 100;
 
 /// The maximum time for which a result is served although there is a newer version.
 const MAX_SERVING_TIME: Duration = Duration::from_secs(10);
 
-/// The newest run, in progress or finished, whose result all requests share.
+/// A cache of the result of the newest run, which may still be in progress. All requests share this run.
 pub(crate) struct Latest<T>(Mutex<Option<Run<T>>>);
 
 /// The result of a run.
@@ -67,14 +66,14 @@ impl<T: Clone + Send + Sync + 'static> Latest<T> {
         self.read_at(started_at, version, run).await
     }
 
-    /// Implements [`Self::read`] for the moment `now`.
+    /// Implements [`Self::read`] for the time `now`.
     async fn read_at(
         &self,
         now: Instant,
         version: Option<Version>,
         run: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        // Checks the last run and starts a new one under the same lock, so that concurrent requests share it.
+        // Check the last run and start a new one under the same lock, so that concurrent requests share it.
         let mut receiver = {
             let mut last_run = self.0.lock();
             let current_run = last_run.take().filter(|run| run.is_current(now, version));
@@ -112,10 +111,11 @@ impl<T: Send + Sync + 'static> Run<T> {
         }
     }
 
-    /// Whether requests can share this run: it is in progress, or its result is of this version or not too
-    /// old. Errors are not cached.
+    /// Whether requests can share this run: it is in progress, or it has a result that is of this version or
+    /// young enough. Errors are not cached.
     fn is_current(&self, now: Instant, version: Option<Version>) -> bool {
         let Some(finished) = &*self.finished.borrow() else {
+            // A run that panics drops its sender without a result, which closes the channel.
             let has_panicked = self.finished.has_changed().is_err();
             return !has_panicked;
         };
@@ -130,7 +130,7 @@ impl<T: Send + Sync + 'static> Run<T> {
     }
 }
 
-/// Counts the animals of a store. Caches the count, because counting takes long.
+/// Counts the animals of a store. Counting takes long, so the result is cached.
 pub struct InventoryCount {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -171,73 +171,71 @@ mod tests {
     }
 
     async fn read(
-        last: &Latest<u64>,
+        latest: &Latest<u64>,
         now: Instant,
         result: Result<u64, StoreError>,
     ) -> Option<u64> {
-        last.read_at(now, None, async {
-            FinishedRun {
-                result,
-                duration: MAX_SERVING_TIME,
-            }
-        })
-        .await
-        .ok()
+        latest
+            .read_at(now, None, async {
+                FinishedRun {
+                    result,
+                    duration: MAX_SERVING_TIME,
+                }
+            })
+            .await
+            .ok()
     }
 
     #[tokio::test]
     async fn one_run_serves_all_requests_and_outlives_the_first_one() {
-        let last = Latest::default();
+        let latest = Latest::default();
         let now = start();
         let (finish, finished) = oneshot::channel();
-        let slow = last.read_at(now, None, async {
+        let first_request = latest.read_at(now, None, async {
             FinishedRun {
                 result: Ok(finished.await.unwrap()),
                 duration: MAX_SERVING_TIME,
             }
         });
-        // The request that began it ends before it.
-        assert!(slow.now_or_never().is_none());
+        // The request that started the run is dropped before the run completes.
+        assert!(first_request.now_or_never().is_none());
         let later = now + Duration::from_mins(1);
-        let others = join_all((0..9).map(|_| read(&last, later, Ok(2))));
+        let others = join_all((0..9).map(|_| read(&latest, later, Ok(2))));
         finish.send(1).unwrap();
         assert_eq!(others.await, [Some(1); 9]);
     }
 
     #[tokio::test]
     async fn results_are_kept_for_10_seconds_and_errors_are_not() {
-        let last = Latest::default();
+        let latest = Latest::default();
         let now = start();
-        assert_eq!(read(&last, now, Err(StoreError::Overloaded)).await, None);
-        assert_eq!(read(&last, now, Ok(1)).await, Some(1));
+        assert_eq!(read(&latest, now, Err(StoreError::Overloaded)).await, None);
+        assert_eq!(read(&latest, now, Ok(1)).await, Some(1));
         let almost = now + Duration::from_millis(9_999);
-        assert_eq!(read(&last, almost, Ok(2)).await, Some(1));
-        assert_eq!(read(&last, now + MAX_SERVING_TIME, Ok(2)).await, Some(2));
-        // Of the same version, they are kept for longer.
-        for (at, version, expected) in [(2, [1], 3), (9, [1], 3), (9, [2], 11)] {
+        assert_eq!(read(&latest, almost, Ok(2)).await, Some(1));
+        assert_eq!(read(&latest, now + MAX_SERVING_TIME, Ok(2)).await, Some(2));
+        // A result is served for longer while the version stays the same.
+        for (factor, version, expected) in [(2, [1], 3), (9, [1], 3), (9, [2], 11)] {
             let run = async move {
                 FinishedRun {
-                    result: Ok(u64::from(at) + u64::from(version[0])),
+                    result: Ok(u64::from(factor) + u64::from(version[0])),
                     duration: MAX_SERVING_TIME,
                 }
             };
-            let read = last
-                .read_at(
-                    now + MAX_SERVING_TIME * at,
-                    Some(Version::new(version)),
-                    run,
-                )
+            let read_time = now + MAX_SERVING_TIME * factor;
+            let result = latest
+                .read_at(read_time, Some(Version::new(version)), run)
                 .await;
-            assert_eq!(read.ok(), Some(expected));
+            assert_eq!(result.ok(), Some(expected));
         }
     }
 
     #[tokio::test]
     async fn after_a_panic_the_next_request_begins_again() {
-        let last = Latest::default();
+        let latest = Latest::default();
         let now = start();
         let panics = async || -> FinishedRun<u64> { panic!("on purpose") };
-        assert!(last.read_at(now, None, panics()).await.is_err());
-        assert_eq!(read(&last, now, Ok(1)).await, Some(1));
+        assert!(latest.read_at(now, None, panics()).await.is_err());
+        assert_eq!(read(&latest, now, Ok(1)).await, Some(1));
     }
 }

@@ -32,7 +32,7 @@ use petstore_photos::Photos;
 use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
 
 pub(crate) use self::keys::KeyRing;
-pub use self::store_facts::{Contact, InForce, Source, StoreFacts, StoreOptions};
+pub use self::store_facts::{Contact, Effective, Source, StoreFacts, StoreOptions};
 pub use self::{
     acts::RecordedAct,
     changed::Changed,
@@ -78,7 +78,7 @@ impl Default for Settings {
     }
 }
 
-/// The parts of the service. The API, the console and the background tasks each use the parts that they need.
+/// The parts of the service, which the API, the console and the background tasks share.
 pub struct App {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
@@ -93,16 +93,16 @@ pub struct App {
     pub photos: Arc<Photos>,
     /// The journal of changes.
     pub journal: Journal,
-    /// The read-only parts.
+    /// The read-only parts, for interfaces that must never write.
     pub reading: ReadingParts,
     keep_changes: Duration,
     pub keep_contacts: Duration,
-    /// Where the next run of [`App::expire_orders`] continues: after this reservation, which has this end.
-    /// `None` to start from the beginning.
-    last_due: Mutex<Option<(OrderId, Timestamp)>>,
-    /// Where the next run of [`App::erase_contacts`] continues: after this order. `None` to start from the
+    /// The order (with the end of its reservation) after which the next run of [`App::expire_orders`]
+    /// continues; `None` to start from the beginning.
+    last_due_order: Mutex<Option<(OrderId, Timestamp)>>,
+    /// The order after which the next run of [`App::erase_contacts`] continues; `None` to start from the
     /// beginning.
-    last_contact: Mutex<Option<OrderId>>,
+    last_contact_order: Mutex<Option<OrderId>>,
     pub sign_ins: SignInMetrics,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,
@@ -127,6 +127,7 @@ impl App {
             keep_contacts,
             reservation,
         } = settings;
+        // The key ring needs only the part of the store that has the keys.
         let key_store = Arc::<dyn Store>::clone(&store);
         Self {
             keys: KeyRing::new(key_store, Arc::clone(&clock), deployment, rate_limit),
@@ -144,8 +145,8 @@ impl App {
             photos,
             keep_changes,
             keep_contacts,
-            last_due: Mutex::default(),
-            last_contact: Mutex::default(),
+            last_due_order: Mutex::default(),
+            last_contact_order: Mutex::default(),
             sign_ins: SignInMetrics::default(),
             tasks: Arc::default(),
             backups: Arc::default(),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use petstore_domain::{Clock, store_area::Logo};
 use petstore_store::{StoreError, StoreReader};
 
-/// How long the cached file of the logo is used without a read of the database.
+/// How long the cached file of the logo is used before it is read from the store again.
 const MAX_LOGO_AGE: Duration = Duration::from_mins(1);
 
 /// Reads the files of logos. Caches the file of the present logo for a minute.
@@ -37,8 +37,8 @@ impl LogoFiles {
         }
     }
 
-    /// Returns the PNG file of a logo: the present logo of the store, or one that was replaced less than a
-    /// day ago, which cached pages may still refer to.
+    /// Returns the PNG file of a logo. The store has the file of its present logo, and of each logo that was
+    /// replaced less than a day ago, because cached pages may still refer to it.
     pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
         let cached_logo = self.cached_logo.lock().clone();

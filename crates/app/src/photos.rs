@@ -17,6 +17,9 @@ const ORPHAN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 impl App {
     /// Checks the files of one shard of the photo storage. Records orphaned files, and deletes them a day
     /// later. A walk covers all 256 shards, one per call. Returns whether the walk has more shards.
+    ///
+    /// Each database that uses a storage leaves its mark there, which is a file. Nothing is deleted while
+    /// the storage has the mark of another database.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
         let Some(storage) = self.photos.storage() else {
             return Ok(false);
@@ -27,8 +30,9 @@ impl App {
         let other_marks = storage.other_marks(&own_mark).await;
         let other_marks = self.count_failure(other_marks)?;
 
-        self.tend_shard(storage, &mut walk, other_marks.is_empty())
+        self.check_shard(storage, &mut walk, other_marks.is_empty())
             .await?;
+        // The number of the last shard wraps around to 0, which completes the walk.
         walk.shard = walk.shard.wrapping_add(1);
         if walk.shard != 0 {
             return Ok(true);
@@ -39,7 +43,7 @@ impl App {
 
     /// Checks the files of the next shard of a walk. `may_delete` must be false if another database uses
     /// the same storage, because that database may need files that this one does not know.
-    async fn tend_shard(
+    async fn check_shard(
         &self,
         storage: &PhotoStorage,
         walk: &mut WalkProgress,
@@ -78,8 +82,8 @@ impl App {
         Ok(())
     }
 
-    /// Records the orphans of the shard, which are photos without an animal, and deletes the files of
-    /// photos that have been orphans for a day. Ignores the modification times of the files, because the
+    /// Records which photos in the shard are orphans: photos that no animal has. Deletes the files of photos
+    /// that have been orphans for a day. Does not rely on the modification times of the files, because the
     /// clock of the storage may be wrong.
     async fn delete_orphans(
         &self,
@@ -90,6 +94,7 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(());
         };
+        // An error means that the time is out of range, so nothing can be that old.
         let Ok(orphaned_until) = now.checked_sub(ORPHAN_RETENTION) else {
             return Ok(());
         };
@@ -115,8 +120,8 @@ impl App {
         Ok(())
     }
 
-    /// Reports the results of a completed walk in the metrics and the log. Returns `false`, because no
-    /// shard is left, or the first failure of the walk.
+    /// Reports the results of a completed walk in the metrics and the log. Returns `false`, because the walk
+    /// has no more shards. Fails with the first failure of the walk, if it had one.
     fn finish_walk(
         &self,
         storage: &PhotoStorage,
@@ -126,7 +131,7 @@ impl App {
     ) -> Result<bool, StoreError> {
         let missing = walk.missing;
         let database_count = 1 + other_marks.len() as u64;
-        self.photos.metrics.note(PhotoCounts {
+        self.photos.metrics.record_counts(PhotoCounts {
             photos: walk.photos,
             bytes: walk.bytes,
             missing,
@@ -150,7 +155,7 @@ impl App {
         }
     }
 
-    /// Whether the files of a photo exist. Without a photo storage, none do.
+    /// Whether the files of a photo exist; `false` if the service has no photo storage.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
         let has_files = self.photos.has_large_file(id).await;
         has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
@@ -163,7 +168,7 @@ impl App {
         walk.first_error.get_or_insert(error);
     }
 
-    /// Counts the failure if an operation on the photo storage failed, and converts its error.
+    /// Converts the error of an operation on the photo storage, and counts it as a failure.
     fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| {
             self.photos.metrics.failures.count();
@@ -180,12 +185,12 @@ fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
         .is_some_and(|sizes| sizes.contains(&size))
 }
 
-/// Whether the shard has the files of a photo in all sizes, except sizes that are made later in the
-/// background.
+/// Whether the shard has the files of a photo in all sizes. Does not count the sizes that a background task
+/// adds later.
 fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
     PhotoSize::ALL
         .into_iter()
-        .all(|size| size.is_made_later() || has_file(files, id, size))
+        .all(|size| size.may_be_missing() || has_file(files, id, size))
 }
 
 fn unavailable(error: io::Error) -> StoreError {

@@ -1,5 +1,5 @@
-//! The effective facts about a store, such as its name and currency: from its profile, or else from an
-//! option of `serve`, or else a default.
+//! The effective facts about a store, such as its name and currency. Each comes from the profile of the
+//! store, or else from an option of `serve`, or else is a default.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -25,7 +25,7 @@ pub struct StoreOptions {
 
 /// An effective value, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InForce<T> {
+pub struct Effective<T> {
     /// The effective value.
     pub value: T,
     /// Where the value comes from.
@@ -79,16 +79,16 @@ impl StoreFacts {
     }
 
     /// Returns the name of the store.
-    pub fn name(&self) -> InForce<Option<&str>> {
+    pub fn name(&self) -> Effective<Option<&str>> {
         let profile_name = self.profile.name.as_ref().map(StoreName::as_str);
-        InForce::from_profile_or_option(profile_name, self.options.name.as_deref())
+        Effective::from_profile_or_option(profile_name, self.options.name.as_deref())
     }
 
     /// Returns the language of the window, and of members who have not chosen one.
-    pub fn language(&self) -> InForce<Language> {
+    pub fn language(&self) -> Effective<Language> {
         let language =
-            InForce::from_profile_or_option(self.profile.language, self.options.language);
-        InForce {
+            Effective::from_profile_or_option(self.profile.language, self.options.language);
+        Effective {
             value: language.value.unwrap_or(Language::English),
             source: language.source,
         }
@@ -100,22 +100,22 @@ impl StoreFacts {
     }
 
     /// Returns the currency of all prices.
-    pub fn currency(&self) -> InForce<Option<&Currency>> {
-        InForce::from_profile_or_option(
+    pub fn currency(&self) -> Effective<Option<&Currency>> {
+        Effective::from_profile_or_option(
             self.profile.currency.as_ref(),
             self.options.currency.as_ref(),
         )
     }
 
     /// Returns the time zone of the store, if one is set.
-    pub fn time_zone(&self) -> InForce<Option<&StoreTimeZone>> {
-        InForce::from_profile_or_option(
+    pub fn time_zone(&self) -> Effective<Option<&StoreTimeZone>> {
+        Effective::from_profile_or_option(
             self.profile.time_zone.as_ref(),
             self.options.time_zone.as_ref(),
         )
     }
 
-    /// Returns the time zone in which the store counts days: UTC if none is set.
+    /// Returns the time zone in which the store counts days; UTC if none is set.
     pub fn zone_of_days(&self) -> StoreTimeZone {
         self.time_zone().value.cloned().unwrap_or_default()
     }
@@ -127,16 +127,16 @@ impl StoreFacts {
 
     /// Returns how the public can ask about an animal: the contact page, email address or telephone number
     /// of the profile, in this order of preference, or else the URL of the option.
-    pub fn contact(&self) -> InForce<Option<Contact<'_>>> {
+    pub fn contact(&self) -> Effective<Option<Contact<'_>>> {
         let page = self.profile.contact_page.as_ref().map(Contact::Page);
         let email = self.profile.email.as_ref().map(Contact::Email);
         let telephone = self.profile.telephone.as_ref().map(Contact::Telephone);
         let url = self.options.contact.as_ref().map(Contact::Url);
-        InForce::from_profile_or_option(page.or(email).or(telephone), url)
+        Effective::from_profile_or_option(page.or(email).or(telephone), url)
     }
 }
 
-impl<T> InForce<Option<T>> {
+impl<T> Effective<Option<T>> {
     /// Returns the value of the profile, or else the value of the option, with its source.
     fn from_profile_or_option(profile_value: Option<T>, option_value: Option<T>) -> Self {
         let source = match (&profile_value, &option_value) {

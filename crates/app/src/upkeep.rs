@@ -1,6 +1,6 @@
 //! Periodic maintenance: expires reservations, and deletes old data.
 //!
-//! Work that a wrong clock could turn into loss of data waits until the clock is confirmed.
+//! Work that would lose data with a wrong clock is done only while the clock is confirmed.
 //!
 //! Background tasks call each function periodically, and several processes on one database may do so at the
 //! same time. A call does one bounded step, and returns whether more work may be left. After an error, the
@@ -27,27 +27,30 @@ impl App {
     /// Expires the reservations whose end has passed, each in its own transaction.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
-        metrics.note(self.store.reservations().await?);
+        metrics.record_reservations(self.store.reservations().await?);
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
         // Continue after the orders of the last run, so that orders that cannot expire do not block the
         // others.
-        let last_due = *self.last_due.lock();
-        let due_orders = self.store.due_orders(last_due, now, ORDERS_PER_RUN).await?;
+        let last_due_order = *self.last_due_order.lock();
+        let due_orders = self
+            .store
+            .due_orders(last_due_order, now, ORDERS_PER_RUN)
+            .await?;
         let mut has_expired = false;
         for &(id, _) in &due_orders {
-            // The command checks the order again, because it may have been completed or extended since it
-            // was listed.
+            // The order may have been completed or extended since it was listed, so the command checks it
+            // again.
             has_expired |= self
                 .change_order(id, Command::ExpireOrder { id }, now)
                 .await?;
         }
         if has_expired {
-            metrics.note(self.store.reservations().await?);
+            metrics.record_reservations(self.store.reservations().await?);
         }
         let last_order = next_start(&due_orders);
-        *self.last_due.lock() = last_order;
+        *self.last_due_order.lock() = last_order;
         Ok(last_order.is_some())
     }
 
@@ -57,20 +60,21 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
+        // An error means that the time is out of range, so no order can be that old.
         let Ok(closed_until) = now.checked_sub(self.keep_contacts) else {
             return Ok(false);
         };
-        let last_contact = *self.last_contact.lock();
+        let last_contact_order = *self.last_contact_order.lock();
         let due_orders = self
             .store
-            .contacts_until(closed_until, last_contact, ORDERS_PER_RUN)
+            .contacts_until(closed_until, last_contact_order, ORDERS_PER_RUN)
             .await?;
         for &id in &due_orders {
             self.change_order(id, Command::EraseContact { id, closed_until }, now)
                 .await?;
         }
         let last_order = next_start(&due_orders);
-        *self.last_contact.lock() = last_order;
+        *self.last_contact_order.lock() = last_order;
         Ok(last_order.is_some())
     }
 
@@ -86,7 +90,7 @@ impl App {
         let outcome = self.commands.execute(vec![command], context, respond).await;
         match outcome {
             Ok(ExecutionOutcome::Done { changes, .. }) => Ok(!changes.is_empty()),
-            // For example, somebody edited the database by hand, and a row has values that cannot be read.
+            // For example, a row has unreadable values because somebody edited the database by hand.
             // `petstore check` reports such rows. Skip the order, so that it does not block the others.
             Ok(_) | Err(StoreError::Internal(_)) => {
                 warn!(
@@ -105,6 +109,7 @@ impl App {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
+        // An error means that the time is out of range, so no change can be that old.
         let Ok(oldest) = now.checked_sub(self.keep_changes) else {
             return Ok(false);
         };
@@ -115,7 +120,8 @@ impl App {
         Ok(forgotten_count >= FORGOTTEN_CHANGES_PER_RUN as usize)
     }
 
-    /// Deletes the sessions of staff that have been idle for too long, or are too old.
+    /// Deletes the sessions of staff that have been idle for too long, or are too old. One call deletes all
+    /// of them, so it always returns `false`.
     pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -128,14 +134,15 @@ impl App {
         Ok(false)
     }
 
-    /// Deletes some of the remembered requests that are older than 48 hours, counted in marks.
+    /// Deletes some of the remembered requests that are older than 48 hours. Measures their age without the
+    /// wall clock; see [`Requests::forget`](crate::Requests).
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
         self.requests.forget(self.clock.as_ref()).await
     }
 }
 
-/// Returns the order after which the next run continues; `None` if this run has handled all due orders, so
-/// the next one starts from the beginning.
+/// Returns the order after which the next run continues. Returns `None` if this run has reached the last due
+/// order, so that the next run starts from the beginning.
 fn next_start<T: Copy>(due_orders: &[T]) -> Option<T> {
     if due_orders.len() < ORDERS_PER_RUN as usize {
         return None;

@@ -35,7 +35,8 @@ impl Webhooks {
         Self { store, registrar }
     }
 
-    /// Finds the webhook with this id. Takes an `Option`, because the id in a path may be no number at all.
+    /// Finds the webhook with this id. The id is `None` if a path has a text that is not a number as its id;
+    /// then there is no such webhook.
     pub async fn find(&self, id: Option<WebhookId>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
@@ -43,8 +44,8 @@ impl Webhooks {
             .find(|stored| Some(stored.webhook.id) == id))
     }
 
-    /// Executes a command on the webhook with this id, provided that it has one of the expected `versions`,
-    /// if given.
+    /// Executes a command on the webhook with this id. If `versions` are given, the webhook must have one of
+    /// them.
     ///
     /// The change is idempotent: a retry gets the remembered response, whatever the present state is. A
     /// response with a secret is remembered in encrypted form.
@@ -77,11 +78,7 @@ impl Webhooks {
             .await?;
 
             let response = respond(&decision);
-            let mut remembered_response = response.clone();
-            if decision.secret.is_some() {
-                let body = &remembered_response.body;
-                remembered_response.body = self.registrar.seal_response(body)?;
-            }
+            let remembered_response = self.remembered_response(&decision, &response)?;
             let outcome = self
                 .store
                 .write_webhook(
@@ -94,11 +91,25 @@ impl Webhooks {
             match outcome {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
+                // The queue of test messages is full. It is sent soon, so the client can retry.
                 WriteOutcome::Full if matches!(command, WebhookCommand::Test) => break,
                 other => return self.recalled_outcome(other),
             }
         }
         Err(StoreError::Overloaded.into())
+    }
+
+    /// Returns the form in which the store remembers a response. Encrypts the body if it contains a secret.
+    fn remembered_response(
+        &self,
+        decision: &WebhookDecision,
+        response: &StoredResponse,
+    ) -> Result<StoredResponse, WebhookError> {
+        let mut remembered_response = response.clone();
+        if decision.secret.is_some() {
+            remembered_response.body = self.registrar.seal_response(&response.body)?;
+        }
+        Ok(remembered_response)
     }
 
     /// Converts the outcome of a request that wrote nothing. Decrypts the remembered response of a retry.
@@ -117,7 +128,8 @@ impl Webhooks {
     }
 }
 
-/// Returns why the present state of the webhook does not permit a command, if it does not.
+/// Returns the reason to refuse a command in the present state of the webhook; `None` if the command is
+/// allowed. `present` is `None` if the webhook does not exist.
 fn find_refusal(
     present: Option<&StoredWebhook>,
     versions: Option<&[i64]>,

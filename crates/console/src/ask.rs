@@ -13,45 +13,28 @@ use super::{
 /// The form field with the full text of the question that the member confirmed.
 pub(super) const CONFIRMATION: &str = "sure";
 
-/// A question that must be confirmed before the form of the request takes effect.
+/// A question that the member must confirm before the submitted form takes effect.
 pub(super) struct Question<'a> {
     pub(super) title: String,
-    /// The effects of the form, one sentence each.
+    /// What the form will do, one sentence for each effect.
     pub(super) effects: Vec<String>,
     /// The label of the confirm button.
-    pub(super) yes: &'a str,
-    /// The path to which the "back" link leads.
-    pub(super) back: &'a str,
+    pub(super) confirm_label: &'a str,
+    /// The target of the "back" link.
+    pub(super) back_path: &'a str,
 }
 
 impl Question<'_> {
-    /// Whether the member has confirmed a question about this form.
+    /// Whether the form has been confirmed, whatever the question was.
     pub(super) fn is_answered(form: &Form) -> bool {
         !form.raw(CONFIRMATION).is_empty()
     }
 
-    /// Asks before a change of a setting takes effect, such as "Revoke the key “nightly import”?".
-    /// `verb` is the label of the button, and `object` names what it acts on. Returns `None` once
-    /// the member has confirmed.
-    pub(super) fn confirm_setting_change(
-        desk: &Desk<'_>,
-        verb: &str,
-        object: &str,
-        effect: String,
-        back: &str,
-    ) -> Option<Reply> {
-        let question = Question {
-            title: texts().really(verb, &markup::readable(object, SHORT_LENGTH)),
-            effects: vec![effect],
-            yes: verb,
-            back,
-        };
-        question.ask(desk, &html! {})
-    }
-
-    /// Returns the confirmation page, with these details, or `None` if the form already confirms
-    /// this question. If the effects have changed since the question was shown, its text differs,
-    /// and the member is asked again.
+    /// Returns the confirmation page, with these details below the effects; `None` if the member
+    /// has already confirmed this question.
+    ///
+    /// The page resubmits the form with the text of the question in [`CONFIRMATION`]. If the
+    /// effects have changed since then, the texts differ, and the member is asked again.
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
         let form = &desk.visit.form;
         let question = format!("{} {}", self.title, self.effects.join(" "));
@@ -69,11 +52,37 @@ impl Question<'_> {
                         input type="hidden" name=(name) value=(value);
                     }
                     input type="hidden" name=(CONFIRMATION) value=(question);
-                    button.main { (self.yes) }
-                    a.button.quiet href=(self.back) { (texts().go_back) }
+                    button.main { (self.confirm_label) }
+                    a.button.quiet href=(self.back_path) { (texts().go_back) }
                 }
             }
         };
         Some(Page::new(self.title.as_str(), content).into())
+    }
+}
+
+/// A change of one setting, which asks for confirmation with a question such as "Revoke the key
+/// “nightly import”?".
+pub(super) struct SettingChange<'a> {
+    /// The label of the confirm button, such as "Revoke". The title of the page begins with it.
+    pub(super) verb: &'a str,
+    /// What the change is about, such as the name of a key.
+    pub(super) object: &'a str,
+    /// The sentence that explains the effect.
+    pub(super) effect: &'a str,
+    /// The target of the "back" link.
+    pub(super) back_path: &'a str,
+}
+
+impl SettingChange<'_> {
+    /// Returns the confirmation page; `None` if the member has already confirmed the change.
+    pub(super) fn confirm(&self, desk: &Desk<'_>) -> Option<Reply> {
+        let question = Question {
+            title: texts().really(self.verb, &markup::readable(self.object, SHORT_LENGTH)),
+            effects: vec![self.effect.to_owned()],
+            confirm_label: self.verb,
+            back_path: self.back_path,
+        };
+        question.ask(desk, &html! {})
     }
 }

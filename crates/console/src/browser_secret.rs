@@ -1,15 +1,15 @@
-//! A secret in a browser's cookie, which binds saved forms to that browser.
+//! A secret in a cookie, which binds saved forms to one browser.
 
 use petstore_domain::staff::{Token, TokenDigest};
 use petstore_web::edge::Response;
 
 use super::{cookies::Cookie, visit::Visit};
 
-/// A random secret in a session cookie of one browser. A signature over the secret is invalid in
-/// any other browser.
+/// A random secret in a session cookie. A signature that covers the secret is valid only in the
+/// browser that has the cookie.
 ///
-/// No other cookie would do: the session token changes with every sign-in, and the cookie of known
-/// browsers changes with each member who signs in.
+/// The other cookies cannot serve for this: the session token changes with every sign-in, and the
+/// cookie of [known browsers](super::known_browsers) changes with each member who signs in.
 pub(super) struct BrowserSecret {
     text: String,
     is_new: bool,
@@ -26,8 +26,8 @@ impl BrowserSecret {
         })
     }
 
-    /// Returns the secret in the browser's cookie, or generates one, which [`Self::set_cookie`]
-    /// must then add to the response.
+    /// Returns the secret in the browser's cookie, or a new one. The caller must then call
+    /// [`Self::set_cookie`] on the response.
     pub(super) fn from_cookie_or_new(visit: &Visit<'_>) -> Self {
         if let Some(secret) = Self::from_cookie(visit) {
             return secret;
@@ -43,7 +43,7 @@ impl BrowserSecret {
         &self.text
     }
 
-    /// Sets the cookie if the secret is new.
+    /// Adds the cookie to the response if the secret is new.
     pub(super) fn set_cookie(&self, visit: &Visit<'_>, response: &mut Response) {
         if self.is_new {
             Cookie::Form.set(visit, response, &self.text, None);

@@ -1,4 +1,5 @@
-//! The colour picker of the store profile, next to the text input for the same colour.
+//! The colour picker of the store profile, next to the text input for the same colour. With the
+//! text input, people can also name a colour, or clear it.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Colour;
@@ -12,14 +13,14 @@ const COLOUR: &str = "store.colour";
 /// The name of the colour picker.
 const PICKER: &str = "store.picked";
 
-/// The name of the hidden field with the colour that the picker showed when the page was rendered.
+/// The name of the hidden field with the picker's colour at the time when the page was rendered.
 const INITIAL_COLOUR: &str = "picker-showed";
 
 /// The picker's initial colour for a store without a colour: the default colour of buttons.
 const DEFAULT_COLOUR: &str = "#2b5b4d";
 
-/// Renders the colour picker. A browser always submits a colour for it, so a hidden field records
-/// its initial colour, which tells [`with_picked_colour`] whether somebody picked one.
+/// Renders the colour picker. Browsers always submit a colour for it, so a hidden field records the
+/// initial colour. [`with_picked_colour`] recognizes by it whether somebody has picked another one.
 pub(super) fn picker(form: &Form) -> Markup {
     let typed_colour = store_spellings::colour_to_hex(form.get(COLOUR));
     let colour = Colour::new(typed_colour);
@@ -33,8 +34,7 @@ pub(super) fn picker(form: &Form) -> Markup {
     }
 }
 
-/// Returns the submitted form with the picked colour in the text input for the colour, if somebody
-/// used the picker.
+/// Returns the submitted form. If somebody has picked a colour, it replaces the text input's value.
 pub(super) fn with_picked_colour(form: &Form) -> Form {
     let picked_colour = form.get(PICKER).to_owned();
     let mut inputs = form.fields().to_vec();

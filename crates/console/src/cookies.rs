@@ -10,7 +10,7 @@ use super::visit::Visit;
 pub(super) enum Cookie {
     /// The session token.
     Session,
-    /// Signatures for the members who have signed in with this browser before. See
+    /// The signatures for members who have signed in with this browser before. See
     /// [`super::known_browsers`].
     Browser,
     /// The flash message for the next page.
@@ -21,16 +21,16 @@ pub(super) enum Cookie {
     IdToken,
     /// The random text from which the challenge for a passkey is derived.
     Passkey,
-    /// The browser's secret, which binds a saved form to it. See [`super::browser_secret`].
+    /// The secret that binds saved forms to this browser. See [`super::browser_secret`].
     Form,
 }
 
 impl Cookie {
     /// Returns the name of the cookie, such as `__Host-petstore-8443-browser`.
     ///
-    /// Browsers accept a cookie with the prefix `__Host-` only from this very host, over HTTPS.
-    /// Cookies are shared between the ports of a host, so the name includes the port: otherwise,
-    /// two services on one host would overwrite each other's cookies.
+    /// Browsers accept a cookie with the prefix `__Host-` only over HTTPS and from the host itself.
+    /// The name includes the port because the ports of a host share their cookies: two services on
+    /// one host would otherwise overwrite each other's.
     fn name(self, visit: &Visit<'_>) -> String {
         let prefix = if visit.visitor.is_secure {
             "__Host-"
@@ -89,6 +89,7 @@ impl Cookie {
             None => String::new(),
         };
         let cookie = format!("{cookie_name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
+        // Fails only for a value with control characters, which no caller passes.
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }

@@ -8,7 +8,7 @@ use super::{layout, session, state::Console, visit::Visit};
 
 impl Console {
     /// Responds to `GET /photos/{file}`. Without a session, only photos that the window may show
-    /// are available.
+    /// are available, and others do not exist.
     pub(super) async fn photo(
         &self,
         client: &Client,

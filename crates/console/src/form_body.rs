@@ -1,4 +1,5 @@
-//! Receives the forms of requests, and reserves memory for them and for long pages.
+//! Receives the forms of requests. Reserves memory for the forms, and for long pages that repeat
+//! them.
 
 use hyper::http::request::Parts;
 use petstore_domain::{Client, Problem};
@@ -11,28 +12,27 @@ use super::{
 };
 
 /// The largest form of a stranger for which no memory is reserved, in bytes. A sign-in form is
-/// smaller than the head of its request.
+/// smaller, so people can sign in even if strangers have used up their memory.
 const MAX_UNCOUNTED_FORM: usize = 4 << 10;
 
 /// The largest page for a stranger for which no memory is reserved, in bytes. Pages that do not
 /// repeat a submitted form are smaller.
 const MAX_UNCOUNTED_PAGE: usize = 8 << 10;
 
-/// The largest form that is parsed directly on a runtime thread, in bytes. Parsing it takes a
-/// fraction of a millisecond.
+/// The largest form that is parsed on a runtime thread, in bytes: this takes a fraction of a
+/// millisecond. Longer forms are parsed on a blocking thread.
 const MAX_PARSED_ON_RUNTIME: usize = 64 << 10;
 
-/// A parsed form, with the memory that it holds.
+/// A parsed form, with the reservation of its memory.
 pub(super) struct ReceivedForm {
     pub(super) form: Form,
-    /// The memory reserved for the form, until this is dropped. `None` for a small form of a
-    /// stranger.
+    /// Releases the memory when it is dropped; `None` for a small form of a stranger.
     pub(super) memory: Option<Reservation>,
 }
 
 impl Console {
-    /// Receives the form of a request, up to `max_length` bytes. The page of an error has the main
-    /// menu if a member is signed in.
+    /// Receives the form of a request, up to `max_length` bytes. If a member is signed in, the page
+    /// of an error has the member's menu.
     pub(super) async fn receive_form(
         &self,
         client: &Client,
@@ -50,8 +50,8 @@ impl Console {
             .map_err(|error| problem::with_menu(error, visit, session.as_ref()))
     }
 
-    /// Reads and parses the form in a body. Fails like [`body::read_form`], with 503 if there is
-    /// not enough memory left, and with 400 if the form has too many fields.
+    /// Reads and parses the form in a body. Fails like [`body::read_form`], and also with 503 if
+    /// there is not enough memory left, and with 400 if the form has too many fields.
     async fn read_form(
         &self,
         request: &Parts,
@@ -69,26 +69,26 @@ impl Console {
             .await
             .map_err(problem::translate_unreadable_form)?;
 
-        let result = if bytes.len() > MAX_PARSED_ON_RUNTIME {
+        let parsed_form = if bytes.len() > MAX_PARSED_ON_RUNTIME {
             let work = move || Form::parse(bytes);
             self.heavy_work.run(reader, work).await?
         } else {
             Form::parse(bytes)
         };
-        let form = result.map_err(|_| problem::too_many_fields(Problem::InvalidBody))?;
+        let form = parsed_form.map_err(|_| problem::too_many_fields(Problem::InvalidBody))?;
         Ok(ReceivedForm { form, memory })
     }
 
-    /// Reserves memory for a long page that a stranger gets, until the page is sent. Such a page
-    /// repeats a submitted form, which takes up to six times as many bytes after escaping. Short
-    /// pages need no reservation, so that signing in still works after strangers have used up their
-    /// memory.
+    /// Reserves memory for a long page that is sent to a stranger, until it has been sent. A long
+    /// page repeats a submitted form, which escaping can make six times as long. Short pages need
+    /// no reservation, so that people can still sign in after strangers have used up their memory.
     pub(super) fn reserve_for_long_page(
         &self,
         client: &Client,
         request: &Parts,
         response: Response,
     ) -> Result<Response, ApiError> {
+        // A streamed body, which is not whole, needs no memory for all of its bytes at once.
         let is_short = response
             .body()
             .whole()

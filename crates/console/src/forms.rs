@@ -1,4 +1,4 @@
-//! Form inputs: rendering them with the submitted values and the errors, and parsing what people
+//! Form inputs: renders them with the submitted values and the errors, and parses what people
 //! typed.
 
 mod parsing;
@@ -23,9 +23,9 @@ use super::{markup, visit::Form, zone};
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     by_field: Vec<FieldError>,
-    /// An error that concerns no single field.
+    /// An error of the form as a whole.
     general: Option<Markup>,
-    /// A link to a page that explains the errors: its path and its label.
+    /// A link below the errors, to a page that helps to resolve them: its path and its label.
     pub(super) link: Option<(String, String)>,
 }
 
@@ -37,7 +37,7 @@ struct FieldError {
 }
 
 impl Errors {
-    /// Returns a single error that concerns no field.
+    /// Returns a single error of the form as a whole.
     pub(super) fn from_markup(message: Markup) -> Self {
         Self {
             general: Some(message),
@@ -45,7 +45,7 @@ impl Errors {
         }
     }
 
-    /// Returns a single error that concerns no field, as plain text.
+    /// Returns a single error of the form as a whole, with this plain text.
     pub(super) fn from_text(message: &str) -> Self {
         Self::from_markup(html! { (message) })
     }
@@ -68,9 +68,9 @@ impl Errors {
         });
     }
 
-    /// Unwraps a result: returns its value, or adds its error message to this field and returns
-    /// `None`.
-    pub(super) fn take<T>(
+    /// Returns the value of a result. An error becomes `None`, and its message is added to this
+    /// field.
+    pub(super) fn ok_or_add<T>(
         &mut self,
         field: &'static str,
         result: Result<T, impl Into<String>>,
@@ -92,7 +92,7 @@ impl Errors {
             .map(|error| &*error.message)
     }
 
-    /// Returns the error messages of all fields.
+    /// Returns the error messages of all fields, without the error of the form as a whole.
     pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
         self.by_field.iter().map(|error| &*error.message)
     }
@@ -128,12 +128,13 @@ impl Errors {
     }
 }
 
-/// An input element with its label, its hint and its error.
+/// An input of a form, with its label, its hint and its error. [`Self::show`] renders it as a text
+/// input, and [`Self::show_dropdown`] as a dropdown.
 #[derive(Default)]
 pub(super) struct Input<'a> {
-    /// The name of the input, and its HTML id after `id_prefix`.
+    /// The name of the input. The HTML id is the same, after `id_prefix`.
     pub(super) id: &'a str,
-    /// A prefix of the HTML id, for pages with two inputs of the same name.
+    /// The prefix of the HTML id, which keeps the ids unique on pages with two inputs of one name.
     pub(super) id_prefix: &'a str,
     pub(super) label: &'a str,
     pub(super) hint: Option<&'a str>,
@@ -154,7 +155,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns an input with its submitted value, and the error of this value.
+    /// Returns an input with its value in the submitted form, and the error of this value.
     pub(super) fn from_form(
         id: &'a str,
         label: &'a str,
@@ -176,7 +177,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Marks the label with "optional".
+    /// Adds "optional" to the label.
     pub(super) fn make_optional(mut self) -> Self {
         self.is_optional = true;
         self
@@ -188,13 +189,14 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Makes the input multi-line.
+    /// Makes the input a `textarea`.
     pub(super) fn make_multiline(mut self) -> Self {
         self.kind = "textarea";
         self
     }
 
-    /// Renders the text input with its label, its hint and its error.
+    /// Renders the input as a single-line text input or a `textarea`, with its label, its hint and
+    /// its error.
     pub(super) fn show(&self) -> Markup {
         let control = if self.kind == "textarea" {
             self.textarea()
@@ -204,14 +206,14 @@ impl<'a> Input<'a> {
         self.with_label(&control)
     }
 
-    /// Renders the `textarea`, as high as its text, within limits.
+    /// Renders the `textarea`, which has 3 to 16 rows, according to its text.
     fn textarea(&self) -> Markup {
-        let height = self.value.lines().count().clamp(3, 16);
+        let row_count = self.value.lines().count().clamp(3, 16);
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
         html! {
             textarea #{ (self.id_prefix) (self.id) } name=(self.id) dir="auto"
-                aria-describedby=[described_by] rows=(height)
+                aria-describedby=[described_by] rows=(row_count)
                 aria-invalid=[invalid] { "\n" (self.value) }
         }
     }
@@ -232,18 +234,19 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Renders a dropdown with these values and labels, in which the input's value is selected.
+    /// Renders a dropdown with the options in `options`, which are pairs of a value and a label.
+    /// The input's value is selected.
     pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
-        let options = html! {
+        let option_elements = html! {
             @for (value, label) in options { (self.option(value.as_ref(), label.as_ref())) }
         };
-        self.with_label(&self.select(&options, None))
+        self.with_label(&self.select(&option_elements, None))
     }
 
-    /// Renders a dropdown of the time zones, grouped by region, in which the input's value is
-    /// selected. The page's script puts the zone of the device first.
-    pub(super) fn choose_zone(&self) -> Markup {
-        let options = html! {
+    /// Renders a dropdown of the time zones, grouped by region. The input's value is selected. The
+    /// page's script adds the zone of the device as the first group.
+    pub(super) fn show_zone_dropdown(&self) -> Markup {
+        let option_elements = html! {
             (self.option("", texts().not_chosen))
             (self.option("UTC", "UTC"))
             @for (region, label) in zone_regions().iter().zip(texts().zone_regions) {
@@ -252,26 +255,26 @@ impl<'a> Input<'a> {
                 }
             }
         };
-        self.with_label(&self.select(&options, Some(texts().zone_of_device)))
+        self.with_label(&self.select(&option_elements, Some(texts().zone_of_device)))
     }
 
-    /// Renders the `select` element. `device_label` is the label of the group into which the script
-    /// puts the zone of the device.
-    fn select(&self, options: &Markup, device_label: Option<&str>) -> Markup {
+    /// Renders the `select` element. For time zones, `device_label` is the label of the group into
+    /// which the page's script puts the zone of the device.
+    fn select(&self, option_elements: &Markup, device_label: Option<&str>) -> Markup {
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
         html! {
             select #(self.id) name=(self.id) aria-describedby=[described_by]
-                aria-invalid=[invalid] data-device=[device_label] { (options) }
+                aria-invalid=[invalid] data-device=[device_label] { (option_elements) }
         }
     }
 
-    /// Renders an option of a dropdown.
+    /// Renders an option of a dropdown, selected if it is the input's value.
     fn option(&self, value: &str, label: &str) -> Markup {
         html! { option value=(value) selected[value == self.value] { (label) } }
     }
 
-    /// Returns the HTML ids of the hint and the error, for `aria-describedby`.
+    /// Returns the HTML ids of the hint and the error, for `aria-describedby`; `None` without them.
     fn described_by(&self) -> Option<String> {
         let mut ids = Vec::new();
         if self.hint.is_some() {
@@ -286,7 +289,8 @@ impl<'a> Input<'a> {
         Some(ids.join(" "))
     }
 
-    /// Renders an element with the label, the hint and the error around it.
+    /// Renders a control, such as a `select`, with the label above it and the hint and error below
+    /// it.
     fn with_label(&self, control: &Markup) -> Markup {
         html! {
             div.field {
@@ -306,7 +310,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns a time zone's label within its region: `Argentina, Buenos Aires` for
+/// Returns the label of a time zone within its region: `Argentina, Buenos Aires` for
 /// `America/Argentina/Buenos_Aires`.
 fn zone_label(zone: &str) -> String {
     let place = zone.split_once('/').map_or(zone, |(_, place)| place);
@@ -329,8 +333,8 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     }
 }
 
-/// Returns the options of a dropdown with the reasons for a withdrawal. The first one is empty, and
-/// asks for a choice.
+/// Returns the options of a dropdown with the reasons for a withdrawal. The first option has an
+/// empty value, so nobody gives a reason without choosing it.
 pub(super) fn withdrawal_reason_options() -> Vec<(&'static str, &'static str)> {
     let mut options = vec![("", texts().choose)];
     for reason in WithdrawalReason::ALL {
@@ -363,8 +367,9 @@ pub(super) fn listing_words(is_listed: bool) -> &'static str {
     }
 }
 
-/// Renders the date input that [`parse_reservation_end`] parses. If the store has no time zone, the
-/// page's script submits the browser's UTC offset in a hidden field.
+/// Renders the date input for the end of a reservation, which [`parse_reservation_end`] parses. If
+/// the store has no time zone, the page's script submits the browser's UTC offset in the hidden
+/// field.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {
         id: "until",

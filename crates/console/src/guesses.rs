@@ -1,6 +1,6 @@
-//! Rate limits on guessing passwords and codes: for each name, for each address, and for callbacks
-//! with invented authorization codes. Attempts from a member's known browsers have a limit of their
-//! own, which strangers cannot exhaust.
+//! Rate limits against guessing: of passwords and codes, for each name and from each address, and
+//! of authorization codes of the OpenID provider. Attempts from a member's known browsers have a
+//! limit of their own, which strangers cannot exhaust.
 
 use std::{
     hash::{BuildHasher, Hash},
@@ -15,25 +15,36 @@ use petstore_languages::console_texts as texts;
 use petstore_web::edge::ApiError;
 use rand::{RngExt, rngs::StdRng};
 
-/// The number of meters of each kind, which bounds the memory. Names and addresses are hashed to
-/// meters with a random key, so nobody can predict which of them share one. Members never share:
-/// there are at most [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX), with
-/// consecutive numbers.
+/// The number of meters in each table, which bounds the memory. A name or an address gets its meter
+/// by a hash with a random key, so nobody can predict which of them share one. Members never share
+/// a meter, because their numbers are consecutive, and there are at most
+/// [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX).
 const METER_COUNT: usize = 4096;
+
+/// The limit of attempts for one name, or of one member.
+const NAME_LIMIT: &str = "60/h";
+
+/// The limit of attempts from one address, of authorization codes of one caller, and of failures in
+/// the audit trail. Many people can share an address.
+const ADDRESS_LIMIT: &str = "600/h";
 
 /// The meters that count attempts to guess passwords and codes.
 pub(super) struct Guesses {
     /// Attempts of members from their known browsers.
     member_meters: Vec<Meter>,
+    /// Attempts from other browsers, by name.
     name_meters: Vec<Meter>,
+    /// Attempts from other browsers, by address.
     address_meters: Vec<Meter>,
-    /// Invented authorization codes from known browsers of members.
+    /// Authorization codes from known browsers of members.
     member_code_meters: Vec<Meter>,
-    /// Invented authorization codes from other browsers, by address.
+    /// Authorization codes from other browsers, by address.
     address_code_meters: Vec<Meter>,
     /// Failed attempts that the audit trail records.
     audit_meter: Meter,
+    /// The parsed [`NAME_LIMIT`], which is valid, so this is never `None`.
     name_limit: Option<RateLimit>,
+    /// The parsed [`ADDRESS_LIMIT`], which is valid, so this is never `None`.
     address_limit: Option<RateLimit>,
     /// The keyed hash that chooses the meter of a name or an address.
     hasher: HighwayBuildHasher,
@@ -50,8 +61,8 @@ impl Guesses {
             member_code_meters: new_meters(),
             address_code_meters: new_meters(),
             audit_meter: Meter::default(),
-            name_limit: "60/h".parse().ok(),
-            address_limit: "600/h".parse().ok(),
+            name_limit: NAME_LIMIT.parse().ok(),
+            address_limit: ADDRESS_LIMIT.parse().ok(),
             hasher: HighwayBuildHasher::new(Key(random.random())),
             start,
         }
@@ -59,8 +70,8 @@ impl Guesses {
 
     /// Counts a sign-in attempt with a name. Fails with 429 after too many attempts.
     ///
-    /// `known_member` is the member with this name, if the attempt comes from a known browser of
-    /// that member. Only the member's own limit then applies.
+    /// `known_member` is the member with this name, if the attempt comes from one of the member's
+    /// known browsers. Then only the member's own limit applies.
     pub(super) fn count_attempt(
         &self,
         name: &str,
@@ -78,13 +89,14 @@ impl Guesses {
         self.count(&self.name_meters[name_index], self.name_limit, now)
     }
 
-    /// Counts an authorization code before the provider is asked about it. Fails with 429 after too
-    /// many invented codes.
+    /// Counts an authorization code before it is redeemed at the provider. Fails with 429 after too
+    /// many codes that were not [refunded](Self::refund_code).
     pub(super) fn count_code(&self, caller: Caller, now: Instant) -> Result<(), ApiError> {
         self.count(self.code_meter(caller), self.address_limit, now)
     }
 
-    /// Refunds a code that the provider did not reject, so that in the end only invented codes count.
+    /// Refunds an authorization code that the provider did not reject. So only invented codes count
+    /// in the end.
     pub(super) fn refund_code(&self, caller: Caller) {
         if let Some(limit) = self.address_limit {
             self.code_meter(caller).refund(limit);
@@ -112,8 +124,8 @@ impl Guesses {
         Err(ApiError::rate_limited(message, reading.refill_seconds))
     }
 
-    /// Counts a failed attempt, and returns whether to record it in the audit trail. The limit
-    /// keeps strangers from flooding the audit trail.
+    /// Counts a failed attempt, and returns whether the audit trail should record it. The limit
+    /// prevents strangers from flooding the audit trail.
     pub(super) fn count_failure(&self, now: Instant) -> bool {
         match self.address_limit {
             Some(limit) => {
@@ -125,7 +137,7 @@ impl Guesses {
         }
     }
 
-    /// Returns the time since the start, which is the clock of the meters.
+    /// Returns the time since the start, by which the meters measure.
     fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.start)
     }
@@ -162,28 +174,24 @@ mod tests {
     fn a_stranger_uses_up_only_the_attempts_of_strangers() {
         let start = SystemClock.instant();
         let guesses = new_guesses(start);
-        let from = |last: u8| IpAddr::from([192, 0, 2, last]);
-        // Many addresses guess one name.
-        let mut allowed = 0;
-        for address in 0..=255 {
-            allowed += usize::from(
-                guesses
-                    .count_attempt("ana", from(address), None, start)
-                    .is_ok(),
-            );
-        }
-        assert_eq!(allowed, 60);
-        // The member signs in where they have signed in before.
-        assert!(
+        let is_allowed = |last_byte: u8, known_member, now| {
+            let address = IpAddr::from([192, 0, 2, last_byte]);
             guesses
-                .count_attempt("ana", from(1), Some(StaffId(1)), start)
+                .count_attempt("ana", address, known_member, now)
                 .is_ok()
-        );
-        assert!(guesses.count_attempt("ana", from(1), None, start).is_err());
-        // A minute later, there is one more attempt.
-        let later = start + Duration::from_mins(1);
-        assert!(guesses.count_attempt("ana", from(1), None, later).is_ok());
-        assert!(guesses.count_attempt("ana", from(1), None, later).is_err());
+        };
+        // Many addresses guess the password of one name.
+        let allowed_count = (0..=255)
+            .filter(|last_byte| is_allowed(*last_byte, None, start))
+            .count();
+        assert_eq!(allowed_count, 60);
+        // The member signs in with a known browser.
+        assert!(is_allowed(1, Some(StaffId(1)), start));
+        assert!(!is_allowed(1, None, start));
+        // A minute later, one more attempt is allowed.
+        let minute_later = start + Duration::from_mins(1);
+        assert!(is_allowed(1, None, minute_later));
+        assert!(!is_allowed(1, None, minute_later));
     }
 
     #[test]
@@ -203,13 +211,16 @@ mod tests {
             }
         }
         for member in 1..=StaffMember::MAX {
-            let known = Some(StaffId(member));
-            let take = || {
-                guesses
-                    .count_attempt("ana", [192, 0, 2, 1].into(), known, start)
-                    .is_ok()
-            };
-            assert_eq!((0..61).filter(|_| take()).count(), 60, "{member}");
+            let known_member = Some(StaffId(member));
+            let member_address = IpAddr::from([192, 0, 2, 1]);
+            let allowed_count = (0..61)
+                .filter(|_| {
+                    guesses
+                        .count_attempt("ana", member_address, known_member, start)
+                        .is_ok()
+                })
+                .count();
+            assert_eq!(allowed_count, 60, "member {member}");
         }
     }
 
@@ -222,12 +233,12 @@ mod tests {
             assert!(guesses.count_code(stranger, start).is_ok());
             guesses.refund_code(stranger);
         }
-        let allowed = (0..1000)
+        let allowed_count = (0..1000)
             .filter(|_| guesses.count_code(stranger, start).is_ok())
             .count();
-        assert_eq!(allowed, 600);
-        let other = Caller::Stranger(IpAddr::from([192, 0, 2, 2]).into());
-        for caller in [other, Caller::Known(StaffId(1))] {
+        assert_eq!(allowed_count, 600);
+        let other_stranger = Caller::Stranger(IpAddr::from([192, 0, 2, 2]).into());
+        for caller in [other_stranger, Caller::Known(StaffId(1))] {
             assert!(guesses.count_code(caller, start).is_ok(), "{caller:?}");
         }
     }
@@ -237,11 +248,13 @@ mod tests {
         let start = SystemClock.instant();
         let guesses = new_guesses(start);
         let address = IpAddr::from([192, 0, 2, 1]);
-        let allowed = |name: &usize| {
-            guesses
-                .count_attempt(&name.to_string(), address, None, start)
-                .is_ok()
-        };
-        assert_eq!((0..1000).filter(allowed).count(), 600);
+        let allowed_count = (0..1000)
+            .filter(|name| {
+                guesses
+                    .count_attempt(&name.to_string(), address, None, start)
+                    .is_ok()
+            })
+            .count();
+        assert_eq!(allowed_count, 600);
     }
 }

@@ -1,13 +1,13 @@
-//! CPU-bound work that takes more than a few milliseconds. It runs on blocking threads, so that it
-//! does not stall the runtime's worker threads, which serve all requests.
+//! Runs CPU-bound work that takes more than a few milliseconds on blocking threads. On the
+//! runtime's worker threads, it would stall other requests.
 
 use std::sync::Arc;
 
 use petstore_web::edge::{ApiError, Reader};
 use tokio::{sync::Semaphore, task};
 
-/// How many jobs run concurrently for members, and how many for strangers. Further jobs wait. Each
-/// holds its form meanwhile, whose memory is reserved.
+/// The maximum number of concurrent jobs for members, and also for strangers. Further jobs wait.
+/// The memory of their forms stays reserved meanwhile, which bounds their number.
 const MAX_CONCURRENT_JOBS: usize = 1;
 
 /// Limits the concurrency of heavy work. Members and strangers have separate permits, so that no
@@ -27,8 +27,8 @@ impl Default for HeavyWork {
 }
 
 impl HeavyWork {
-    /// Runs `work` for a reader on a blocking thread, once a permit is free. The permit is held
-    /// until the work has finished, even if the returned future is dropped before.
+    /// Waits for a permit, and runs `work` for a reader on a blocking thread. If the returned
+    /// future is dropped, the work still finishes and holds its permit until then.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         reader: Reader,
@@ -59,18 +59,22 @@ mod tests {
 
     #[tokio::test]
     async fn heavy_work_leaves_the_threads_of_the_runtime() {
-        let worker = HeavyWork::default()
+        let result = HeavyWork::default()
             .run(Reader::Known, || thread::current().id())
             .await;
-        assert_ne!(worker.ok(), Some(thread::current().id()));
+        let work_thread = result.ok();
+        assert!(work_thread.is_some());
+        assert_ne!(work_thread, Some(thread::current().id()));
     }
 
     #[tokio::test]
     async fn members_do_not_wait_for_the_work_of_strangers() {
-        let work = HeavyWork::default();
-        let running_job = Arc::clone(&work.strangers).acquire_owned().await;
-        assert_eq!(work.run(Reader::Known, || 7).await.ok(), Some(7));
-        drop(running_job);
-        assert_eq!(work.run(Reader::Stranger(None), || 8).await.ok(), Some(8));
+        let heavy_work = HeavyWork::default();
+        let strangers_permit = Arc::clone(&heavy_work.strangers).acquire_owned().await;
+        let member_result = heavy_work.run(Reader::Known, || 7).await;
+        assert_eq!(member_result.ok(), Some(7));
+        drop(strangers_permit);
+        let stranger_result = heavy_work.run(Reader::Stranger(None), || 8).await;
+        assert_eq!(stranger_result.ok(), Some(8));
     }
 }

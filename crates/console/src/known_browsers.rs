@@ -1,26 +1,29 @@
-//! Known browsers: those with which a member has signed in before, recognized by a signed cookie.
-//! Their sign-in attempts count separately, so a stranger who guesses passwords elsewhere cannot
-//! lock the member out: see [`super::guesses`].
+//! Known browsers: those in which a member has signed in before, recognized by a signed cookie.
+//! Their sign-in attempts count separately, so that a stranger who guesses passwords cannot lock
+//! the member out: see [`super::guesses`].
 
 use petstore_domain::{StaffId, staff::StaffMember};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{cookies::Cookie, visit::Visit};
 
-/// The maximum number of members in one browser's cookie: those who signed in last.
+/// The maximum number of members in a browser's cookie. The cookie keeps those who signed in last.
 const MAX_KNOWN_MEMBERS: usize = 8;
 
 /// How long the cookie lives, in seconds: 400 days, the maximum that browsers allow.
 const BROWSER_MEMORY_SECONDS: u32 = 400 * 24 * 60 * 60;
 
-/// Whether the member has signed in with this browser before, and has not changed the password since.
+/// Whether the member has signed in with this browser before, and the password has not changed
+/// since.
 pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     let text = signed_text(member);
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Finds an active member who has signed in with this browser before.
+/// Finds a member who has signed in with this browser before and is not disabled. If there are
+/// several, any one will do, because each has its own limits.
 pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
+    // Without a cookie, there is one empty signature. Most requests return here, without a query.
     if presented_signatures(visit).all(str::is_empty) {
         return Ok(None);
     }
@@ -31,12 +34,13 @@ pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffI
     Ok(known_member.map(|member| member.id))
 }
 
-/// Marks the browser as known to the member. The cookie keeps its signatures for other members of
-/// the same browser.
+/// Marks the browser as known to the member: adds a signature for the member to its cookie, and
+/// keeps those for other members.
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
     let member_signature = visit.sign(&signed_text(member));
     let mut signatures = vec![&*member_signature];
     for signature in presented_signatures(visit) {
+        // All signatures have the same length. Anything else was not made by this service.
         if signature.len() == member_signature.len() && signature != member_signature {
             signatures.push(signature);
         }

@@ -52,90 +52,107 @@ const MENU: &[MenuEntry] = &[
 
 /// Returns the path of the menu entry to which a page belongs: `/orders` for `/orders/7`.
 fn menu_entry_path(path: &str) -> &str {
-    let first_part = match path.get(1..).and_then(|path| path.find('/')) {
-        Some(length) => &path[..=length],
+    let mut slashes = path.match_indices('/').skip(1);
+    let first_segment = match slashes.next() {
+        Some((second_slash, _)) => &path[..second_slash],
         None => path,
     };
-    match first_part {
+    match first_segment {
         // Categories have no entry of their own: the list of animals links to them.
         "/categories" => "/animals",
-        first_part => first_part,
+        segment => segment,
     }
 }
 
-const CSS: &str = "text/css; charset=utf-8";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// The static assets of the pages.
+struct Assets {
+    style: Asset,
+    live_script: Asset,
+    icon: Asset,
+    favicon: Asset,
+    touch_icon: Asset,
+    photos_script: Asset,
+    passkeys_script: Asset,
+    zones_script: Asset,
+}
 
-/// The static assets of the pages. `%` in a path stands for a hash of the content, so that browsers
-/// can cache it.
-static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
-    [
-        Asset::new(
-            "/assets/style-%.css",
-            CSS,
-            look::style() + include_str!("style.css"),
-        ),
-        Asset::new(
-            "/assets/live-%.js",
-            SCRIPT,
-            Bytes::from_static(include_bytes!("live.js")),
-        ),
-        Asset::new(
-            "/assets/icon-%.svg",
-            "image/svg+xml",
-            Bytes::from_static(look::ICON.as_bytes()),
-        ),
-        // Browsers and phones request these paths even if no page links to them.
-        Asset::new(
-            "/favicon.ico",
-            "image/x-icon",
-            Bytes::from_static(look::FAVICON),
-        ),
-        Asset::new(
-            "/apple-touch-icon.png",
-            "image/png",
-            Bytes::from_static(look::TOUCH_ICON),
-        ),
-        Asset::new(
-            "/assets/photos-%.js",
-            SCRIPT,
-            Bytes::from_static(include_bytes!("photos.js")),
-        ),
-        Asset::new(
-            "/assets/passkeys-%.js",
-            SCRIPT,
-            Bytes::from_static(include_bytes!("passkeys.js")),
-        ),
-        Asset::new(
-            "/assets/zones-%.js",
-            SCRIPT,
-            Bytes::from_static(include_bytes!("zones.js")),
-        ),
-    ]
+impl Assets {
+    /// Returns all assets.
+    fn all(&self) -> [&Asset; 8] {
+        [
+            &self.style,
+            &self.live_script,
+            &self.icon,
+            &self.favicon,
+            &self.touch_icon,
+            &self.photos_script,
+            &self.passkeys_script,
+            &self.zones_script,
+        ]
+    }
+}
+
+/// The assets of this release. `%` in a path is a placeholder for a hash of the content, so that
+/// browsers can cache the asset for long.
+static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
+    style: Asset::new(
+        "/assets/style-%.css",
+        "text/css; charset=utf-8",
+        look::style() + include_str!("style.css"),
+    ),
+    live_script: script("/assets/live-%.js", include_bytes!("live.js")),
+    icon: Asset::new(
+        "/assets/icon-%.svg",
+        "image/svg+xml",
+        Bytes::from_static(look::ICON.as_bytes()),
+    ),
+    // Browsers and phones request these two paths even if no page links to them.
+    favicon: Asset::new(
+        "/favicon.ico",
+        "image/x-icon",
+        Bytes::from_static(look::FAVICON),
+    ),
+    touch_icon: Asset::new(
+        "/apple-touch-icon.png",
+        "image/png",
+        Bytes::from_static(look::TOUCH_ICON),
+    ),
+    photos_script: script("/assets/photos-%.js", include_bytes!("photos.js")),
+    passkeys_script: script("/assets/passkeys-%.js", include_bytes!("passkeys.js")),
+    zones_script: script("/assets/zones-%.js", include_bytes!("zones.js")),
 });
+
+/// Returns the asset for a script.
+fn script(path: &'static str, content: &'static [u8]) -> Asset {
+    Asset::new(
+        path,
+        "text/javascript; charset=utf-8",
+        Bytes::from_static(content),
+    )
+}
 
 /// Returns the path of the script for pages that accept photo uploads.
 pub(super) fn photos_script() -> &'static str {
-    &ASSETS[5].path
+    &ASSETS.photos_script.path
 }
 
 /// Returns the path of the script for pages with a passkey button.
 pub(super) fn passkeys_script() -> &'static str {
-    &ASSETS[6].path
+    &ASSETS.passkeys_script.path
 }
 
 /// Returns the path of the script for the page with the time zone dropdown.
 pub(super) fn zones_script() -> &'static str {
-    &ASSETS[7].path
+    &ASSETS.zones_script.path
 }
 
-/// Responds with the asset at this path. The path may have the hash of another release, because an
-/// open page can be older than the process. Fails with 404 if there is no such asset.
+/// Responds with the asset at this path, whatever hash the path has: a page that was opened before
+/// an upgrade requests the hash of the earlier release. Fails with 404 if there is no such asset.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
-    assets::respond_at(ASSETS.iter(), path).ok_or_else(ApiError::no_such_path)
+    assets::respond_at(ASSETS.all().into_iter(), path).ok_or_else(ApiError::no_such_path)
 }
 
-/// Returns a 200 response with this media type and content.
+/// Returns a 200 response with this `Content-Type` and body.
 pub(super) fn response_of_type(media_type: &'static str, content: Body) -> Response {
     let mut response = Response::new(content);
     response
@@ -144,29 +161,28 @@ pub(super) fn response_of_type(media_type: &'static str, content: Body) -> Respo
     response
 }
 
-/// Everything on a page around its content: the member, the store, the menu and the message.
+/// What a page shows around its content: the store's brand, the menus and the flash message.
 pub(super) struct Frame<'a> {
-    /// The name of the member.
-    pub(super) name: &'a str,
+    pub(super) member_name: &'a str,
     pub(super) facts: &'a StoreFacts,
-    /// The public URL of the window, if there is one.
-    pub(super) window: Option<&'a str>,
+    /// The public URL of the window, the store's website, if there is one.
+    pub(super) window_url: Option<&'a str>,
     pub(super) role: Role,
-    /// The path of the page, which marks the current menu entry; empty for an error page.
+    /// The path of the page, by which the menu marks its current entry; empty for an error page.
     pub(super) path: &'a str,
     /// The message about the member's last action.
     pub(super) flash: Option<Markup>,
-    /// The changes that the open page follows.
     pub(super) follows: Follows,
-    /// The number of the last change that the page includes. Its script asks for the changes after
-    /// this one.
-    pub(super) after: i64,
-    /// The date in the store's time zone when the page was rendered.
+    /// The number of the last change that the page includes. The page's script asks for the changes
+    /// after it.
+    pub(super) last_change: i64,
+    /// The date in the store's time zone. The script reports it when it follows the changes, and
+    /// the page is refreshed once a new day has begun.
     pub(super) today: Date,
 }
 
-/// The changes that an open page follows. When one arrives, the page's script refreshes the page,
-/// or offers to.
+/// The changes that a page follows while it is open. When one arrives, the page's script reloads
+/// the page, or offers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,
@@ -187,7 +203,7 @@ fn store_name(facts: &StoreFacts) -> &str {
     facts.name().value.unwrap_or(texts().site)
 }
 
-/// Returns a page without the member's frame and menu: for sign-in, links and errors.
+/// Returns a page without menus, for people who are not signed in: sign-in, links and errors.
 pub(super) fn public_page(
     status: StatusCode,
     facts: &StoreFacts,
@@ -202,20 +218,21 @@ pub(super) fn public_page(
     html_response(status, page.into_string().into())
 }
 
-/// Renders a page for a signed-in member, in its frame.
+/// Renders a page for a signed-in member: its content in the frame. The data attributes of `main`
+/// tell the page's script which changes the page follows.
 pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
-    let pet = match frame.follows {
+    let followed_pet = match frame.follows {
         Follows::Pet(id) => Some(id),
         Follows::Nothing | Follows::Everything => None,
     };
-    let follows = frame.follows != Follows::Nothing;
-    let after = follows.then_some(frame.after);
-    let day = follows.then_some(frame.today);
+    let is_live = frame.follows != Follows::Nothing;
+    let last_change = is_live.then_some(frame.last_change);
+    let day = is_live.then_some(frame.today);
     let body = html! {
         header { (top_bar(frame)) }
-        main #main tabindex="-1" data-pet=[pet] data-follow[follows] data-after=[after] data-day=[day] {
+        main #main tabindex="-1" data-pet=[followed_pet] data-follow[is_live] data-after=[last_change] data-day=[day] {
             p.print { (letterhead(frame.facts)) }
-            @if follows { (news_notice()) }
+            @if is_live { (news_notice()) }
             div.hidden #heard role="status" {}
             p.error #offline role="alert" hidden { (texts().offline) }
             // The message takes the focus, so that Tab reaches its link or its button next.
@@ -236,7 +253,7 @@ fn top_bar(frame: &Frame<'_>) -> Markup {
             nav aria-label=(texts().main_menu) {
                 ul {
                     (menu_entries(frame))
-                    @if let Some(url) = frame.window {
+                    @if let Some(url) = frame.window_url {
                         li { a href=(url) { (texts().website) } }
                     }
                 }
@@ -246,12 +263,12 @@ fn top_bar(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the member's menu: the account, the language and sign-out. A `details` element, so it
-/// opens without a script.
+/// Renders the member's menu: the account, the language and sign-out. It is a `details` element,
+/// which opens without a script.
 fn member_menu(frame: &Frame<'_>) -> Markup {
     html! {
         details.who {
-            summary { bdi { (frame.name) } }
+            summary { bdi { (frame.member_name) } }
             ul {
                 li { a href="/account" { (texts().account) } }
                 li { a href="/account#language-section" { (texts().language_label) } }
@@ -265,13 +282,13 @@ fn member_menu(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the main menu entries that the member's role may open, and marks the current one.
+/// Renders the entries of the main menu that the member's role may open, and marks the current one.
 fn menu_entries(frame: &Frame<'_>) -> Markup {
-    let present_entry = menu_entry_path(frame.path);
+    let current_path = menu_entry_path(frame.path);
     html! {
         @for entry in MENU {
             @if frame.role >= entry.role {
-                @let current = (entry.path == present_entry).then_some("page");
+                @let current = (entry.path == current_path).then_some("page");
                 li {
                     a href=(entry.path) aria-current=[current] { ((entry.label)(texts())) }
                 }
@@ -280,8 +297,9 @@ fn menu_entries(frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// Renders the hidden notice that the script reveals when the page is out of date. Its texts are in
-/// data attributes, in the language of the request.
+/// Renders the hidden notice that the page's script reveals when the page is out of date or the
+/// connection is lost. The script finds the texts, in the language of the request, in the data
+/// attributes.
 fn news_notice() -> Markup {
     html! {
         div.notice.no-print #news role="status" hidden data-changed=(texts().page_changed)
@@ -313,14 +331,14 @@ fn brand(facts: &StoreFacts) -> Markup {
         @if facts.profile.logo.is_some() {
             (logo(facts))
         } @else {
-            img src=(ASSETS[2].path) alt="" width="28" height="28";
+            img src=(ASSETS.icon.path) alt="" width="28" height="28";
         }
         (markup::text(store_name(facts), LONG_LENGTH))
     }
 }
 
-/// Renders the store's logo at the height of the text line: 28 pixels high, and at most four times
-/// as wide.
+/// Renders the store's logo, if it has one: 28 pixels high like the default icon, and at most four
+/// times as wide.
 fn logo(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(logo) = facts.profile.logo {
@@ -330,9 +348,9 @@ fn logo(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the HTML document around a body, with its `head`.
+/// Renders the HTML document: the `head` with this title, and the body.
 fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
-    let [style, script, icon, favicon, touch_icon, ..] = &*ASSETS;
+    let assets = &*ASSETS;
     let zone = zone::store_zone();
     let zone_name = zone.as_ref().map(StoreTimeZone::as_str);
     html! {
@@ -342,12 +360,12 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – " (markup::readable(store_name, LONG_LENGTH)) }
-                // Browsers that support SVG icons prefer the second one.
-                link rel="icon" sizes="32x32" href=(favicon.path);
-                link rel="icon" type=(icon.media_type) href=(icon.path);
-                link rel="apple-touch-icon" href=(touch_icon.path);
-                link rel="stylesheet" href=(style.path);
-                script defer src=(script.path) {}
+                // Browsers that support SVG icons prefer the second link.
+                link rel="icon" sizes="32x32" href=(assets.favicon.path);
+                link rel="icon" type=(assets.icon.media_type) href=(assets.icon.path);
+                link rel="apple-touch-icon" href=(assets.touch_icon.path);
+                link rel="stylesheet" href=(assets.style.path);
+                script defer src=(assets.live_script.path) {}
             }
             body {
                 a.skip href="#main" { (texts().skip) }
@@ -357,8 +375,8 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     }
 }
 
-/// Returns a 303 redirect, so the browser follows it with GET also after a POST. An invalid path
-/// leads to `/`.
+/// Returns a 303 redirect, which browsers follow with GET even after a POST. A path that is no
+/// valid header value is replaced by `/`.
 pub(super) fn redirect(path: &str) -> Response {
     let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
     response::redirect(StatusCode::SEE_OTHER, path)

@@ -1,5 +1,6 @@
-//! The console: web pages for the store's staff, on their own listener. It calls the same store
-//! operations as the API, and shares its edge (parsing, limits, logging and metrics of requests).
+//! The console: web pages for the store's staff, on a listener of their own. It calls the same
+//! store operations as the API, and shares its edge, which parses, limits, logs and measures
+//! requests.
 
 mod ask;
 mod browser_secret;
@@ -83,7 +84,8 @@ impl Console {
         self.edge.handle(self, client, request)
     }
 
-    /// Returns the facts that the store currently states about itself, such as its name and language.
+    /// Returns the store's current facts, such as its name and language, from the cache if
+    /// possible.
     async fn store_facts(&self) -> Result<StoreFacts, StoreError> {
         let reading = &self.app.reading;
         self.facts
@@ -96,7 +98,7 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store, no-transform");
-    /// The extra time that the route allows for uploading pictures.
+    /// The extra time to receive the body, for routes that accept uploads of pictures.
     type RouteMatch = Duration;
 
     fn with_request_scope<T: Send>(
@@ -137,16 +139,17 @@ impl Interface for Console {
             }
         };
         let store_facts = match route.target {
+            // Files do not show the store's facts.
             Target::Asset | Target::Photo => StoreFacts::default(),
             _ => self.store_facts().await?,
         };
         let mut visit = self.begin_visit(request, request_id, visitor, store_facts)?;
-        visit.page = route.label.id;
+        visit.route_id = route.label.id;
         visit.has_pictures = route.target.has_pictures();
         visit.parameter = parameter;
         facts.route = Some(route.label);
 
-        // Held until the page is rendered.
+        // Dropped at the end of this function, when the page has been rendered.
         let _form_memory = self
             .receive_submitted_form(client, route, &mut visit, &mut *body)
             .await?;
@@ -179,7 +182,7 @@ impl Interface for Console {
     }
 
     fn add_headers(&self, _: Duration, _: &Facts, response: &mut Response) {
-        for (name, value) in SECURITY_FIELDS {
+        for (name, value) in SECURITY_HEADERS {
             response
                 .headers_mut()
                 .insert(name, HeaderValue::from_static(value));
@@ -191,14 +194,14 @@ impl Interface for Console {
 enum Admission {
     /// The member may open the page.
     Member(Box<Session>),
-    /// The browser gets this response instead, such as the sign-in form.
+    /// The request gets this response instead of the page, such as the sign-in form.
     Respond(Response),
 }
 
-/// The steps of [`Interface::process`], first to last.
+/// The steps of [`Interface::process`], in the order in which it calls them.
 impl Console {
-    /// Adds the main menu to the error page of a request that matches no route, if a member is
-    /// signed in.
+    /// Adds the main menu to the error page for a request without a route, if a member is signed
+    /// in. Returns any error that this causes in place of `error`.
     async fn add_menu_to_route_error(
         &self,
         error: ApiError,
@@ -215,9 +218,9 @@ impl Console {
         result.await.unwrap_or_else(|failure| failure)
     }
 
-    /// Creates the visit for a request, and sets the store's language and time zone for the rest of
-    /// it. The caller fills in the page and the form. Fails with 400 if the query has too many
-    /// fields.
+    /// Creates the visit of a request, and sets the store's language and time zone for the rest of
+    /// the request. The caller fills in the route and the form. Fails with 400 if the query has too
+    /// many fields.
     fn begin_visit<'r>(
         &'r self,
         request: &'r Parts,
@@ -234,7 +237,7 @@ impl Console {
             request,
             request_id,
             facts: store_facts,
-            page: "",
+            route_id: "",
             has_pictures: false,
             find_form_action: pages::find_action,
             parameter: "",
@@ -245,15 +248,17 @@ impl Console {
         })
     }
 
-    /// Logs a warning about a request that was rejected because its `Host` is not the console's.
+    /// Logs a warning if `error` means that the `Host` of the request is not the console's.
     fn warn_of_foreign_host(&self, error: &ApiError, request: &Parts) {
+        // `identify_visitor` fails with this problem only for a foreign host.
         if error.problem() == Problem::InvalidRequest {
             let now = self.app.clock.instant();
             origin::warn_of_foreign_host(&self.edge, now, &self.settings, request);
         }
     }
 
-    /// Rejects a form that another site submitted (CSRF) with 403, and logs a warning.
+    /// Checks that no other site submitted the form (CSRF). Otherwise logs a warning, and fails
+    /// with 403.
     fn check_site(&self, visit: &Visit<'_>) -> Result<(), ApiError> {
         let headers = &visit.request.headers;
         if let Err(error) = origin::check_site(&visit.visitor, headers) {
@@ -264,8 +269,9 @@ impl Console {
         Ok(())
     }
 
-    /// Receives the form of a POST into the visit, after checking that no other site submitted it.
-    /// Pages with pictures stream the body themselves. Returns the memory reserved for the form.
+    /// Checks that no other site submitted the form of a POST, and receives it into the visit.
+    /// Routes that accept pictures stream the body themselves. Returns the memory reserved for the
+    /// form.
     async fn receive_submitted_form(
         &self,
         client: &Client,
@@ -276,6 +282,7 @@ impl Console {
         if visit.request.method != Method::POST {
             return Ok(None);
         }
+        // The server of the OpenID provider sends no `Origin`.
         if !matches!(route.target, Target::Server(_)) {
             self.check_site(visit)?;
         }
@@ -289,8 +296,8 @@ impl Console {
     }
 
     /// Checks that a member is signed in and meets the page's requirements: the role, a second
-    /// factor, and a recent proof of identity. Fails with 503 if the server has already given the
-    /// connection's slot to another client, and with 403 if the role is too low.
+    /// factor, and a recent proof of identity. Fails with 403 if the role is too low, and with 503
+    /// if the server has already given the connection's slot to another client.
     async fn admit(
         &self,
         client: &Client,
@@ -323,8 +330,8 @@ impl Console {
             let response = staff::sign_in_page(visit, Some(&session));
             return Ok(Admission::Respond(response));
         }
-        // Another member may have left this form open in a tab. The member who is signed in now
-        // must not submit it unknowingly.
+        // The form may come from a page that another member left open in a tab. The member who is
+        // signed in now must not submit it unknowingly.
         if let Some(owner) = desk::owner_of(&visit.form)
             && owner != session.member.id
         {
@@ -345,7 +352,8 @@ impl Console {
     }
 }
 
-/// Renders a staff page, and adds the cookie that marks the browser as known to the member.
+/// Responds with a staff page. Also sets the cookie that marks the browser as known to the member,
+/// if the browser does not have a valid one.
 async fn open_page(
     target: Target,
     visit: Visit<'_>,
@@ -358,11 +366,11 @@ async fn open_page(
         Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
         _ => Box::pin(pages::photo_uploads::add(&desk, body)).await,
     };
-    let response = async { reply?.into_response(&desk).await }.await;
+    let result = async { reply?.into_response(&desk).await }.await;
     let mut response =
-        response.map_err(|error| problem::with_menu(error, &desk.visit, Some(&desk.session)))?;
+        result.map_err(|error| problem::with_menu(error, &desk.visit, Some(&desk.session)))?;
 
-    // Set again if needed: a new password invalidates the cookie, and a browser can lose it.
+    // The cookie can be missing: a new password invalidates it, and a browser can lose it.
     let member = &desk.session.member;
     if !known_browsers::has_signed_in(&desk.visit, member) {
         known_browsers::remember(&desk.visit, &mut response, member);
@@ -370,11 +378,11 @@ async fn open_page(
     Ok(response)
 }
 
-/// Security headers of every response. Browsers load nothing from other hosts, run no inline
-/// scripts, show no page in a frame, and send no referrer to other hosts. `no-referrer` would go
-/// too far: browsers would then send `Origin: null` with forms, and [`origin::check_site`] needs
-/// the origin.
-const SECURITY_FIELDS: [(HeaderName, &str); 3] = [
+/// The security headers of every response. With them, browsers load nothing from other hosts, run
+/// no inline scripts, show no page in a frame, and send no referrer to other hosts. The referrer
+/// policy is not `no-referrer`, because browsers would then submit forms with `Origin: null`, and
+/// [`origin::check_site`] needs the origin.
+const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \

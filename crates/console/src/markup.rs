@@ -12,7 +12,8 @@ use qrcode::{QrCode, render::svg};
 use super::wording;
 pub(super) use petstore_domain::text::readable::{LONG_LENGTH, SHORT_LENGTH, is_visible, readable};
 
-/// Returns an animal's name as plain text, or the words for an animal without a visible name.
+/// Returns an animal's name as plain text. A name without a visible character becomes words such as
+/// "No name".
 pub(super) fn plain_name(name: &str) -> String {
     let readable_name = readable(name, SHORT_LENGTH);
     if is_visible(&readable_name) {
@@ -23,22 +24,22 @@ pub(super) fn plain_name(name: &str) -> String {
 }
 
 /// Renders a text that a person wrote, truncated to `max_length` characters. `bdi` isolates its
-/// direction, so a right-to-left text does not reorder the page around it.
+/// direction, so that a right-to-left text does not reorder the words around it.
 pub(super) fn text(text: &str, max_length: usize) -> Markup {
     html! { bdi { (readable(text, max_length)) } }
 }
 
-/// Renders a text with its line breaks, without truncating it.
-pub(super) fn lines(lines: &str) -> Markup {
+/// Renders a text of several lines, with its line breaks and without truncating it.
+pub(super) fn lines(multiline_text: &str) -> Markup {
     html! {
-        @for (index, line) in lines.lines().enumerate() {
+        @for (index, line) in multiline_text.lines().enumerate() {
             @if index > 0 { br; }
             (text(line, usize::MAX))
         }
     }
 }
 
-/// Renders an animal's name, truncated to `max_length` characters.
+/// Renders an animal's name, truncated to `max_length` characters. See [`plain_name`].
 pub(super) fn name(name: &str, max_length: usize) -> Markup {
     let readable_text = readable(name, max_length);
     html! {
@@ -46,13 +47,13 @@ pub(super) fn name(name: &str, max_length: usize) -> Markup {
     }
 }
 
-/// Renders a time relative to `now` if it is within a week, such as `3 hours ago`, and otherwise as
-/// date and time. The page's script keeps it up to date.
+/// Renders a time within a week of `now` in relative words, such as `3 hours ago`, and any other
+/// time as date and time. The page's script keeps the words up to date.
 pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
     let exact_words = wording::exact(time);
     let words = wording::relative(time, now).unwrap_or_else(|| exact_words.clone());
-    // Only a future time has the words for "soon". So a past time never becomes a future one on a
-    // device whose clock is slow.
+    // Only a future time gets the words for "soon". Otherwise, the script would show a past time as
+    // a future one on a device whose clock is slow.
     let soon = (time > now).then_some(texts().soon);
     html! {
         time datetime=(time) title=(exact_words) data-now=(texts().just_now) data-soon=[soon] {
@@ -66,7 +67,8 @@ pub(super) fn exact_time(time: Timestamp) -> Markup {
     html! { time datetime=(time) data-exact { (wording::exact(time)) } }
 }
 
-/// Renders a time as date and time, and if it is within a week, also relative to `now`.
+/// Renders a time as date and time. A time within a week of `now` is followed by the relative
+/// words.
 pub(super) fn time_and_distance(timestamp: Timestamp, now: Timestamp) -> Markup {
     html! {
         (exact_time(timestamp))
@@ -76,7 +78,7 @@ pub(super) fn time_and_distance(timestamp: Timestamp, now: Timestamp) -> Markup 
     }
 }
 
-/// Renders the badge for an animal's status, or for its withdrawal.
+/// Renders the badge for an animal's status, or for its withdrawal if the animal is withdrawn.
 pub(super) fn pet_badge(pet: &StorePet) -> Markup {
     if pet.withdrawal.is_some() {
         return badge("withdrawn", texts().withdrawn);
@@ -97,8 +99,8 @@ pub(super) fn status_badge(status: PetStatus) -> Markup {
     badge(status.as_str(), texts().status(status))
 }
 
-/// Renders the badge for an order's status. A reservation that has expired, but has not been ended
-/// yet, is overdue.
+/// Renders the badge for an order's status. A reservation is overdue if it has expired, but the
+/// service has not ended it yet.
 pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
     if order.status == OrderStatus::Reserved
         && let Some(end) = order.expires_at
@@ -109,7 +111,7 @@ pub(super) fn order_badge(order: &Order, now: Timestamp) -> Markup {
     badge(order.status.as_str(), texts().order_status(order.status))
 }
 
-/// Renders a badge. Its class selects the shape and the colour in the style sheet.
+/// Renders a badge. The style sheet selects its shape and colour by the class.
 pub(super) fn badge(class: &str, word: &str) -> Markup {
     html! { span.badge.(class) { (word) } }
 }
@@ -139,8 +141,8 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
     }
 }
 
-/// Renders a URI as a QR code. Always black on white, also in dark mode, because apps cannot scan
-/// inverted codes. Renders nothing if the URI is too long for a QR code.
+/// Renders a URI as a QR code; renders nothing if the URI is too long for one. The code is black on
+/// white even in dark mode, because apps cannot scan inverted codes.
 pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
     let Ok(code) = QrCode::new(uri) else {
         return html! {};
@@ -165,32 +167,42 @@ mod tests {
 
     #[test]
     fn a_name_is_shown_in_its_direction_without_control_characters_and_never_as_markup() {
-        let shown = |text: &str| name(text, 5).into_string();
-        assert_eq!(shown("<b>"), "<bdi>&lt;b&gt;</bdi>");
-        assert_eq!(shown("a\u{1}\nb"), "<bdi>a\u{fffd} b</bdi>");
-        assert_eq!(shown("\u{202e}evil"), "<bdi>\u{fffd}evil</bdi>");
-        assert_eq!(shown("🐕🐕🐕🐕🐕🐕"), "<bdi>🐕🐕🐕🐕🐕…</bdi>");
-        assert_eq!(shown(" \n"), texts().no_name);
+        let render_name = |text: &str| name(text, 5).into_string();
+        assert_eq!(render_name("<b>"), "<bdi>&lt;b&gt;</bdi>");
+        assert_eq!(render_name("a\u{1}\nb"), "<bdi>a\u{fffd} b</bdi>");
+        assert_eq!(render_name("\u{202e}evil"), "<bdi>\u{fffd}evil</bdi>");
+        assert_eq!(render_name("🐕🐕🐕🐕🐕🐕"), "<bdi>🐕🐕🐕🐕🐕…</bdi>");
+        assert_eq!(render_name(" \n"), texts().no_name);
     }
 
     #[test]
     fn a_moment_within_a_week_is_shown_by_its_distance() {
         let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
-        let shown = |at: &str| wording::relative(at.parse().unwrap(), now);
-        assert_eq!(shown("2026-11-22T11:59:01Z").unwrap(), "just now");
-        assert_eq!(shown("2026-11-22T12:00:00Z").unwrap(), "just now");
+        let relative_words = |time: &str| wording::relative(time.parse().unwrap(), now);
+        assert_eq!(relative_words("2026-11-22T11:59:01Z").unwrap(), "just now");
+        assert_eq!(relative_words("2026-11-22T12:00:00Z").unwrap(), "just now");
         assert_eq!(
-            shown("2026-11-22T12:00:59Z").unwrap(),
+            relative_words("2026-11-22T12:00:59Z").unwrap(),
             "in less than a minute"
         );
-        assert_eq!(shown("2026-11-22T11:59:00Z").unwrap(), "1 minute ago");
-        assert_eq!(shown("2026-11-23T11:59:00Z").unwrap(), "in 23 hours");
-        // The day counts: 36 hours can be tomorrow, 25 can be yesterday.
-        assert_eq!(shown("2026-11-23T23:59:59Z").unwrap(), "tomorrow");
-        assert_eq!(shown("2026-11-21T11:00:00Z").unwrap(), "yesterday");
-        assert_eq!(shown("2026-11-24T13:00:00Z").unwrap(), "in 2 days");
-        assert_eq!(shown("2026-11-20T12:00:00Z").unwrap(), "2 days ago");
-        assert_eq!(shown("2026-11-29T12:00:00Z"), None);
+        assert_eq!(
+            relative_words("2026-11-22T11:59:00Z").unwrap(),
+            "1 minute ago"
+        );
+        assert_eq!(
+            relative_words("2026-11-23T11:59:00Z").unwrap(),
+            "in 23 hours"
+        );
+        // The calendar day counts: 36 hours ahead can be tomorrow, and 25 hours ago can be
+        // yesterday.
+        assert_eq!(relative_words("2026-11-23T23:59:59Z").unwrap(), "tomorrow");
+        assert_eq!(relative_words("2026-11-21T11:00:00Z").unwrap(), "yesterday");
+        assert_eq!(relative_words("2026-11-24T13:00:00Z").unwrap(), "in 2 days");
+        assert_eq!(
+            relative_words("2026-11-20T12:00:00Z").unwrap(),
+            "2 days ago"
+        );
+        assert_eq!(relative_words("2026-11-29T12:00:00Z"), None);
         let exact = wording::exact("2026-01-02T03:04:05Z".parse().unwrap());
         assert_eq!(exact, "2\u{a0}January\u{a0}2026, 03:04 UTC");
     }

@@ -1,5 +1,5 @@
-//! The editable members of an order. Each is declared once, for the forms with its input, the pages
-//! that show it, and the messages that name it.
+//! The editable members of an order. Each is declared once, for the forms that contain its input,
+//! the pages that show its value, and the messages that name it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The name of the input for the contact.
-const CONTACT: &str = "contact";
+pub(super) const CONTACT: &str = "contact";
 
 /// The name of the input for the note.
 pub(super) const NOTE: &str = "note";
@@ -33,20 +33,20 @@ pub(super) struct OrderInput {
     /// See [`Input::kind`] and [`Input::inputmode`].
     kind: &'static str,
     inputmode: &'static str,
-    /// Returns the hint below the input, given whether the order is new, and how long the contacts
-    /// of closed orders are kept.
+    /// Returns the hint below the input. The arguments are whether the order is new, and how long
+    /// the contacts of closed orders are kept.
     hint: fn(bool, Duration) -> Option<String>,
-    /// Whether the form for a new order puts it into the part that is collapsed initially.
+    /// Whether the form for a new order shows the input in the part that is collapsed initially.
     pub(super) is_detail: bool,
-    /// Whether it is visible only to roles that may change orders.
+    /// Whether only roles that may change orders may see the value.
     is_private: bool,
-    /// Returns the value that the order has now.
+    /// Returns the current value of the order.
     stored: fn(&Order) -> Option<&str>,
     /// Parses the submitted text into the patch of an order. An empty text clears the member.
     parse: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
 }
 
-/// All editable members of an order, in the sequence in which pages show them.
+/// All editable members of an order, in the order in which pages show them.
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: CONTACT,
@@ -95,7 +95,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     },
 ];
 
-/// The defaults for [`ORDER_INPUTS`]: a single-line text that every role may see.
+/// The base of [`ORDER_INPUTS`]: a single-line text input whose value every role may see.
 const TEXT: OrderInput = OrderInput {
     name: "",
     label: |_| "",
@@ -108,21 +108,21 @@ const TEXT: OrderInput = OrderInput {
     parse: |_, _, _| Ok(()),
 };
 
-/// Writes a parsed value into a member of a patch. `None` clears the member.
+/// Sets a member of a patch to a parsed value. `None` clears the member.
 fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(), String> {
     *member = value?.map_or(Patch::Clear, Patch::Set);
     Ok(())
 }
 
-/// The form in which an [`OrderInput`] is rendered.
+/// The form that contains an [`OrderInput`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderForm<'a> {
     /// Whether the form places a new order.
     pub(super) is_new: bool,
     /// The current status of the order, or the initial status of a new one.
     pub(super) status: OrderStatus,
-    /// The prefix of the ids of the inputs, which keeps them unique on a page with two forms that
-    /// place an order.
+    /// The prefix of the HTML ids of the inputs, which keeps them unique on a page with two forms
+    /// for a new order.
     pub(super) id_prefix: &'a str,
 }
 
@@ -132,8 +132,8 @@ impl OrderInput {
         (self.label)(texts())
     }
 
-    /// Returns the label for an order in this status. The label of the contact depends on it:
-    /// somebody with a reservation does not have the animal yet.
+    /// Returns the label for an order in this status. Only the label of the contact depends on it,
+    /// because somebody with a reservation does not have the animal yet.
     pub(super) fn label_in(&self, status: OrderStatus) -> &'static str {
         if self.name == CONTACT {
             texts().contact_of(status)
@@ -142,7 +142,8 @@ impl OrderInput {
         }
     }
 
-    /// Returns the stored value, if the signed-in member may see it.
+    /// Returns the stored value; `None` if there is none, or if the signed-in member may not see
+    /// it.
     pub(super) fn stored_value<'o>(&self, desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
         if self.is_private && !desk.may_write() {
             return None;
@@ -150,8 +151,8 @@ impl OrderInput {
         (self.stored)(order)
     }
 
-    /// Returns the stored value as pages show it, if the signed-in member may see it. A price has
-    /// its currency.
+    /// Returns the [stored value](Self::stored_value) as pages show it: a price with its currency,
+    /// and other values unchanged.
     pub(super) fn display_value(&self, desk: &Desk<'_>, order: &Order) -> Option<String> {
         let value = self.stored_value(desk, order)?;
         if self.name == PRICE {
@@ -160,8 +161,8 @@ impl OrderInput {
         Some(value.to_owned())
     }
 
-    /// Renders the input with its value from `form`. An input in the collapsed part is not marked
-    /// as optional, because the heading of that part already says so.
+    /// Renders the input with its value from `form`. The label says that the input is optional,
+    /// except in the collapsed part, whose heading already says so.
     pub(super) fn show(
         &self,
         desk: &Desk<'_>,
@@ -188,8 +189,8 @@ impl OrderInput {
     }
 }
 
-/// Parses the inputs that `is_included` selects by name into a patch of an order. Adds an error for
-/// each invalid input.
+/// Parses a submitted form into a patch of an order, and adds an error for each invalid input. The
+/// patch contains only the inputs whose names `is_included` accepts.
 pub(super) fn parse_patch(
     form: &Form,
     currency: Option<&Currency>,
@@ -200,7 +201,7 @@ pub(super) fn parse_patch(
     for input in &ORDER_INPUTS {
         if is_included(input.name) {
             let result = (input.parse)(form.get(input.name), currency, &mut patch);
-            errors.take(input.name, result);
+            errors.ok_or_add(input.name, result);
         }
     }
     patch

@@ -1,5 +1,5 @@
-//! Where a request comes from: whether its connection is safe for a password, and whether another
-//! site submitted it.
+//! Checks where a request comes from: whether its connection is safe for a password, and whether
+//! another site submitted its form.
 
 use std::{borrow::Cow, net::IpAddr, time::Instant};
 
@@ -26,10 +26,12 @@ pub(super) struct Visitor {
     pub(super) origin: String,
 }
 
-/// Identifies the browser behind a request, and checks that its connection is acceptable: the
-/// request must come over HTTPS or from this machine, and its host must be one that no stranger
-/// controls. Otherwise, a malicious page could point its own host name at this address (DNS
-/// rebinding). Fails with 400 for a foreign host, and with 403 for an unsafe connection.
+/// Identifies the browser that sent a request. Checks that the request comes over HTTPS or from
+/// this machine (fails with 403), and that its `Host` is one that no stranger controls (fails with
+/// 400).
+///
+/// Without the check of the host, a malicious page could point its own host name at the console's
+/// address and then read the console's pages (DNS rebinding).
 pub(super) fn identify_visitor(
     settings: &ConsoleSettings,
     client: &Client,
@@ -46,6 +48,7 @@ pub(super) fn identify_visitor(
     let host = without_default_port(&sent_host, uses_tls);
     let is_configured = !host.is_empty() && host == configured_host;
     let name = request::without_port(host);
+    // An IP address as the host is safe: DNS rebinding needs a name.
     let address: Option<IpAddr> = name.parse().ok();
     if !is_configured && address.is_none() && name != "localhost" {
         let message = texts().foreign_host(host, configured_host);
@@ -53,14 +56,16 @@ pub(super) fn identify_visitor(
     }
 
     let peer = client.address();
-    let is_secure = settings.tls || is_configured && configured_scheme == "https";
+    let is_secure = settings.tls || (is_configured && configured_scheme == "https");
+    let is_this_machine =
+        name == "localhost" || address.is_some_and(|address| address.is_loopback());
     let is_safe = if settings.tls {
         true
     } else if is_secure {
         came_through_secure_proxy(settings, peer, &request.headers)
     } else {
-        let is_this_machine =
-            name == "localhost" || address.is_some_and(|address| address.is_loopback());
+        // A loopback peer can also be a proxy for other machines, so the host must be local, too,
+        // or configured with `http` by the operator.
         peer.is_loopback() && (is_this_machine || is_configured)
     };
     if !is_safe {
@@ -75,8 +80,8 @@ pub(super) fn identify_visitor(
     })
 }
 
-/// Whether a request without TLS comes from a trusted proxy, which terminated TLS, and used HTTPS
-/// on its whole way to that proxy.
+/// Whether a request that reached the listener without TLS comes from a trusted proxy, and used
+/// HTTPS on the whole way to this proxy.
 fn came_through_secure_proxy(
     settings: &ConsoleSettings,
     peer: IpAddr,
@@ -86,18 +91,17 @@ fn came_through_secure_proxy(
     is_proxy && !used_plain_http(headers)
 }
 
-/// Returns the host without the default port of its scheme. Browsers omit this port, but some
-/// proxies add it, such as nginx with `$host:$server_port`.
-///
-/// Example: with TLS, `console.shop.example:443` becomes `console.shop.example`.
+/// Removes the default port from a host: with TLS, `console.shop.example:443` becomes
+/// `console.shop.example`. Browsers omit this port, but some proxies add it, such as nginx with
+/// `$host:$server_port`.
 fn without_default_port(host: &str, uses_tls: bool) -> &str {
     let port = if uses_tls { ":443" } else { ":80" };
     host.strip_suffix(port).unwrap_or(host)
 }
 
-/// Whether `X-Forwarded-Proto` says that any hop between the browser and the last proxy did not use
-/// TLS: `https` and `https, https` are safe, `http` and `http, https` are not. Without the header,
-/// all hops count as safe.
+/// Whether any hop between the browser and the last proxy was without TLS, according to
+/// `X-Forwarded-Proto`: true for `http` and `http, https`, false for `https` and `https, https`.
+/// Without the header, all hops count as safe.
 fn used_plain_http(headers: &HeaderMap) -> bool {
     let values = headers
         .get_all(HeaderName::from_static("x-forwarded-proto"))
@@ -106,33 +110,37 @@ fn used_plain_http(headers: &HeaderMap) -> bool {
     schemes.any(|scheme| !scheme.trim_ascii().eq_ignore_ascii_case(b"https"))
 }
 
-/// Checks that no other site submitted a form (CSRF): by `Sec-Fetch-Site`, which browsers send over
-/// HTTPS and to this machine, and otherwise by `Origin`. If a header is repeated, every value must
-/// be allowed. Fails with 403.
+/// Checks that no other site submitted a form (CSRF). Fails with 403.
+///
+/// `Sec-Fetch-Site` decides, which browsers send over HTTPS and to this machine. Without it,
+/// `Origin` must be the console's. If a header is repeated, all of its values must be allowed.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
-    let has_own_origin = headers
+    let has_no_foreign_origin = headers
         .get_all(header::ORIGIN)
         .iter()
         .all(|origin| *origin == *visitor.origin);
     let has_origin = headers.contains_key(header::ORIGIN);
     let sites = headers.get_all(HeaderName::from_static("sec-fetch-site"));
-    let mut is_own = sites.iter().next().is_some() || has_origin && has_own_origin;
+    let has_site = sites.iter().next().is_some();
+    let mut is_own = has_site || (has_origin && has_no_foreign_origin);
     for site in sites {
-        // With `none`, the person navigated themselves, such as by a reload.
-        is_own &= site == "same-origin" || site == "none" && has_own_origin;
+        // Browsers send `none` if the person caused the request without a page, such as by a
+        // reload.
+        is_own &= site == "same-origin" || (site == "none" && has_no_foreign_origin);
     }
     if is_own {
         return Ok(());
     }
     let message: Cow<'static, str> = match foreign_origin(visitor, headers) {
-        Some(foreign) => texts().foreign_origin(foreign, &visitor.origin).into(),
+        Some(origin) => texts().foreign_origin(origin, &visitor.origin).into(),
         None => texts().foreign_form.into(),
     };
     Err(ApiError::new(Problem::InsufficientScope, message))
 }
 
-/// Returns the origin that submitted a form, if it is not the origin of the request: another site,
-/// or the console itself behind a proxy that does not forward the host.
+/// Returns the origin that submitted a form, if it differs from the console's origin in this
+/// request. It is another site, or the console itself behind a proxy that does not forward the
+/// host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut origins = headers
         .get_all(header::ORIGIN)
@@ -141,10 +149,15 @@ fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h s
     origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 
-/// Logs a rate-limited warning that a form came from another origin. The cause may be a proxy that
-/// does not forward the host, which looks the same as an attack, so the warning says how to fix it.
-pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor, form: &HeaderMap) {
-    let Some(foreign) = foreign_origin(visitor, form) else {
+/// Logs a rate-limited warning that a form came from another origin. A proxy that does not forward
+/// the host looks the same as an attack, so the warning also says how to fix the proxy.
+pub(super) fn warn_of_foreign_form(
+    edge: &Edge,
+    now: Instant,
+    visitor: &Visitor,
+    headers: &HeaderMap,
+) {
+    let Some(submitting_origin) = foreign_origin(visitor, headers) else {
         return;
     };
     let Some(left_out) = edge.foreign_form_log_limiter.try_acquire(now) else {
@@ -152,7 +165,7 @@ pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor,
     };
     let own_origin = &visitor.origin;
     warn!(
-        sent_by = foreign,
+        sent_by = submitting_origin,
         request_for = own_origin,
         left_out,
         "a form was rejected because another host sent it; if that is the console, the proxy must \
@@ -160,8 +173,9 @@ pub(super) fn warn_of_foreign_form(edge: &Edge, now: Instant, visitor: &Visitor,
     );
 }
 
-/// Logs a rate-limited warning that a request was for a host other than the console's. The people
-/// who see the error page cannot fix the cause, but the operator can.
+/// Logs a rate-limited warning that a request was for a host other than the console's. The cause is
+/// usually the configuration, which only the operator can fix, and not the people who see the error
+/// page.
 pub(super) fn warn_of_foreign_host(
     edge: &Edge,
     now: Instant,

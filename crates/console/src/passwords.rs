@@ -1,5 +1,5 @@
-//! Hashes passwords on blocking threads, at most two at a time. Requests that need no hash are not
-//! slowed down, and the memory for hashing is bounded.
+//! Hashes passwords on blocking threads, at most two at a time. This bounds the memory for hashing,
+//! and does not slow down requests that need no hash.
 
 use std::sync::{
     Arc,
@@ -15,53 +15,55 @@ use tokio::{
     task,
 };
 
-/// How many hashes are computed concurrently. Each takes 19 MiB.
+/// The maximum number of hashes that are computed concurrently. Each takes 19 MiB.
 const MAX_CONCURRENT_HASHES: usize = 2;
 
-/// How many hashes are computed concurrently for strangers. The other permit is always left to
+/// The maximum number of hashes that are computed concurrently for strangers. It leaves one for
 /// members.
 const MAX_CONCURRENT_HASHES_OF_STRANGERS: usize = 1;
 
-/// How many requests may be queued, including those whose hash is being computed. A full queue
-/// takes about a second.
+/// The maximum number of queued requests, including those whose hash is being computed. The hashes
+/// of a full queue take about a second.
 const MAX_REQUESTS: usize = 64;
 
-/// How many of the queued requests may be from strangers.
+/// The maximum number of queued requests from strangers.
 const MAX_REQUESTS_OF_STRANGERS: usize = 32;
 
-/// Computes and verifies password hashes, with a bounded queue. A stranger passes both queues, a
-/// member only the first.
+/// Computes and verifies password hashes. Requests wait in a bounded queue.
 pub(super) struct Passwords {
+    /// The queue for all requests.
     all: Queue,
+    /// The queue through which requests of strangers must pass first.
     strangers: Queue,
     /// How many hashes have been computed since the start.
     pub(super) computed: Arc<AtomicUsize>,
 }
 
-/// A bounded queue of requests that need a hash.
+/// A bounded queue of requests that need a hash. A request first takes a slot, which bounds the
+/// length of the queue, and then waits for its turn to compute the hash.
 struct Queue {
     /// One permit for each hash that may be computed concurrently.
     turns: Arc<Semaphore>,
-    /// One permit for each request that may be in the queue.
+    /// One permit for each request that may be in the queue, waiting or computing.
     slots: Arc<Semaphore>,
 }
 
-/// Who sent a request, which decides the queues that it passes.
+/// The sender of a request, which determines the queues that the request passes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// A member who is signed in, presents a valid link, or uses a known browser.
+    /// A member who is signed in, has opened a valid link, or uses a known browser.
     KnownMember,
     Stranger,
 }
 
-/// A request's slot in the queues. The slot is released when its last clone is dropped.
+/// The slot of a request in its queues. It is released when its last clone is dropped.
 #[derive(Clone)]
 pub(super) struct QueueSlot {
     sender: Sender,
     _permits: Arc<SlotPermits>,
 }
 
-/// The permits that a slot holds.
+/// The permits that a slot holds until it is dropped.
 struct SlotPermits {
     _of_all: OwnedSemaphorePermit,
     _of_strangers: Option<OwnedSemaphorePermit>,
@@ -102,8 +104,8 @@ impl Queue {
 }
 
 impl Passwords {
-    /// Takes a slot in the queues for a request of this sender. Fails with 503 if too many requests
-    /// are queued.
+    /// Takes a slot in each queue that a request of this sender passes through. Fails with 503 if
+    /// one of them is full.
     pub(super) fn acquire_slot(&self, sender: Sender) -> Result<QueueSlot, ApiError> {
         let permit_of_strangers = match sender {
             Sender::KnownMember => None,
@@ -129,8 +131,8 @@ impl Passwords {
         self.run(slot, move || password.hash(&mut random)).await
     }
 
-    /// Whether the password matches the hash. Without a hash, the result is `false`, but the check
-    /// takes equally long: the response time does not reveal whether a name exists.
+    /// Whether the typed password matches the hash. Without a hash, the result is `false`, but the
+    /// check takes as long, so that the response time does not reveal whether a name exists.
     pub(super) async fn verify(
         &self,
         slot: QueueSlot,
@@ -139,6 +141,8 @@ impl Passwords {
     ) -> Result<bool, ApiError> {
         let password = Password::from_input(typed_password);
         let can_match = hash.is_some() && password.is_some();
+        // Stand-ins for what is missing, so that a hash is computed in any case. The empty text is
+        // short enough for a password, so `checked_password` is never `None`.
         let checked_password = password.or_else(|| Password::from_input(""));
         let checked_hash = hash.unwrap_or_else(PasswordHash::unmatchable);
         let is_match = self
@@ -149,15 +153,15 @@ impl Passwords {
         Ok(is_match && can_match)
     }
 
-    /// Runs `work` on a blocking thread, once its turn has come. The turn and the slot are held
-    /// until the work has finished, even if the returned future is dropped before.
+    /// Waits for a turn, and runs `work` on a blocking thread. If the returned future is dropped,
+    /// the work still finishes, and holds its turn and its slot until then.
     async fn run<T: Send + 'static>(
         &self,
         slot: QueueSlot,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        // A stranger waits for the turn among strangers first, and so does not hold a turn of `all`
-        // while waiting.
+        // A stranger waits for the turn among strangers first, so as not to hold one of the turns
+        // of all while waiting.
         let turn_of_stranger = match slot.sender {
             Sender::KnownMember => None,
             Sender::Stranger => self.strangers.wait_for_turn().await,
@@ -174,7 +178,7 @@ impl Passwords {
     }
 }
 
-/// Returns a new random number generator, seeded from this one, that can move to another thread.
+/// Returns a random number generator that can move to another thread, seeded from this one.
 pub(super) fn random_for_thread(random: &mut StdRng) -> StdRng {
     StdRng::from_rng(random)
 }
@@ -189,24 +193,25 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn at_most_two_hashes_are_computed_at_once_and_others_wait_up_to_a_limit() {
-        static NOW: AtomicUsize = AtomicUsize::new(0);
-        static MOST: AtomicUsize = AtomicUsize::new(0);
+        static RUNNING_COUNT: AtomicUsize = AtomicUsize::new(0);
+        static MAX_RUNNING_COUNT: AtomicUsize = AtomicUsize::new(0);
         let passwords = Passwords::default();
         let work = || {
-            MOST.fetch_max(NOW.fetch_add(1, SeqCst) + 1, SeqCst);
+            let running_count = RUNNING_COUNT.fetch_add(1, SeqCst) + 1;
+            MAX_RUNNING_COUNT.fetch_max(running_count, SeqCst);
             Password::from_input("some password")
                 .map(|password| PasswordHash::unmatchable().matches(&password));
-            NOW.fetch_sub(1, SeqCst);
+            RUNNING_COUNT.fetch_sub(1, SeqCst);
         };
         let run = async || {
             passwords
                 .run(passwords.acquire_slot(Sender::KnownMember)?, work)
                 .await
         };
-        let done = join_all((0..=MAX_REQUESTS).map(|_| run())).await;
-        assert_eq!(done.iter().filter(|done| done.is_err()).count(), 1);
-        assert_eq!(MOST.load(SeqCst), MAX_CONCURRENT_HASHES);
-        // An abandoned request leaves no slot occupied.
+        let results = join_all((0..=MAX_REQUESTS).map(|_| run())).await;
+        assert_eq!(results.iter().filter(|result| result.is_err()).count(), 1);
+        assert_eq!(MAX_RUNNING_COUNT.load(SeqCst), MAX_CONCURRENT_HASHES);
+        // A dropped request leaves no slot occupied.
         drop(run());
         assert_eq!(passwords.all.slots.available_permits(), MAX_REQUESTS);
         assert!(run().await.is_ok());
@@ -215,30 +220,30 @@ mod tests {
     #[tokio::test]
     async fn strangers_leave_half_of_the_places_and_a_turn_to_members() {
         let passwords = Passwords::default();
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        let ended = Arc::new(std::sync::Mutex::new(ended));
+        let (end_sender, end_receiver) = std::sync::mpsc::channel::<()>();
+        let end_receiver = Arc::new(std::sync::Mutex::new(end_receiver));
         let slots: Vec<_> = (0..MAX_REQUESTS)
             .map_while(|_| passwords.acquire_slot(Sender::Stranger).ok())
             .collect();
         assert_eq!(slots.len(), MAX_REQUESTS_OF_STRANGERS);
-        // The first of them finishes when `end` is dropped.
+        // The work of strangers blocks until `end_sender` is dropped.
         let strangers = join_all(slots.into_iter().map(|slot| {
-            let ended = Arc::clone(&ended);
-            passwords.run(slot, move || drop(ended.lock().map(|ended| ended.recv())))
+            let end_receiver = Arc::clone(&end_receiver);
+            passwords.run(slot, move || {
+                drop(end_receiver.lock().map(|receiver| receiver.recv()));
+            })
         }));
-        let members = join_all(
-            (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS).map(async |_| {
+        let members = async {
+            let requests = (0..MAX_REQUESTS - MAX_REQUESTS_OF_STRANGERS).map(async |_| {
                 passwords
                     .run(passwords.acquire_slot(Sender::KnownMember)?, || ())
                     .await
-            }),
-        );
-        let members = async {
-            let done = members.await;
-            drop(end);
-            done
+            });
+            let results = join_all(requests).await;
+            drop(end_sender);
+            results
         };
-        let (_, done) = tokio::join!(strangers, members);
-        assert!(done.iter().all(Result::is_ok));
+        let (_, member_results) = tokio::join!(strangers, members);
+        assert!(member_results.iter().all(Result::is_ok));
     }
 }

@@ -1,4 +1,4 @@
-//! Error pages.
+//! Error pages: their content, with or without the member's menu.
 
 use hyper::{header::HeaderValue, http::request::Parts};
 use maud::{Markup, html};
@@ -37,7 +37,8 @@ fn error_content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, M
     (title, content)
 }
 
-/// Translates the error of a form that cannot be parsed into the language of the request.
+/// Replaces the English message of a form that cannot be parsed by one in the language of the
+/// request. Returns other errors unchanged.
 pub(super) fn translate_unreadable_form(error: ApiError) -> ApiError {
     match error.problem() {
         Problem::InvalidRequest | Problem::InvalidBody => {
@@ -52,8 +53,8 @@ pub(super) fn too_many_fields(problem: Problem) -> ApiError {
     ApiError::new(problem, texts().form_too_large(MAX_FORM_FIELDS))
 }
 
-/// Renders the error as a page with the member's menu, and attaches it to the error. Returns the
-/// error unchanged if nobody is signed in.
+/// Renders the error page with the member's menu, and attaches it to the error, for [`error_page`].
+/// Returns the error unchanged if nobody is signed in.
 pub(super) fn with_menu(
     mut error: ApiError,
     visit: &Visit<'_>,
@@ -62,14 +63,14 @@ pub(super) fn with_menu(
     let Some(session) = session else { return error };
     let (title, content) = error_content(&error, visit.request_id);
     let frame = Frame {
-        name: session.member.name.as_str(),
+        member_name: session.member.name.as_str(),
         facts: &visit.facts,
-        window: visit.console.settings.window.as_deref(),
+        window_url: visit.console.settings.window.as_deref(),
         role: session.member.role,
         path: "",
         flash: None,
         follows: Follows::Nothing,
-        after: 0,
+        last_change: 0,
         today: visit.facts.day_of(visit.now),
     };
     let content = html! { h1 { (title) } div.card { (content) } };
@@ -81,7 +82,8 @@ pub(super) fn with_menu(
     error
 }
 
-/// Returns the error page, and the cause for the log.
+/// Returns the response for an error, and the cause for the log. The page is the one that
+/// [`with_menu`] attached to the error, or else a page without a menu.
 pub(super) fn error_page(
     mut error: ApiError,
     _: &Parts,
@@ -94,10 +96,10 @@ pub(super) fn error_page(
         let (title, content) = error_content(&error, request_id);
         layout::public_page(status, &StoreFacts::default(), title, &content)
     };
-    // Copies header fields such as `Allow`, `Retry-After` and `Connection` from the response that a
-    // program would get.
-    let (for_programs, cause) = error.into_response();
-    for (name, value) in for_programs.headers() {
+    // The response that a program would get has headers such as `Allow`, `Retry-After` and
+    // `Connection`, which a browser needs, too.
+    let (program_response, cause) = error.into_response();
+    for (name, value) in program_response.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());
     }
     (response, cause)

@@ -25,17 +25,17 @@ use super::{
 /// What a staff page responds with.
 pub(super) enum Reply {
     Page(Page),
-    /// A redirect to this path, which can show a flash message there.
+    /// A redirect to this path, and the flash message to show there.
     Redirect(String, Option<Flash>),
     /// A CSV download: its file name and its content.
     Csv(String, Vec<u8>),
     /// An open-ended stream of server-sent events.
     Events(Body),
-    /// A response that is ready to send.
+    /// A complete response.
     Response(Response),
 }
 
-/// A page without its frame, which [`Reply::into_response`] adds.
+/// The content of a page. [`Reply::into_response`] renders the frame around it.
 pub(super) struct Page {
     status: StatusCode,
     title: String,
@@ -44,7 +44,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Returns a page with the status 200 that does not follow changes.
+    /// Returns a page that has the status 200 and does not follow changes.
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
         Self {
             status: StatusCode::OK,
@@ -54,15 +54,16 @@ impl Page {
         }
     }
 
-    /// Makes the open page follow these changes.
+    /// Makes the page follow these changes while it is open. See [`Follows`].
     pub(super) fn following(self, follows: Follows) -> Self {
         Self { follows, ..self }
     }
 
-    /// Marks the page as one with an error if `is_wrong`: by its status for programs, and at the
-    /// beginning of its title for people with a screen reader. Such a page does not follow changes.
-    pub(super) fn with_error_status_if(self, is_wrong: bool) -> Self {
-        if !is_wrong {
+    /// Marks the page as an error page if `has_errors`: by the status 422 for programs, and by a
+    /// prefix of the title for people with a screen reader. Such a page does not follow changes,
+    /// because a reload would lose what somebody typed.
+    pub(super) fn with_error_status_if(self, has_errors: bool) -> Self {
+        if !has_errors {
             return self;
         }
         Self {
@@ -84,23 +85,26 @@ impl From<Page> for Reply {
     }
 }
 
-/// The form field that says on which page a button was pressed, so that the redirect can lead back
-/// there.
+/// The form field that names the page of the pressed button, to which the redirect leads back.
 pub(super) const FROM_FIELD: &str = "from";
 /// The value of [`FROM_FIELD`] on the page Today.
 pub(super) const FROM_TODAY: &str = "today";
 
-/// The form field of an "Undo" button with the number of a change of the act to undo.
+/// The form field of an "Undo" button that identifies the act to undo: the number of one of its
+/// changes.
 pub(super) const CHANGE_FIELD: &str = "change";
 
-/// The longest page path, with its query, that the message cookie holds, in bytes.
+/// The maximum length of a page's path and query in the message cookie, in bytes. Browsers limit a
+/// cookie to 4,096 bytes.
 const MAX_PAGE_LENGTH: usize = 2_000;
 
-/// A message about the last action, which the next page shows once. The code selects the text, and
-/// `id` is the number in it: see [`wording::flash`].
+/// A message about the last action, which the next page shows once. The code selects the text: see
+/// [`wording::flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flash {
+    /// The code of the text, such as `sold`.
     pub(super) code: String,
+    /// The id of the changed entry, or how many entries were changed; 0 if the message needs neither.
     pub(super) id: i64,
     /// The act that the message reports, if a button can undo it.
     pub(super) undo: Option<Undo>,
@@ -125,8 +129,8 @@ impl Flash {
         }
     }
 
-    /// Returns the message to show after "Undo" was pressed. Where the message would repeat the
-    /// previous one, such as "saved", it says "undone" instead, and offers no "Undo" of its own.
+    /// Returns the message to show after an "Undo". A message such as "saved" would only repeat the
+    /// previous one, so it becomes "undone", without an "Undo" button.
     pub(super) fn into_undone(self) -> Self {
         match &*self.code {
             "saved" => Self::new("undone", self.id),
@@ -135,8 +139,8 @@ impl Flash {
         }
     }
 
-    /// Makes a message about one animal begin with the animal's name. Pages with a list need it,
-    /// because the list has other animals, too, and may no longer have this one.
+    /// Makes a message about one animal begin with the animal's name. Pages that list several
+    /// animals need it, all the more if the list no longer has this one.
     pub(super) fn add_animal_name(&mut self) {
         match &*self.code {
             "saved" => self.code = "animal-saved".to_owned(),
@@ -145,7 +149,7 @@ impl Flash {
         }
     }
 
-    /// Reads the message from its cookie, if the signature shows that it was made for this member.
+    /// Reads the message from its cookie; `None` unless the service signed it for this member.
     fn from_cookie(desk: &Desk<'_>) -> Option<Self> {
         let (signature, text) = Cookie::Message.get(&desk.visit)?.split_once('.')?;
         if !desk
@@ -157,8 +161,8 @@ impl Flash {
         Self::parse(text)
     }
 
-    /// Returns the cookie value for this message. It is signed, because the "Undo" button submits a
-    /// form with values from it, and a forged cookie could otherwise choose them.
+    /// Returns the cookie value for this message. It is signed, because the form of the "Undo"
+    /// button contains values from it, and a forged cookie could otherwise choose them.
     fn to_cookie(&self, desk: &Desk<'_>) -> String {
         let text = self.to_string();
         format!("{}.{text}", desk.visit.sign(&signed_text(desk, &text)))
@@ -211,16 +215,17 @@ impl Flash {
         }))
     }
 
-    /// Returns the animal to name in the message, if it is about an animal or an order. Staff know
-    /// an order by its animal's name rather than by its number.
+    /// Returns the animal that the message names; `None` if the message names none, or if the
+    /// animal no longer exists. Messages about orders name the animal, because staff know an order
+    /// by it rather than by its number.
     async fn find_pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
-        if ["animal-saved", "animal-undone"].contains(&&*self.code) {
+        if matches!(self.code.as_str(), "animal-saved" | "animal-undone") {
             return match PetId::new(self.id) {
                 Some(id) => Ok(desk.store().get_store_pet(id).await?),
                 None => Ok(None),
             };
         }
-        let codes_of_orders = [
+        let order_codes = [
             "reserved",
             "sold",
             "sale-undone",
@@ -228,7 +233,7 @@ impl Flash {
             "returned",
             "extended",
         ];
-        if !codes_of_orders.contains(&&*self.code) {
+        if !order_codes.contains(&self.code.as_str()) {
             return Ok(None);
         }
         let Some(id) = OrderId::new(self.id) else {
@@ -242,8 +247,8 @@ impl Flash {
 }
 
 impl Undo {
-    /// Renders the "Undo" button. Its form posts to `/undo` below the path of the page, with the
-    /// page's query parameters as hidden fields. Renders nothing if there is no such route.
+    /// Renders the "Undo" button, which submits the number of the change and the page's query
+    /// parameters to `/undo` below the path of the page. Renders nothing if there is no such route.
     fn render_form(&self, desk: &Desk<'_>) -> Markup {
         let (path, query) = self.page.split_once('?').unwrap_or((&self.page, ""));
         let target = format!("{path}/undo");
@@ -253,7 +258,7 @@ impl Undo {
         let query = Form::from_trusted_bytes(query.to_owned().into());
         html! {
             form data-undo method="post" action=(target) {
-                (desk.key("undo"))
+                (desk.key_field("undo"))
                 input type="hidden" name=(CHANGE_FIELD) value=(self.seq);
                 @if desk.visit.request.uri.path() == "/" { input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY); }
                 @for (name, value) in query.fields() { input type="hidden" name=(name) value=(value); }
@@ -262,7 +267,7 @@ impl Undo {
         }
     }
 
-    /// Returns the page in a length that fits into a cookie: a very long query is dropped.
+    /// Returns the path of the page, without its query if the cookie has no room for it.
     fn page_for_cookie(&self) -> &str {
         if self.page.len() <= MAX_PAGE_LENGTH {
             return &self.page;
@@ -271,7 +276,8 @@ impl Undo {
     }
 }
 
-/// Returns the bytes to sign for a message, which bind it to the member.
+/// Returns the bytes to sign for a message. They include the member, so the signature is valid for
+/// nobody else.
 fn signed_text(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("message for staff {}: {text}", desk.session.member.id).into_bytes()
 }
@@ -311,7 +317,7 @@ impl Reply {
 }
 
 impl Page {
-    /// Renders the page in its frame, with the pending message. A background request of the page's
+    /// Renders the page in its frame, with the pending flash message. A background request of a
     /// script leaves the message for the next page, because nobody would see it.
     async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.visit;
@@ -323,14 +329,14 @@ impl Page {
         }
 
         let frame = Frame {
-            name: desk.session.member.name.as_str(),
+            member_name: desk.session.member.name.as_str(),
             facts: &visit.facts,
-            window: visit.console.settings.window.as_deref(),
+            window_url: visit.console.settings.window.as_deref(),
             role: desk.role(),
             path: visit.request.uri.path(),
             flash: message,
             follows: self.follows,
-            after: desk.position,
+            last_change: desk.position,
             today: visit.facts.day_of(visit.now),
         };
         let html = layout::framed_page(&frame, &self.title, &self.content).into_string();
@@ -343,12 +349,14 @@ impl Page {
     }
 }
 
-/// Returns a CSV file that the browser saves under this name.
+/// Returns a CSV file, which the browser saves under this name. Fails with 503 if there is not
+/// enough response memory left.
 fn csv_response(desk: &Desk<'_>, name: &str, content: Vec<u8>) -> Result<Response, ApiError> {
     let memory = &desk.visit.console.edge.response_memory;
     let content = memory.hold(content)?.into();
     let mut response = layout::response_of_type("text/csv; charset=utf-8", content);
     let disposition = format!("attachment; filename=\"{name}\"");
+    // Without the header, the browser shows the file instead of saving it.
     if let Ok(value) = HeaderValue::try_from(disposition) {
         response
             .headers_mut()

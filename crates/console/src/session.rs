@@ -1,4 +1,4 @@
-//! Staff sessions: looking up the session of a request, and beginning new ones.
+//! Staff sessions: finds the session of a request, and creates new sessions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use petstore_web::edge::{ApiError, Response};
 
 use super::{cookies::Cookie, known_browsers, visit::Visit};
 
-/// How much of the `User-Agent` a session stores, in characters.
+/// The maximum length of the `User-Agent` in a session, in characters.
 const MAX_BROWSER_NAME_LENGTH: usize = 200;
 
 /// A session with its member.
@@ -39,15 +39,15 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
     }
 }
 
-/// Finds the session of a request; `None` if the browser presents none that is valid and fully
-/// signed in.
+/// Finds the session of a request; `None` if the browser has no valid session, or if the second
+/// factor is still missing.
 pub(super) async fn find(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let session = find_with_or_without_second_factor(visit).await?;
     Ok(session.filter(|session| session.record.confirmed_at.is_some()))
 }
 
-/// Finds the session of a request, even if its second factor is still missing. Also switches the
-/// request to the member's language, and records the use of the session.
+/// Finds the session of a request, even if its second factor is still missing. Also sets the
+/// language of the request to the member's, and records the use of the session.
 pub(super) async fn find_with_or_without_second_factor(
     visit: &Visit<'_>,
 ) -> Result<Option<Session>, ApiError> {
@@ -70,13 +70,13 @@ pub(super) async fn find_with_or_without_second_factor(
     Ok(Some(Session { member, record }))
 }
 
-/// Returns the digest of the session token in the cookie, whether or not such a session exists.
+/// Returns the digest of the session token in the cookie. The session need not exist.
 fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
     TokenDigest::from_presented(Cookie::Session.get(visit)?)
 }
 
-/// Returns the session that a sign-in replaces: the one in the browser's cookie. A sign-in always
-/// begins a new session, which prevents session fixation.
+/// Returns the session that a sign-in ends: the one in the browser's cookie, if there is one. A
+/// sign-in always creates a new session, which prevents session fixation.
 pub(super) fn ended_by_sign_in(visit: &Visit<'_>) -> EndedSessions {
     match presented_digest(visit) {
         Some(digest) => EndedSessions::One(digest),
@@ -136,15 +136,15 @@ pub(super) fn set_cookies(
     known_browsers::remember(visit, response, member);
 }
 
-/// Whether the request comes from a page's script on its own: to follow changes, or to search while
+/// Whether a page's script sent the request on its own: to follow changes, or to search while
 /// somebody types. Such a request does not extend the session, because an open page would otherwise
 /// keep it alive forever.
 pub(super) fn is_from_script(request: &Parts) -> bool {
     request.uri.path() == "/live" || request.headers.contains_key("x-petstore-live")
 }
 
-/// Whether the request comes from a page's script that stays on the page, so nobody would see a
-/// message in the response.
+/// Whether a page's script sent the request without leaving the page, so that nobody would see a
+/// flash message in the response. Includes forms that the script submits in the background.
 pub(super) fn is_in_background(request: &Parts) -> bool {
     is_from_script(request) || request.headers.contains_key("x-petstore-send")
 }

@@ -1,4 +1,4 @@
-//! The state that all requests of the console share, and the console's settings.
+//! The state that all requests to the console share, and the console's settings.
 
 use std::{
     collections::VecDeque,
@@ -22,13 +22,14 @@ pub struct Console {
     pub(super) app: Arc<App>,
     pub(super) edge: Arc<Edge>,
     pub(super) settings: ConsoleSettings,
-    /// A cache of the facts that the store states about itself, which every page shows.
+    /// A cache of the store's facts, such as its name, which every page shows.
     pub(super) facts: Arc<KnownFacts>,
     random: Mutex<StdRng>,
     pub(super) passwords: Passwords,
     pub(super) guesses: Guesses,
     pub(super) heavy_work: HeavyWork,
-    /// The member behind each photo upload in flight. An entry is dead once its upload has ended.
+    /// The member behind each photo upload in flight. The upload holds the only strong reference,
+    /// so an entry is dead once its upload has ended.
     pub(super) uploads: Mutex<Vec<Weak<StaffId>>>,
     /// The OpenID provider at which members can sign in, if the operator configured one.
     pub(super) provider: Option<Provider>,
@@ -36,7 +37,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Returns the console of `app`.
+    /// Returns a console for `app`, without an OpenID provider.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
@@ -60,8 +61,8 @@ impl Console {
         }
     }
 
-    /// Returns the console with sign-in at this provider, in addition to passwords unless the
-    /// provider's settings turn them off.
+    /// Returns the console with sign-in at this provider. Passwords stay possible unless the
+    /// settings of the provider turn them off.
     pub fn with_provider(self, provider: Option<Provider>) -> Self {
         Self { provider, ..self }
     }
@@ -74,20 +75,20 @@ impl Console {
             .is_none_or(|provider| !provider.settings.only)
     }
 
-    /// Returns how many password hashes have been computed since the start. Tests use it to check
-    /// that a sign-in with an unknown name costs as much as one with a wrong password.
+    /// Returns the number of password hashes computed since the start. Tests use it to check that a
+    /// sign-in with an unknown name costs as much as one with a wrong password.
     pub fn computed_hashes(&self) -> usize {
         self.passwords.computed.load(Relaxed)
     }
 
-    /// Calls `work` with the console's random number generator, which is locked for the duration.
+    /// Calls `work` with the console's random number generator, which is locked meanwhile.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock())
     }
 }
 
-/// Replay protection for the values that are accepted only once. Each kind has its own cache:
-/// strangers can fill the one for callbacks, and must not evict the values of the others.
+/// Replay protection for values that are accepted only once. Each kind of value has its own cache,
+/// because strangers can fill the one for callbacks, and must not evict values of other kinds.
 #[derive(Default)]
 pub(super) struct ReplayCaches {
     /// The `state` parameters of callbacks from the provider.
@@ -98,11 +99,11 @@ pub(super) struct ReplayCaches {
     pub(super) logouts: ReplayCache,
 }
 
-/// A bounded cache of values that were used, each of which is accepted only once. Entries outlive
-/// the validity of their values, so an expired entry cannot be replayed. A full cache evicts its
-/// oldest entry.
+/// A bounded cache of used values. An entry is kept for longer than its value is valid, so after
+/// that the value cannot be replayed either. A full cache evicts its oldest entry.
 #[derive(Default)]
 pub(super) struct ReplayCache {
+    /// The used values, oldest first.
     used_values: Mutex<VecDeque<UsedValue>>,
 }
 
@@ -114,7 +115,7 @@ struct UsedValue {
 
 impl ReplayCache {
     const MAX_ENTRIES: usize = 4096;
-    /// How long an entry is kept. It must be longer than any of the values is valid.
+    /// How long an entry is kept, in seconds. It must be longer than any value is valid.
     const ENTRY_SECONDS: i64 = 15 * 60;
 
     /// Whether this value was used before.
@@ -133,6 +134,7 @@ impl ReplayCache {
             return false;
         }
         if used_values.len() == Self::MAX_ENTRIES {
+            // The oldest entry, because new ones are appended.
             used_values.pop_front();
         }
         used_values.push_back(UsedValue {
@@ -144,7 +146,7 @@ impl ReplayCache {
 }
 
 impl UsedValue {
-    /// Whether the entry is recent enough to still reject a replay.
+    /// Whether the entry still rejects a replay at this time.
     fn is_remembered_at(&self, now: Timestamp) -> bool {
         now.as_second() - self.used_at.as_second() < ReplayCache::ENTRY_SECONDS
     }
@@ -153,22 +155,23 @@ impl UsedValue {
 /// The operator's settings for the console.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// The public origin of the console, such as behind a proxy. `None` if browsers reach the
-    /// listener directly.
+    /// The public origin of the console, which is needed behind a proxy. `None` if browsers reach
+    /// the listener directly.
     pub url: Option<Origin>,
     /// Whether the console's listener terminates TLS itself.
     pub tls: bool,
-    /// The proxies whose header fields are trusted to state the client's address.
+    /// The proxies that are trusted to state the client's address in a header.
     pub trusted_proxies: Networks,
-    /// Fallbacks for facts that the store's profile does not state.
+    /// The operator's options for facts that the store's profile does not state.
     pub store: StoreOptions,
-    /// The public URL of the window, if there is one. Pages link to it.
+    /// The public URL of the window, the store's website, if there is one. Pages link to it.
     pub window: Option<String>,
     /// The deployment whose API keys the console lists and creates.
     pub deployment: Deployment,
     /// The members who must have a second factor.
     pub second_factor: RequireSecondFactor,
-    /// A reusable link that signs anybody in as the first manager. Only `petstore demo` sets one.
+    /// A link that signs anybody in as the first manager, any number of times. Only `petstore demo`
+    /// sets one.
     pub demo_link: Option<TokenDigest>,
 }
 

@@ -18,7 +18,7 @@ use super::{
     visit::Form,
 };
 
-/// The prefix of each input's name, which keeps `store.name` apart from the `name` of other forms.
+/// The prefix of each input's name. It distinguishes `store.name` from the `name` of other forms.
 const PREFIX: &str = "store.";
 
 /// An editable member of the profile, with its input.
@@ -30,7 +30,7 @@ pub(super) struct StoreInput {
     kind: &'static str,
     /// Returns the label, the hint, and the error message for an invalid value.
     texts: fn(&Texts) -> [&'static str; 3],
-    /// Returns the value that the profile has now.
+    /// Returns the current value in the profile.
     stored: fn(&Profile) -> Option<&str>,
     /// Parses the submitted text into the patch. An empty text clears the member.
     parse: fn(&str, &mut ProfilePatch) -> Result<(), InvalidValue>,
@@ -40,12 +40,12 @@ pub(super) struct StoreInput {
 struct InvalidValue;
 
 /// Declares groups of inputs, one input per line: the member of [`Profile`], its name in JSON, its
-/// texts, the kind of input, and the function that parses a text. A macro, because each input needs
-/// the member in both `stored` and `parse`.
+/// texts, the kind of input, and the function that parses a text. It is a macro because `stored`
+/// and `parse` of each input both need the member.
 ///
 /// `IDENTITY_INPUTS { about "about" member_about "textarea": |text| About::new(text.to_owned()); }`
-/// becomes a static `IDENTITY_INPUTS` with one [`StoreInput`], which reads and writes `about`. The
-/// function `all` returns all groups.
+/// declares a static `IDENTITY_INPUTS` with one [`StoreInput`], which reads and writes `about`. The
+/// function `all` returns the inputs of all groups.
 macro_rules! groups {
     ($($group:ident { $($member:ident $name:literal $texts:ident $kind:literal: $parse:expr;)+ })+) => {
         $(pub(super) static $group: &[StoreInput] = &[$(StoreInput {
@@ -87,7 +87,8 @@ groups! {
     }
 }
 
-/// Parses the URL of the store's contact page. `https://` is optional.
+/// Parses the URL of the store's contact page, in which `https://` is optional. Rejects several
+/// URLs that were pasted together.
 fn parse_contact_page(text: &str) -> Option<ContactPage> {
     if store_spellings::contains_several_urls(text) {
         return None;
@@ -95,7 +96,7 @@ fn parse_contact_page(text: &str) -> Option<ContactPage> {
     ContactPage::new(store_spellings::with_default_scheme(text))
 }
 
-/// Parses a text into a member of a patch. An empty text clears the member.
+/// Parses a text, and sets a member of a patch to the value. An empty text clears the member.
 fn set<T>(
     member: &mut Patch<T>,
     text: &str,
@@ -121,8 +122,8 @@ impl StoreInput {
         label
     }
 
-    /// Returns the error message for an invalid text. For the contract, it names the unknown
-    /// placeholder.
+    /// Returns the error message for an invalid text. The message about a contract with an unknown
+    /// placeholder names the placeholder.
     fn error_message(&self, text: &str) -> String {
         if self.name == "contract"
             && let Some(name) = unknown_placeholder(text)
@@ -133,7 +134,7 @@ impl StoreInput {
         message.to_owned()
     }
 
-    /// Returns the values and labels of the dropdown of a `select`.
+    /// Returns the values and labels of the options of a dropdown.
     fn choices(&self) -> Vec<(&'static str, &'static str)> {
         let mut choices = vec![("", texts().not_chosen)];
         if self.name == "kind" {
@@ -148,27 +149,27 @@ impl StoreInput {
         choices
     }
 
-    /// Returns a sentence that says which value applies while the profile has none, and why:
-    /// because of the operator's option or a default. `None` if the profile has a value, or if the
-    /// member has no fallback.
+    /// Returns the hint about the value that applies while the profile has none: the operator's
+    /// option or a default. `None` if the profile has a value, or if nothing else applies.
     fn fallback_hint(&self, facts: &StoreFacts) -> Option<String> {
         if self.name == "name" && facts.name().value.is_none() {
             return Some(texts().nameless(texts().site, window_texts().no_store));
         }
         let fallback = self.fallback_value(facts)?;
+        // Of the members with a fallback, only the currency gets here without a value.
         let Some(value) = fallback.value else {
             return Some(texts().no_currency.to_owned());
         };
-        let value = markup::readable(value, SHORT_LENGTH);
+        let readable_value = markup::readable(value, SHORT_LENGTH);
         match fallback.source {
             Source::Profile => None,
-            Source::Option => Some(texts().operator_value(&value)),
-            Source::Default => Some(texts().default_is(&value)),
+            Source::Option => Some(texts().operator_value(&readable_value)),
+            Source::Default => Some(texts().default_is(&readable_value)),
         }
     }
 
-    /// Returns the value that currently applies and its source, for members that have an option or
-    /// a default.
+    /// Returns the value that currently applies and its source; `None` for a member without an
+    /// option or a default.
     fn fallback_value<'f>(&self, facts: &'f StoreFacts) -> Option<Fallback<'f>> {
         match self.name {
             "name" => Some(Fallback {
@@ -202,7 +203,8 @@ impl StoreInput {
         }
     }
 
-    /// Renders the input with its submitted value, its error, and a hint about the fallback.
+    /// Renders the input with its value and its error from the form, and a hint about the value
+    /// that applies while the profile has none.
     pub(super) fn show(&self, form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
         let id = self.id();
         let [label, hint, _] = (self.texts)(texts());
@@ -214,10 +216,10 @@ impl StoreInput {
         }
         match self.kind {
             "select" if self.name == "language" => html! {
-                (input.choose(&self.choices())) (labels_checkbox())
+                (input.show_dropdown(&self.choices())) (labels_checkbox())
             },
-            "select" => input.choose(&self.choices()),
-            "zone" => input.choose_zone(),
+            "select" => input.show_dropdown(&self.choices()),
+            "zone" => input.show_zone_dropdown(),
             "textarea" => input.make_multiline().show(),
             "colour" => html! { (input.show()) (colour_picker::picker(form)) },
             inputmode => {
@@ -228,11 +230,11 @@ impl StoreInput {
     }
 }
 
-/// The name of the checkbox that also translates the labels of fields when the store's language
-/// changes.
+/// The name of the checkbox by which a change of the store's language also translates the labels of
+/// the store's fields.
 pub(super) const WITH_LABELS: &str = "with-labels";
 
-/// Renders the checkbox that also translates the labels of fields when the store's language changes.
+/// Renders the checkbox [`WITH_LABELS`], which is checked by default.
 fn labels_checkbox() -> Markup {
     html! {
         fieldset {
@@ -248,12 +250,12 @@ fn labels_checkbox() -> Markup {
 /// The value that applies to a member, and where it comes from.
 struct Fallback<'f> {
     source: Source,
-    /// The value; `None` if it is not set anywhere, which only a name or a currency can be.
+    /// The value; `None` for a name or a currency that is not set anywhere.
     value: Option<&'f str>,
 }
 
-/// Returns the names of a link's inputs, for its label and its URL: `store.link1.label` and
-/// `store.link1.url` for the first link.
+/// Returns the names of the two inputs of a link: `store.link1.label` and `store.link1.url` for the
+/// first link.
 fn link_ids(number: usize) -> [String; 2] {
     ["label", "url"].map(|part| format!("{PREFIX}link{number}.{part}"))
 }
@@ -285,7 +287,8 @@ pub(super) fn link_inputs(form: &Form, errors: &Errors) -> Vec<LinkInputs> {
     links
 }
 
-/// Returns the form for a stored profile: the values that its inputs show before anybody edits them.
+/// Returns the form for a stored profile, before anybody edits it: the current value of each input,
+/// and the version.
 pub(super) fn form_of(profile: &Profile) -> Form {
     let mut fields = vec![("version".to_owned(), profile.version.to_string())];
     for input in all() {
@@ -321,6 +324,7 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
     }
 
     let links = parse_links(form, errors);
+    // A form has the inputs of all links or of none.
     let [first_label_id, _] = link_ids(1);
     if form.all(&first_label_id).next().is_some() {
         patch.links = Links::new(links).map_or(Patch::Keep, Patch::Set);
@@ -349,25 +353,20 @@ fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
         } else if url.is_none() {
             errors.add(url_id, texts().link_url_invalid);
         }
-        if let Some(label) = label
-            && let Some(url) = url
-        {
+        if let (Some(label), Some(url)) = (label, url) {
             links.push(Link { label, url });
         }
     }
     links
 }
 
-/// Returns an input's label, and a value of the input in words; `None` if it is not an input of the
-/// store profile.
+/// Returns the label of an input, and a value of the input as people read it; `None` if this is not
+/// the name of an input of the store profile.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let name = name.strip_prefix(PREFIX)?;
     if let Some(input) = all().find(|input| input.name == name) {
-        let words = value_in_words(input, value);
-        return Some((
-            input.label().to_owned(),
-            markup::readable(words, SHORT_LENGTH),
-        ));
+        let words = markup::readable(value_in_words(input, value), SHORT_LENGTH);
+        return Some((input.label().to_owned(), words));
     }
     let (number, part) = name.strip_prefix("link")?.split_once('.')?;
     let number = number.parse().ok()?;
@@ -384,7 +383,8 @@ pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     Some((label, markup::readable(words, SHORT_LENGTH)))
 }
 
-/// Returns a value as people read it: the label of the chosen option, or the value itself.
+/// Returns a value as people read it: the label of the chosen option, the words for an empty value,
+/// or the value itself.
 fn value_in_words<'v>(input: &StoreInput, value: &'v str) -> &'v str {
     if input.kind == "select" {
         for (choice, label) in input.choices() {

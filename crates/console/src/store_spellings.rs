@@ -1,11 +1,10 @@
-//! Accepts what people type for values of the store profile: `€` for `EUR`, `green` for a colour, a
-//! link without `https://`.
+//! Converts what people type into the store profile to the stored form: `€` to `EUR`, `green` to
+//! `#2e7d32`, and `www.shop.example` to `https://www.shop.example`.
 
 use petstore_domain::{store_area::Currency, text::comparison_key};
 use petstore_formats::cells::currency_of_sign;
 
-/// Named colours, with their names in the four languages. Each shade has enough contrast for text
-/// on it.
+/// Colours with their names in the four languages. Text on each shade has enough contrast.
 const COLOURS: [(&str, &[&str]); 13] = [
     ("#b3261e", &["red", "rot", "rouge", "rojo"]),
     ("#c2560a", &["orange", "naranja"]),
@@ -31,17 +30,16 @@ const COLOURS: [(&str, &[&str]); 13] = [
     ("#ffffff", &["white", "weiß", "weiss", "blanc", "blanco"]),
 ];
 
-/// Parses a currency by its code, its sign or its name. A sign that several currencies share is not
-/// accepted.
+/// Parses a currency by its code, its sign or its name. Returns `None` for a sign that several
+/// currencies share.
 ///
-/// Example: `eur`, `€` and `Euro` are all EUR, and `$` is `None`.
+/// Example: `eur`, `€` and `Euro` are EUR, but `$` is `None`.
 pub(super) fn parse_currency(text: &str) -> Option<Currency> {
     Currency::new(&text.to_ascii_uppercase()).or_else(|| currency_of_sign(text))
 }
 
-/// Converts the name of a colour, or a hexadecimal code in another spelling, to the form `#rrggbb`.
-/// Returns other text unchanged, which [`Colour`](petstore_domain::store_area::Colour) then
-/// rejects.
+/// Converts the name of a colour or a hexadecimal code to the form `#rrggbb`. Returns other text
+/// unchanged, for [`Colour`](petstore_domain::store_area::Colour) to reject.
 ///
 /// Example: `green` becomes `#2e7d32`, `2f6f4f` becomes `#2f6f4f`, and `#abc` becomes `#aabbcc`.
 pub(super) fn colour_to_hex(text: &str) -> String {
@@ -71,7 +69,7 @@ pub(super) fn colour_to_hex(text: &str) -> String {
     }
 }
 
-/// Prepends `https://` to a URL without a scheme. Returns text that does not begin with a host name
+/// Adds `https://` to a URL without a scheme. Returns text that does not begin with a host name
 /// unchanged.
 ///
 /// Example: `www.tierheim.example/impressum` becomes `https://www.tierheim.example/impressum`.
@@ -86,8 +84,9 @@ pub(super) fn with_default_scheme(text: &str) -> String {
 }
 
 /// Whether a text consists of several URLs that were pasted together, such as
-/// `https://a.examplehttps://b.example`. A URL inside the path or the query of another one does not
-/// count: it follows a character such as `/` or `=`.
+/// `https://a.examplehttps://b.example`. The second one directly follows a letter, a digit, or a
+/// separator such as a comma. A URL within the path or the query of another one, which follows a
+/// character such as `/` or `=`, does not count.
 pub(super) fn contains_several_urls(text: &str) -> bool {
     ["https://", "http://", "www."].iter().any(|url_prefix| {
         text.match_indices(url_prefix).any(|(start, _)| {

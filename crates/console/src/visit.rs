@@ -1,4 +1,4 @@
-//! A request for a page of the console, with its parsed query and form.
+//! A request to the console, with its parsed query and form.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use ring::hmac;
 
 use super::{origin::Visitor, state::Console};
 
-/// What submitting a form does, as people read it on other pages.
+/// What submitting a form does, for pages that mention the form, such as the page of a saved form.
 pub(super) struct FormAction<'p> {
     /// The label of the action, in the language of the request.
     pub(super) name: &'static str,
@@ -20,20 +20,21 @@ pub(super) struct FormAction<'p> {
     pub(super) needs_recent_sign_in: bool,
 }
 
-/// A request for a page, before or without a check of who sent it. [`Desk`](super::desk::Desk) adds
-/// the session.
+/// A request to the console. It says nothing about who sent it: for pages that require a session,
+/// [`Desk`](super::desk::Desk) adds the member.
 pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
     pub(super) request: &'r Parts,
     pub(super) request_id: &'r HeaderValue,
     /// What the store states about itself, such as its name and currency.
     pub(super) facts: StoreFacts,
-    /// The id of the page's route, which also separates the idempotency keys of different forms.
-    pub(super) page: &'static str,
-    /// Whether the form uploads pictures. The page then streams the body itself, and `form` is empty.
+    /// The id of the matching route. It is part of the idempotency key, so forms of different
+    /// routes never share a key.
+    pub(super) route_id: &'static str,
+    /// Whether the form uploads pictures. Its handler then streams the body, and `form` is empty.
     pub(super) has_pictures: bool,
-    /// Looks up the action of a method and a path; `None` if the console has no such route. A
-    /// function pointer, because this module cannot import the pages.
+    /// Returns what a request with this method and path does; `None` if the console has no such
+    /// route. A function pointer, because this module cannot import the pages.
     pub(super) find_form_action: for<'p> fn(&Method, &'p str) -> Option<FormAction<'p>>,
     /// The path parameter, still percent-encoded; empty if the route has none.
     pub(super) parameter: &'r str,
@@ -41,21 +42,21 @@ pub(super) struct Visit<'r> {
     pub(super) form: Form,
     /// The query parameters.
     pub(super) query: Form,
-    /// Who sent the request: the client's address and the origin it used.
+    /// The address of the browser, and the origin at which it reached the console.
     pub(super) visitor: Visitor,
     /// The time of the request, in whole milliseconds.
     pub(super) now: Timestamp,
 }
 
 impl Visit<'_> {
-    /// Returns the HMAC key for signatures: the secret that also keys entity tags. All processes
-    /// that share the database share this key, and no response reveals it.
+    /// Returns the HMAC key for signatures. It is the secret from which entity tags are made, too.
+    /// All processes that share the database have the same one, and no response reveals it.
     pub(super) fn signing_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
 
-    /// Signs data that a browser stores, such as a cookie, so that a modified or forged value is
-    /// detected later.
+    /// Signs text that a browser stores, such as a cookie, so that a forged or modified one is
+    /// detected when it comes back. See [`Self::is_signature_of`].
     pub(super) fn sign(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(hmac::sign(&self.signing_key(), text))
     }
@@ -69,8 +70,8 @@ impl Visit<'_> {
         }
     }
 
-    /// Returns the context of a write without an idempotency key: submitting its form twice writes
-    /// twice.
+    /// Returns the context of a write without an idempotency key: if a form is submitted twice, it
+    /// writes twice.
     pub(super) fn context_without_key(&self, actor: NamedActor) -> WriteContext {
         let mut context = WriteContext::new(actor, self.now);
         context.request_id = self.request_id.to_str().ok().map(str::to_owned);
@@ -106,7 +107,8 @@ impl FromIterator<(String, String)> for Form {
 }
 
 impl Form {
-    /// Builds a form from these fields, with the bytes that a browser would send for them.
+    /// Builds a form from these fields, with the encoded [`bytes`](Form::bytes) that a browser
+    /// would send for them.
     pub(super) fn from_encoded_pairs(fields: &[(&str, &str)]) -> Self {
         let mut serializer = form_urlencoded::Serializer::new(String::new());
         serializer.extend_pairs(fields);
@@ -125,14 +127,14 @@ impl Form {
         Ok(Self { bytes, fields })
     }
 
-    /// Parses a form that the service itself encoded. Too many fields, which the service never
-    /// writes, result in an empty form.
+    /// Parses a form that the service itself encoded. Such a form never has too many fields; if it
+    /// had, the result would be an empty form.
     pub(super) fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self::parse(bytes).unwrap_or_default()
     }
 
-    /// Parses a query string. U+0000 becomes a replacement character, like invalid UTF-8: no stored
-    /// text contains it, and PostgreSQL rejects it in a search.
+    /// Parses a query string. Replaces U+0000 like invalid UTF-8, because PostgreSQL rejects it in
+    /// a search, and no stored text contains it.
     pub(super) fn from_query(query: &str) -> Result<Self, TooManyFields> {
         let mut form = Self::parse(query.to_owned().into())?;
         for (name, value) in &mut form.fields {
@@ -150,7 +152,8 @@ impl Form {
             .collect()
     }
 
-    /// Returns the first value of this field as submitted; empty if the form does not have the field.
+    /// Returns the first value of this field as submitted; empty if the form does not have the
+    /// field.
     pub(super) fn raw(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Composes the wording of pages from translated texts and values of the store.
+//! Composes the words on pages from translated texts and values of the store.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 
 use super::zone;
 
-/// Returns the words for a type of change in the journal. The type may be unknown, because a later
-/// release may have written it.
+/// Returns the words for a type of change in the journal. A type that a later release wrote is
+/// unknown, and gets its [readable name](readable_name).
 pub(super) fn change_type(kind: &MaybeKnown<ChangeType>) -> String {
     match kind {
         MaybeKnown::Known(kind) => texts().change(*kind).to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn change_type(kind: &MaybeKnown<ChangeType>) -> String {
     }
 }
 
-/// Returns a technical name as people read it: `Coat length` for `coat_length`.
+/// Converts a technical name to words: `coat_length` becomes `Coat length`.
 pub(super) fn readable_name(name: &str) -> String {
     let words = name.replace(['.', '_'], " ");
     let mut letters = words.chars();
@@ -43,7 +43,7 @@ pub(super) fn actor(NamedActor { actor, name }: &NamedActor) -> String {
     }
 }
 
-/// Returns the words for who placed an order. The page appends the time.
+/// Returns the words for who placed an order, if that is known. The page adds the time after them.
 pub(super) fn placed_by(placing_actor: Option<&NamedActor>) -> String {
     match placing_actor {
         Some(placing_actor) => texts().did_that(&actor(placing_actor)),
@@ -60,8 +60,8 @@ pub(super) fn audit_type(kind: &str) -> String {
     }
 }
 
-/// Returns the label and the value of a detail in the audit trail, both in words. An unknown detail
-/// gets its readable name as the label.
+/// Returns the label and the value of a detail in the audit trail, both in words. The label of an
+/// unknown detail is its [readable name](readable_name).
 pub(super) fn detail(name: &str, value: &str) -> (String, String) {
     let texts = texts();
     let label = match name {
@@ -95,7 +95,7 @@ pub(super) fn detail(name: &str, value: &str) -> (String, String) {
     (label.to_owned(), words.unwrap_or(value).to_owned())
 }
 
-/// Returns the words for what an entry is about, with its id: `Order 7`.
+/// Returns the words for the subject of an entry in the journal or the audit trail: `Order 7`.
 pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     let kind_words = match kind.value() {
         Some(kind) => texts().subject(kind).to_owned(),
@@ -107,8 +107,8 @@ pub(super) fn subject(JournalSubject { kind, id }: &JournalSubject) -> String {
     }
 }
 
-/// Returns the error message for an invalid value of a field: its label, and what the field's kind
-/// accepts.
+/// Returns the error message for an invalid value of a field: the label of the field, and what its
+/// kind accepts.
 pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
     let message = if field.is_price() {
         texts().price_invalid
@@ -121,9 +121,9 @@ pub(super) fn value_invalid(label: &str, field: &FieldDefinition) -> String {
     [label, window_texts().colon, message].concat()
 }
 
-/// Returns the number of animals in a list, in words. The store stops counting above `max_count`,
-/// so a higher `count` means "more than". Without a count, the words only say how many animals are
-/// on the page.
+/// Returns the number of animals in a list, in words. The store stops counting after `max_count`,
+/// so a higher `count` becomes "more than `max_count`". Without a count, the words only say how
+/// many animals are on the page.
 pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usize) -> String {
     match count {
         Some(count) if count > max_count => texts().more_than(max_count),
@@ -132,8 +132,8 @@ pub(super) fn animal_count(count: Option<usize>, on_page: usize, max_count: usiz
     }
 }
 
-/// Returns the heading of a pasted column as people read it, or the column's number if the heading
-/// is empty.
+/// Returns the heading of a pasted column as people read it, or the number of the column if it has
+/// no heading.
 pub(super) fn heading(column_index: usize, heading: &str) -> String {
     let readable_heading = readable(heading, SHORT_LENGTH);
     if readable_heading.is_empty() {
@@ -142,12 +142,12 @@ pub(super) fn heading(column_index: usize, heading: &str) -> String {
     readable_heading
 }
 
-/// Returns the label of a price input in this currency: `Price (EUR)`.
+/// Returns the label of the input for a price in this currency: `Price (EUR)`.
 pub(super) fn price_in(currency: &Currency) -> String {
     format!("{} ({})", texts().price, currency.as_str())
 }
 
-/// Returns the number of whole days in a duration, such as the retention of contacts.
+/// Returns the number of whole days in a duration.
 pub(super) fn days(duration: Duration) -> u64 {
     duration.as_secs() / SECONDS_PER_DAY.unsigned_abs()
 }
@@ -182,9 +182,9 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     Some(relative_words(seconds < 0, count, unit))
 }
 
-/// Returns a day relative to today in words, by the calendar of the store. `None` for the same day:
-/// although the times are 24 hours apart, they can be on one day, which has 25 hours when the
-/// clocks go back.
+/// Returns a day relative to today in words, by the calendar of the store. `None` if both times are
+/// on one day. This can happen although they are 24 hours apart: a day has 25 hours when the clocks
+/// go back.
 fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     let zone = zone::store_zone().unwrap_or_default();
     let distance = zone.day_of(time) - zone.day_of(now);
@@ -196,7 +196,7 @@ fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     }
 }
 
-/// Returns `3 hours ago` for the past, and `in 3 hours` for the future.
+/// Returns a distance in time in words: `3 hours ago` in the past, and `in 3 hours` in the future.
 fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
     if is_past {
         texts().ago(count, unit)
@@ -205,8 +205,8 @@ fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
     }
 }
 
-/// Returns a day in words, from the ISO form in which a browser submits it: `2 January 2026` for
-/// `2026-01-02`. Returns other text unchanged.
+/// Returns a day in words: `2 January 2026` for `2026-01-02`, the form in which browsers submit it.
+/// Returns other text unchanged.
 pub(super) fn day(text: &str) -> String {
     match text.parse::<Date>() {
         Ok(day) => numbers().date(day),
@@ -214,18 +214,19 @@ pub(super) fn day(text: &str) -> String {
     }
 }
 
-/// Returns date and time in the store's time zone: `2 January 2026, 03:04`. If the store has no
-/// time zone, returns it in UTC, and says so: `2 January 2026, 02:04 UTC`.
+/// Returns the date and the time in the store's time zone: `2 January 2026, 03:04`. If the store
+/// has no time zone, they are in UTC and say so: `2 January 2026, 02:04 UTC`.
 pub(super) fn exact(time: Timestamp) -> String {
     let zone = zone::store_zone();
-    let name = if zone.is_none() { " UTC" } else { "" };
+    let suffix = if zone.is_none() { " UTC" } else { "" };
     let local_time = zone.unwrap_or_default().as_zone().to_datetime(time);
     let day = numbers().date(local_time.date());
-    format!("{day}, {}{name}", local_time.strftime("%H:%M"))
+    format!("{day}, {}{suffix}", local_time.strftime("%H:%M"))
 }
 
-/// Returns the words for submitting a form with this action. `command` is the value of the pressed
-/// button, which can select among several actions of one form.
+/// Returns the words for what submitting a form does. `action` is the label of the form's route.
+/// `command` is the value of the pressed button, for forms with several buttons. If there are no
+/// better words for it, it is appended in parentheses.
 pub(super) fn form_action(action: &str, command: &str) -> String {
     if action == texts().reserve && command == "sell" {
         return texts().sell.to_owned();
@@ -236,8 +237,8 @@ pub(super) fn form_action(action: &str, command: &str) -> String {
     format!("{action} ({command})")
 }
 
-/// Returns the label of an input, other than those in
-/// [`ORDER_INPUTS`](super::order_inputs::ORDER_INPUTS).
+/// Returns the label of an input by its name; `None` for an unknown one. Does not know the inputs
+/// of orders, which are in [`ORDER_INPUTS`](super::order_inputs::ORDER_INPUTS).
 pub(super) fn input_label(name: &str) -> Option<&'static str> {
     let texts = texts();
     let label = match name {
@@ -259,11 +260,11 @@ pub(super) fn input_label(name: &str) -> Option<&'static str> {
     Some(label)
 }
 
-/// The link after a message: its path and its label.
+/// The link after a flash message: its path and its label.
 type MessageLink = Option<(String, &'static str)>;
 
-/// Returns the flash message with this code, and its link. `id` is the id of the changed entry, or
-/// how many entries were changed. `None` if the code is unknown.
+/// Returns the flash message with this code, and the link after it. `id` is the id of the changed
+/// entry, or how many entries were changed. `None` if the code is unknown.
 pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
     let texts = texts();
     let order_link = || Some((format!("/orders/{id}"), texts.show_order));
@@ -283,7 +284,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
     Some((message, None))
 }
 
-/// Returns the message of a code that needs no number.
+/// Returns the flash message with this code, if the message contains no number.
 fn fixed_message(code: &str) -> Option<&'static str> {
     let texts = texts();
     let message = match code {
@@ -325,8 +326,8 @@ mod tests {
     use super::*;
     use crate::zone::{set_zone, with_zone};
 
-    /// Days near both changes of the clocks in five time zones, which the script of the pages is
-    /// tested with, too.
+    /// Times near both changes of the clocks in five time zones. The tests of the pages' script use
+    /// the same file.
     const DAYS: &str = include_str!("../../../tests/data/days-in-words.csv");
 
     #[tokio::test]
@@ -342,8 +343,8 @@ mod tests {
                 };
                 set_zone(StoreTimeZone::from_name(zone));
                 let now: Timestamp = now.parse().unwrap();
-                let shown = relative(time.parse().unwrap(), now);
-                assert_eq!(shown.as_deref(), Some(words), "{line}");
+                let relative_words = relative(time.parse().unwrap(), now);
+                assert_eq!(relative_words.as_deref(), Some(words), "{line}");
             }
         })
         .await;

@@ -1,5 +1,5 @@
-//! Form inputs in words: their labels, and submitted values as people read them, for messages about
-//! them.
+//! The labels of form inputs, and submitted values as people read them. Messages about changed
+//! values use them, and the page of a saved form.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 use petstore_formats::cells::parse_number;
@@ -12,7 +12,7 @@ use super::{
     store_inputs, wording,
 };
 
-/// The prefix of input names for the store's own fields of animals.
+/// The prefix of the names of inputs for the store's own fields of animals.
 pub(super) const PREFIX: &str = "field.";
 
 /// Returns the name of the input for a field, such as `field.coat_length`.
@@ -20,11 +20,11 @@ pub(crate) fn input_of(field: &FieldDefinition) -> String {
     format!("{PREFIX}{}", field.name.as_str())
 }
 
-/// No fields, for forms that have inputs only for the built-in members of an animal or an order.
+/// No fields, for forms without inputs for the store's own fields.
 pub(crate) const NO_FIELDS: &[FieldDefinition] = &[];
 
-/// Returns an input's label, and a value of the input in words: `listed` and `true` become
-/// "Website" and "On the website". `None` if people do not fill in this input.
+/// Returns the label of an input, and a value of the input in words: "Website" and "On the website"
+/// for `listed` and `true`. `None` if the input has no label, because people do not fill it in.
 pub(crate) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,
@@ -78,8 +78,8 @@ fn field_value_in_words(
     }
 }
 
-/// Formats a price for people. Accepts the stored form (`1.50`) and what people type (`1,50`).
-/// Returns other text unchanged.
+/// Returns a price with its currency. Accepts the stored form (`1.50`) and what people type
+/// (`1,50`). Returns other text as it is, apart from [`markup::readable`].
 fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     if Decimal::new(value).is_some() {
         return amount(value, currency);
@@ -103,7 +103,8 @@ fn status_in_words(value: &str) -> String {
     }
 }
 
-/// Returns the label of an input for a built-in member of an animal or an order, or of another form.
+/// Returns the label of an input that is neither for the store profile nor for a field of the
+/// store.
 fn label(name: &str) -> Option<&'static str> {
     match ORDER_INPUTS.iter().find(|input| input.name == name) {
         Some(input) => Some(input.label()),

@@ -6,24 +6,25 @@ use petstore_domain::store_area::StoreTimeZone;
 use tokio::task_local;
 
 task_local! {
-    /// The time zone of the store; `None` if the store has none. A task-local, like the language,
-    /// because nearly every page shows times, and would otherwise have to pass it through many
-    /// functions.
+    /// The time zone of the store; `None` if the store has none. It is a task-local, like the
+    /// language, because nearly every page shows times, and would otherwise have to pass the zone
+    /// through many functions.
     static ZONE: RefCell<Option<StoreTimeZone>>;
 }
 
-/// Runs the handling of a request in a scope in which [`set_zone`] and [`store_zone`] work.
+/// Runs the handling of a request in a scope of its own for [`set_zone`] and [`store_zone`].
 pub(super) fn with_zone<T>(handling: impl Future<Output = T>) -> impl Future<Output = T> {
     ZONE.scope(RefCell::default(), handling)
 }
 
 /// Sets the store's time zone for the rest of the request.
 pub(super) fn set_zone(zone: Option<StoreTimeZone>) {
+    // Fails only outside of the scope of a request.
     _ = ZONE.try_with(|current_zone| current_zone.replace(zone));
 }
 
-/// Returns the store's time zone. Without one, pages show times in UTC, and their script converts
-/// them to the zone of the device.
+/// Returns the store's time zone; `None` if it has none. Pages then show times in UTC, and their
+/// script converts them to the zone of the device.
 pub(super) fn store_zone() -> Option<StoreTimeZone> {
     ZONE.try_with(|zone| zone.borrow().clone()).ok().flatten()
 }

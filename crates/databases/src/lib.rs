@@ -20,8 +20,8 @@ pub use self::database_url::DatabaseUrl;
 /// maximum size of the connection pool, and `random` adds jitter to retries. Opening a SQLite file
 /// blocks the thread. If this fails, the database is unchanged.
 ///
-/// The future is boxed, and this function is never inlined, so that the code of the stores is
-/// compiled once in this crate, instead of again in each crate that opens one.
+/// The future is boxed, and this function is never inlined. The code of the stores is then compiled
+/// once, in this crate, and not again in each crate that opens a store.
 #[inline(never)]
 pub fn open<'a>(
     url: &'a DatabaseUrl,
@@ -81,9 +81,9 @@ pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
     Ok(sqlite::fields_of_new_database()?)
 }
 
-/// Checks the integrity of the database at `url`, by reading everything in it without changes.
-/// Blocks until it is done. Damage in a database that can be opened is not an error, but part of
-/// the [`Checkup`].
+/// Checks the integrity of the database at `url`: reads all of it, and changes nothing. Blocks until
+/// it is done. Damage in a database that can be opened is not an error, but a problem in the
+/// [`Checkup`].
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),

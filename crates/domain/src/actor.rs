@@ -62,8 +62,8 @@ impl Actor {
         (actor.to_string() == text).then_some(actor)
     }
 
-    /// Returns the actor with this kind and number; `None` if the kind is unknown, or the number is
-    /// missing or superfluous for it.
+    /// Returns the actor with this kind and number. `None` if the kind is unknown, lacks its number,
+    /// or must not have one.
     pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),

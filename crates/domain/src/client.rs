@@ -16,6 +16,7 @@ pub struct ClientAddress(IpAddr);
 impl From<IpAddr> for ClientAddress {
     fn from(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
+            // Clears the lower 64 of the 128 bits.
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             address @ IpAddr::V4(_) => address,
         })
@@ -29,6 +30,7 @@ impl ClientAddress {
     #[must_use]
     pub fn site(self) -> Self {
         Self(match self.0 {
+            // Clears the lower 72 of the 128 bits.
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 72 << 72).into(),
             address @ IpAddr::V4(_) => address,
         })
@@ -42,7 +44,8 @@ impl ClientAddress {
         proxies: &Networks,
         exempts_loopback: bool,
     ) -> Option<Self> {
-        let is_shared = proxies.contains(address) || exempts_loopback && address.is_loopback();
+        let is_exempt_loopback = exempts_loopback && address.is_loopback();
+        let is_shared = proxies.contains(address) || is_exempt_loopback;
         if is_shared {
             None
         } else {
@@ -86,10 +89,11 @@ impl Client {
         if self.is_trusted() {
             return true;
         }
-        let state_before = self
+        let swap = self
             .state
             .compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed);
-        state_before != Err(REPLACED)
+        // The swap also fails if a concurrent request has just made the connection trusted.
+        swap != Err(REPLACED)
     }
 
     /// Whether a request on the connection has carried a valid key.

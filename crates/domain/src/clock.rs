@@ -36,6 +36,7 @@ pub fn timestamp_from_milliseconds(milliseconds: i64) -> Option<Timestamp> {
 /// assert_eq!(truncate_to_milliseconds(time).to_string(), "2026-11-28T12:00:00.123Z");
 /// ```
 pub fn truncate_to_milliseconds(time: Timestamp) -> Timestamp {
+    // The number of milliseconds of a `Timestamp` is always in range, so the default is never used.
     timestamp_from_milliseconds(time.as_millisecond()).unwrap_or(LATEST)
 }
 

@@ -10,9 +10,10 @@ use super::{KeyId, NewPet, StaffId};
 
 /// How long a process must have seen the newest mark before it sets the next one.
 ///
-/// The age of remembered requests is measured in marks, not in clock time, so that requests do not
-/// expire early when a clock is wrong or the service was down. See
-/// `Requests::mark_idempotency_keys` of the store.
+/// Marks are numbered, and the running processes add them to the database at this interval. The age
+/// of a remembered request is counted in marks instead of clock time, so that requests do not
+/// expire early when a clock is wrong or the service was down. See `Requests::mark_idempotency_keys`
+/// of the store.
 pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
 /// How many marks must follow the first mark after a request before the request is forgotten. This
@@ -83,12 +84,8 @@ impl IdempotentRequest {
     /// Returns the owners under which the request is remembered: the lineage and, if that is
     /// different, the caller, by which earlier releases look up the request.
     pub fn owners(&self) -> impl Iterator<Item = RequestOwner> {
-        let caller = if self.caller == self.lineage {
-            None
-        } else {
-            Some(self.caller)
-        };
-        std::iter::once(self.lineage).chain(caller)
+        let different_caller = (self.caller != self.lineage).then_some(self.caller);
+        std::iter::once(self.lineage).chain(different_caller)
     }
 }
 

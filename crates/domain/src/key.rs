@@ -88,7 +88,8 @@ impl Scope {
     /// Returns the name if this is a scope of the store area, such as `store:read`; `None` for
     /// `read` and `write`, which the contract defines.
     pub fn store_area_name(self) -> Option<&'static str> {
-        if self.contract_scope() == self {
+        let is_contract_scope = self.contract_scope() == self;
+        if is_contract_scope {
             None
         } else {
             Some(self.as_str())
@@ -108,8 +109,8 @@ impl ApiKey {
         for _ in 0..RANDOM_LENGTH {
             text.push(char::from(BASE62[random.random_range(0..BASE62.len())]));
         }
-        let check_digits = checksum(text.as_bytes());
-        text.extend(check_digits.map(char::from));
+        let checksum_digits = checksum(text.as_bytes());
+        text.extend(checksum_digits.map(char::from));
         Self(text)
     }
 

@@ -129,8 +129,8 @@ impl UnknownName {
     /// Returns the valid names as part of a sentence, such as `one of died and other`.
     pub fn expected_names(self) -> String {
         match self.0 {
-            [first @ .., last] if !first.is_empty() => {
-                format!("one of {} and {last}", first.join(", "))
+            [others @ .., last] if !others.is_empty() => {
+                format!("one of {} and {last}", others.join(", "))
             }
             names => names.concat(),
         }

@@ -7,7 +7,7 @@ use super::named_enum::named_enum;
 
 /// The highest identifier of an animal or order, and the highest version, that an import accepts:
 /// 2^53 - 2^40. Later changes and new animals or orders count up from there, so an import always
-/// leaves more than a million million numbers up to 2^53.
+/// leaves more than 10^12 numbers up to 2^53.
 pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
 
 /// A number that no healthy store reaches, halfway between [`HIGHEST_IMPORTED`] and 2^53.

@@ -78,7 +78,8 @@ impl RateLimit {
         u64::from(self.window()) * NANOS_PER_SECOND / u64::from(self.quota())
     }
 
-    /// Returns the time in which an empty quota refills completely, in nanoseconds.
+    /// Returns the time in which an empty quota refills completely, in nanoseconds. It is a multiple
+    /// of [`Self::request_nanos`], so that exactly the whole quota fits into it.
     fn window_nanos(self) -> u64 {
         self.request_nanos() * u64::from(self.quota())
     }
@@ -165,6 +166,7 @@ impl Meter {
 
     /// Gives back one request that was taken.
     pub fn refund(&self, limit: RateLimit) {
+        // The update cannot fail, because the closure always returns `Some`.
         let _ = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
@@ -181,11 +183,12 @@ impl Meter {
         limit: RateLimit,
         now: Duration,
     ) -> MeterReading {
-        let now = nanos(now);
+        let now = to_nanos(now);
         let cost = limit.request_nanos() * u64::from(count);
         let update = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+                // The requests are available if the quota would be full again within one window.
                 let after = full_at.max(now) + cost;
                 (after - now <= limit.window_nanos()).then_some(after)
             });
@@ -221,6 +224,8 @@ impl MeterReading {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+/// Converts a duration to nanoseconds. A duration that is too long becomes half of the maximum, so
+/// that the sum with the cost of a request cannot overflow.
+fn to_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2)
 }

@@ -532,7 +532,7 @@ texts! {
     no_picture;
     picture_too_large;
     too_many_pictures;
-    photos_not_kept;
+    photos_not_added;
     heic;
     another_member;
     too_many_photos;
@@ -688,13 +688,13 @@ texts! {
     code_hint;
     code_wrong;
     sign_in_ended;
-    form_kept;
+    form_saved;
     form_too_long;
     form_not_of_browser;
     no_password;
-    send_kept_hint;
-    send_kept;
-    drop_kept;
+    submit_saved_form_hint;
+    submit_saved_form;
+    discard_saved_form;
     changed_meanwhile;
 
     // Signing in with an identity provider, which is named by its host.

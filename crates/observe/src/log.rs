@@ -49,7 +49,8 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     let level_filters = level_filters(level, is_terminal);
     // The thread flushes once its queue is empty, so lines that were queued together cost one system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
-    let lines = tracing_subscriber::fmt()
+    let subscriber = tracing_subscriber::fmt()
+        // The filters below decide about the levels.
         .with_max_level(LevelFilter::TRACE)
         .with_target(false)
         .with_writer(writer);
@@ -60,14 +61,14 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
         LogFormat::Json
     };
     match format.unwrap_or(default_format) {
-        LogFormat::Text => lines
+        LogFormat::Text => subscriber
             .with_ansi(is_terminal)
             .fmt_fields(EscapedFields)
             .map_event_format(|format| LineFormatter { format, to_journal })
             .finish()
             .with(level_filters)
             .init(),
-        LogFormat::Json => lines
+        LogFormat::Json => subscriber
             .json()
             .flatten_event(true)
             .map_event_format(|format| LineFormatter { format, to_journal })
@@ -92,7 +93,7 @@ fn level_filters(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
     };
     Targets::new()
         .with_default(level.unwrap_or(LevelFilter::INFO))
-        // This crate spreads over several lines what the service itself reports in one.
+        // The service reports the same failures itself, in one line each.
         .with_target("object_store", level.unwrap_or(LevelFilter::WARN))
         .with_target(CHANGES, level.unwrap_or(default_for_changes))
 }
@@ -145,6 +146,7 @@ impl<'writer> FormatFields<'writer> for EscapedFields {
         let mut escaping_writer = EscapingWriter {
             writer: &mut writer,
         };
+        // `true` means that no field was written yet, so the first one needs no space before it.
         let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping_writer), true);
         fields.record(&mut visitor);
         visitor.finish()
@@ -214,15 +216,14 @@ mod tests {
     fn text_lines(log: impl FnOnce()) -> String {
         let (sender, receiver) = std::sync::mpsc::channel();
         let writer = move || ChannelWriter(sender.clone());
-        let lines = tracing_subscriber::fmt()
+        let subscriber = tracing_subscriber::fmt()
             .with_writer(writer)
-            .with_ansi(false);
-        let lines = lines
+            .with_ansi(false)
             .without_time()
             .with_target(false)
             .fmt_fields(EscapedFields)
             .finish();
-        tracing::subscriber::with_default(lines, log);
+        tracing::subscriber::with_default(subscriber, log);
         receiver.into_iter().collect()
     }
 

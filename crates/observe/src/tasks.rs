@@ -89,16 +89,16 @@ impl Tasks {
     }
 }
 
-/// Runs `task` each time it is due, until the sender of `stopped` is dropped. Then lets it finish.
+/// Runs `task` each time it is due, until the sender of `stop_signal` is dropped. Then lets it finish.
 async fn repeat(
     mut task: impl Task,
     run_limit: Duration,
     mut recorder: OutcomeRecorder,
-    mut stopped: watch::Receiver<()>,
+    mut stop_signal: watch::Receiver<()>,
 ) {
     let mut backoff = Duration::ZERO;
     loop {
-        let run = async {
+        let next_run = async {
             if !backoff.is_zero() {
                 time::sleep(backoff).await;
             }
@@ -107,8 +107,8 @@ async fn repeat(
         };
         tokio::select! {
             biased;
-            _ = stopped.changed() => break,
-            outcome = run => {
+            _ = stop_signal.changed() => break,
+            outcome = next_run => {
                 backoff = if outcome.is_ok() { Duration::ZERO } else { next_backoff(backoff) };
                 recorder.record(outcome, Some(backoff));
             }
@@ -130,13 +130,11 @@ async fn run_guarded(
     limit: Duration,
     work: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
-    match AssertUnwindSafe(time::timeout(limit, work))
-        .catch_unwind()
-        .await
-    {
+    let work_within_limit = AssertUnwindSafe(time::timeout(limit, work));
+    match work_within_limit.catch_unwind().await {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Err(Interrupted::TooSlow(limit).into()),
-        Err(_) => Err(Interrupted::Panicked.into()),
+        Ok(Err(_elapsed)) => Err(Interrupted::TooSlow(limit).into()),
+        Err(_panic) => Err(Interrupted::Panicked.into()),
     }
 }
 

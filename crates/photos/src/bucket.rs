@@ -24,7 +24,7 @@ use super::{
 /// How often a request is retried after a temporary failure.
 const MAX_RETRIES: usize = 2;
 
-/// A bucket in which the names of all objects of the program begin with one prefix.
+/// A bucket. The names of all objects of the program begin with the same prefix.
 #[derive(Debug)]
 pub struct Bucket {
     /// The URL as the operator wrote it.
@@ -35,11 +35,11 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Creates a client for the bucket of the URL `s3://BUCKET/PREFIX`. Each request must get the
-    /// head of its response within `head_timeout`.
+    /// Creates a client for the bucket with the URL `s3://BUCKET/PREFIX`. A request fails unless the
+    /// head of its response arrives within `head_timeout`.
     ///
-    /// The variables whose names begin with `AWS_` configure the client. The error is a sentence
-    /// for the operator.
+    /// `variables` are the names and values of environment variables. Those whose names begin with
+    /// `AWS_` configure the client. The error is a message for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -69,7 +69,8 @@ impl Bucket {
             .with_bucket_name(bucket_name)
             .with_http_connector(Connector { head_timeout })
             .with_retry(retry)
-            // Some services cannot delete in bulk, and a photo has few files.
+            // Some services do not support bulk deletes, which are not worth it for the few files of a
+            // photo.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
@@ -82,7 +83,7 @@ impl Bucket {
 
     /// Writes an object and deletes it again, to check that the bucket exists and allows both.
     ///
-    /// Only an error of kind [`ErrorKind::Other`] may be temporary.
+    /// Only an error of the kind [`ErrorKind::Other`] may be temporary.
     pub(super) async fn probe(&self) -> io::Result<()> {
         let result = self.write_and_delete_probe().await;
         result.map_err(to_io_error)
@@ -110,8 +111,8 @@ impl Bucket {
 
     /// Writes files concurrently.
     ///
-    /// A bucket can acknowledge a file without keeping it, or keep other bytes. Each file is
-    /// therefore read back and compared.
+    /// A faulty service can acknowledge a file without storing it, or store other bytes. So each file
+    /// is read back and compared.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
         let writes = files
             .into_iter()
@@ -129,14 +130,15 @@ impl Bucket {
 
     /// Reads a piece of a file, like `PhotoStorage::read_piece`.
     ///
-    /// Each piece is a separate request, so that a slow client does not hold a connection to the
-    /// bucket.
+    /// Each piece is a separate request, so that a slow client does not keep a connection to the bucket
+    /// open.
     pub(super) async fn read(
         &self,
         file: PhotoFile,
         offset: u64,
         max_length: usize,
     ) -> io::Result<Option<Piece>> {
+        // `usize::MAX` stands for the whole file.
         let range = if max_length < usize::MAX {
             Some(offset..offset + max_length as u64)
         } else {
@@ -208,8 +210,8 @@ impl Bucket {
     }
 }
 
-/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a
-/// sentence for the operator.
+/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a message for
+/// the operator.
 fn bucket_name(url: &Url) -> Result<&str, String> {
     let bucket_name = url.host_str().unwrap_or_default();
     if bucket_name.is_empty() {
@@ -225,10 +227,10 @@ fn bucket_name(url: &Url) -> Result<&str, String> {
     Ok(bucket_name)
 }
 
-/// Returns the client setting that an environment variable sets. Returns `None` if the variable is
-/// empty, or for another program.
+/// Returns the setting of the client that an environment variable changes. Returns `None` if the
+/// variable is empty, or if it is not one of the client.
 ///
-/// For example, `AWS_REGION` sets [`AmazonS3ConfigKey::Region`]. The error is a sentence for the
+/// For example, `AWS_REGION` changes [`AmazonS3ConfigKey::Region`]. The error is a message for the
 /// operator.
 fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, String> {
     if !name.starts_with("AWS_") || value.is_empty() {
@@ -250,7 +252,7 @@ fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, 
     Ok(Some(setting))
 }
 
-/// Converts an error of the client. The kind is [`ErrorKind::PermissionDenied`] if the bucket does
+/// Converts an error of the client. Its kind becomes [`ErrorKind::PermissionDenied`] if the bucket does
 /// not allow the operation.
 pub fn to_io_error(error: object_store::Error) -> io::Error {
     use object_store::Error::{PermissionDenied, Unauthenticated};
@@ -267,7 +269,7 @@ fn is_http_url(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Checks that the bucket has stored exactly the content of a file.
+/// Checks that the bucket has stored exactly the content of the file `name`.
 fn check_stored_content(name: &str, content: &Bytes, stored_content: &Bytes) -> io::Result<()> {
     let length = content.len();
     let stored_length = stored_content.len();

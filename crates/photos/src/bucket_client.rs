@@ -20,18 +20,18 @@ use object_store::{
 use petstore_system::tls::{self, CertificateCheck};
 use tokio::time;
 
-/// The path of the instance metadata service of a cloud, from which the client requests credentials
-/// if none are configured.
+/// The path at the instance metadata service of a cloud from which the client requests credentials if
+/// none are configured.
 const INSTANCE_METADATA_PATH: &str = "/latest/api/token";
 
 /// The factory of the HTTP clients for a bucket.
 #[derive(Debug)]
 pub(super) struct Connector {
-    /// The time within which a request must get the head of its response.
+    /// The time limit for the head of a response to arrive.
     pub(super) head_timeout: Duration,
 }
 
-/// The error if neither the operator nor the cloud provides credentials.
+/// The error if there are no credentials, neither from the operator nor from the cloud.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "there are no credentials for the bucket; set the variables AWS_ACCESS_KEY_ID and \
@@ -43,7 +43,7 @@ struct NoCredentials;
 #[derive(Debug)]
 struct Service {
     client: Client<HttpsConnector<TcpConnector>, HttpRequestBody>,
-    /// The time within which a request must get the head of its response.
+    /// The time limit for the head of a response to arrive.
     head_timeout: Duration,
 }
 
@@ -83,6 +83,7 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let asks_for_credentials = request.uri().path() == INSTANCE_METADATA_PATH;
         let result = time::timeout(self.head_timeout, self.client.request(request)).await;
+        // Outside of a cloud, there is no such service. The operator needs to know what to configure.
         if asks_for_credentials && !matches!(result, Ok(Ok(_))) {
             return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
         }

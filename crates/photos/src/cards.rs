@@ -7,25 +7,23 @@ use tokio::{task, time};
 
 use super::{PhotoError, Photos, decode::shrink_file, storage::PhotoStorage};
 
-/// How many photos that lack a card file are queued. The next hourly walk finds the others.
+/// The maximum number of queued photos that lack a card file. The next hourly walk finds further ones.
 const MAX_QUEUED_PHOTOS: usize = 65_536;
 
 /// The longest pause after making a card file.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 impl Photos {
-    /// Queues photos that lack a file of the size [`PhotoSize::Card`], as far as the queue has
-    /// space.
+    /// Queues photos that lack a file of the size [`PhotoSize::Card`], until the queue is full.
     pub fn queue_missing_cards(&self, photos: impl Iterator<Item = PhotoId>) {
         let mut queued_photos = self.missing_cards.lock();
         let free_count = MAX_QUEUED_PHOTOS - queued_photos.len();
         queued_photos.extend(photos.take(free_count));
     }
 
-    /// Makes the card file of one queued photo from its large file. Other processes may do so
-    /// concurrently.
-    ///
-    /// Returns whether the queue may have more photos.
+    /// Makes the card file of one queued photo from its large file, and pauses. Other processes may make
+    /// the same file concurrently. Returns `false` if there was nothing to do: no photo is queued, or
+    /// photos are off.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let Some(storage) = &self.storage else {
             return Ok(false);
@@ -50,14 +48,14 @@ impl Photos {
         Ok(true)
     }
 
-    /// Sleeps for twice the time since `start`, but at most [`MAX_PAUSE`], so that making card
-    /// files slows requests down only a little.
+    /// Sleeps for twice the time since `start`, but at most [`MAX_PAUSE`]. Because of this pause, making
+    /// card files slows requests down only a little.
     async fn pause_after_work(&self, start: Instant) {
         let work_time = self.clock.instant().saturating_duration_since(start);
         time::sleep((2 * work_time).min(MAX_PAUSE)).await;
     }
 
-    /// Makes `file` from the large file of its photo. Does nothing if `file` exists, or if the
+    /// Makes `file` from the large file of its photo. Does nothing if `file` exists already, or if the
     /// large file is missing.
     async fn make_smaller_file(
         &self,
@@ -84,8 +82,8 @@ impl Photos {
             return Err(PhotoError::Damaged(large_file.name()));
         };
 
-        // The random number changes only the lower 64 of the 128 bits, so the first byte stays the
-        // same, as `add_file` requires.
+        // The random number changes only the lower 64 of the 128 bits. The first byte stays the same,
+        // as `add_file` requires.
         let PhotoId(id_number) = file.id;
         let unused_id = PhotoId(id_number ^ u128::from(self.draw_random::<u64>()));
         storage.add_file(file, unused_id, content).await?;

@@ -12,7 +12,7 @@ use petstore_domain::store_area::{PhotoSize, PictureProblem};
 
 use super::{
     format::Format,
-    inspect::{MAX_METADATA, Parts, inspect},
+    inspect::{MAX_METADATA, Structure, inspect},
     memory_guard::{GuardedPicture, MAX_MEMORY},
     pixels::{Sides, on_white, resize, to_8_bits, to_srgb},
 };
@@ -20,20 +20,22 @@ use super::{
 /// The maximum number of pixels of a picture.
 const MAX_PIXELS: u64 = 50_000_000;
 
-/// The maximum length of a side, in pixels. A resizer needs memory for each pixel of a side.
+/// The maximum length of a side, in pixels. It is limited because a resizer needs memory for each pixel
+/// of a side.
 const MAX_SIDE: u32 = 65_535;
 
-/// The JPEG quality of the larger sizes. A lower quality is visible, and a higher one costs space.
+/// The JPEG quality of the larger sizes. The difference to a lower quality would be visible, and a
+/// higher quality would need more space.
 const QUALITY: u8 = 85;
 
 /// The JPEG quality of the sizes for lists. Phones show them with two device pixels for each pixel
 /// of the page, so this saves a quarter of the transfer without a visible difference.
 const LIST_QUALITY: u8 = 76;
 
-/// The number of bytes per pixel of a photo, which is opaque.
+/// The number of bytes per pixel of a photo: a photo is opaque, so it has three colours.
 pub(super) const PHOTO_PIXEL_LENGTH: u64 = 3;
 
-/// The number of bytes per pixel of a logo, which can be transparent.
+/// The number of bytes per pixel of a logo: a logo can be transparent, so it has three colours and alpha.
 pub(super) const LOGO_PIXEL_LENGTH: u64 = 4;
 
 /// The encoded files of a photo, in memory.
@@ -61,15 +63,15 @@ pub fn encode_photo(picture: &[u8], format: Format) -> Result<EncodedPhoto, Pict
     encode_smaller_sizes(large, file)
 }
 
-/// Makes a photo from its large file, which stays as it is. The orientation field in the file says
-/// how the smaller sizes are turned.
+/// Makes a photo from its large file, which is not encoded again. The smaller sizes are turned as the
+/// orientation field in the file says.
 pub(super) fn photo_from_large_file(file: Vec<u8>) -> Result<EncodedPhoto, PictureProblem> {
     let large = decode(&file, Format::Jpeg)?;
     encode_smaller_sizes(large, file)
 }
 
-/// Encodes the smaller sizes of a photo. `large` is its large size in pixels, and `large_file` is
-/// the same size as an encoded file.
+/// Encodes the smaller sizes of a photo. `large` are the pixels of its large size, and `large_file` is
+/// the same size, encoded.
 fn encode_smaller_sizes(
     large: RgbImage,
     mut large_file: Vec<u8>,
@@ -77,7 +79,8 @@ fn encode_smaller_sizes(
     let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
     let mut picture = large;
-    // From the largest size to the smallest: each is scaled down from the one before.
+    // From the largest size to the smallest: each picture is scaled down from the one before. A picture
+    // that is already small enough stays as it is.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
         if size == PhotoSize::Large {
             *file = std::mem::take(&mut large_file);
@@ -95,9 +98,8 @@ fn encode_smaller_sizes(
     })
 }
 
-/// Encodes a smaller size of a photo from its large file. Fails if the large file is damaged.
-///
-/// If the picture is not larger than `size`, returns the large file itself.
+/// Makes the file of a smaller size from the large file of a photo. If the picture is not larger than
+/// `size`, returns the large file itself. Fails if the large file is damaged.
 pub(super) fn shrink_file(large_file: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
     let picture = decode(&large_file, Format::Jpeg)?;
     match shrink(&picture, size)? {
@@ -122,29 +124,32 @@ pub(super) fn needs_all_memory(
     Ok(decoder.memory > MAX_MEMORY / 2)
 }
 
-/// Creates a decoder with limits on its memory. Fails if the picture, decoded into pixels of
-/// `pixel_length` bytes, exceeds a limit.
+/// Creates a decoder with a limit on its memory. Fails if the picture exceeds a limit when it is decoded
+/// into pixels of `pixel_length` bytes.
 pub(super) fn limited_decoder(
     picture: &[u8],
     format: Format,
     pixel_length: u64,
 ) -> Result<LimitedDecoder<impl ImageDecoder>, PictureProblem> {
-    let parts = inspect(picture, format)?;
-    let guarded_picture = GuardedPicture::reader(picture, parts.is_guarded);
+    let structure = inspect(picture, format)?;
+    let guarded_picture = GuardedPicture::reader(picture, structure.needs_guard);
     let mut reader = ImageReader::with_format(guarded_picture, image_format(format));
     let mut limits = Limits::no_limits();
+    // Until the decoder gets its own limit below, it reads only metadata.
     limits.max_alloc = Some(MAX_METADATA as u64);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder().map_err(picture_problem)?;
 
     let (width, height) = decoder.dimensions();
     check_sides(width, height)?;
-    let free_memory = free_memory_while_decoding(picture, format, &parts, &decoder, pixel_length)?;
-    // A frame of an animation can be larger than the picture, so the decoder gets a limit, too.
+    let free_memory =
+        free_memory_while_decoding(picture, format, &structure, &decoder, pixel_length)?;
+    // A frame of an animation can be larger than the picture, so the decoder itself needs a limit, too.
     limits.max_alloc = Some(free_memory);
     decoder.set_limits(limits).map_err(picture_problem)?;
 
-    let memory = if parts.is_guarded {
+    // A guarded decoder may take all memory before the guard stops it.
+    let memory = if structure.needs_guard {
         MAX_MEMORY
     } else {
         MAX_MEMORY - free_memory
@@ -152,7 +157,7 @@ pub(super) fn limited_decoder(
     Ok(LimitedDecoder { decoder, memory })
 }
 
-/// Checks the sides of a picture, in pixels, against [`MAX_PIXELS`] and [`MAX_SIDE`].
+/// Rejects a picture that is larger than [`MAX_PIXELS`] or [`MAX_SIDE`], or that has no pixels.
 fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
@@ -169,12 +174,12 @@ fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
     Ok(())
 }
 
-/// Returns how much of [`MAX_MEMORY`] is free while a picture is decoded, in bytes. Fails if
-/// nothing is free.
+/// Returns how much of [`MAX_MEMORY`] remains free while a picture is decoded, in bytes. Fails if
+/// nothing remains free.
 fn free_memory_while_decoding(
     picture: &[u8],
     format: Format,
-    parts: &Parts,
+    structure: &Structure,
     decoder: &impl ImageDecoder,
     pixel_length: u64,
 ) -> Result<u64, PictureProblem> {
@@ -183,7 +188,7 @@ fn free_memory_while_decoding(
     let decoded_length = decoder.total_bytes().max(pixel_length * pixels);
     // The decoder may hold a copy of the file.
     let file_memory = 2 * picture.len() as u64;
-    let bytes_per_pixel = decoded_length / pixels + parts.extra_bytes_per_pixel;
+    let bytes_per_pixel = decoded_length / pixels + structure.extra_bytes_per_pixel;
     let free_memory = MAX_MEMORY.saturating_sub(file_memory + bytes_per_pixel * pixels);
     if free_memory == 0 {
         let pixel_memory = MAX_MEMORY.saturating_sub(file_memory);
@@ -201,7 +206,7 @@ fn saturate(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Returns the problem of a picture that a decoder cannot decode.
+/// Converts the error of a decoder into the problem of its picture.
 pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     match error {
         ImageError::Limits(_) => PictureProblem::Memory,
@@ -212,7 +217,8 @@ pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     }
 }
 
-/// Decodes a picture into the large size: turned upright, in sRGB, on a white background.
+/// Decodes a picture into the large size: turned upright, in sRGB, on a white background. It is scaled
+/// down first, so that the other steps work on fewer pixels.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let mut decoder = limited_decoder(picture, format, PHOTO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
@@ -225,6 +231,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
         .read_image(&mut decoded_pixels)
         .map_err(picture_problem)?;
     let rgb_pixels = to_8_bits(decoded_pixels, colour_type, on_white);
+    // `from_raw` fails only if there are too few pixels.
     let mut large = RgbImage::from_raw(width, height, rgb_pixels).unwrap_or_default();
     if let Some(smaller_picture) = shrink(&large, PhotoSize::Large)? {
         large = smaller_picture;
@@ -254,7 +261,7 @@ fn image_format(format: Format) -> ImageFormat {
     }
 }
 
-/// Scales a picture down to a smaller size. Returns `None` if the picture is not larger than that.
+/// Scales a picture down to this size. Returns `None` if the picture is not larger.
 fn shrink(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
     let (width, height) = picture.dimensions();
     let Some(sides) = Sides { width, height }.shrink_to(size.longer_side()) else {

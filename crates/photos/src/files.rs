@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use petstore_domain::store_area::{PhotoFile, PhotoId, PhotoSize};
 
-/// The time limit of an operation. A write may still be carried out after it. Its files then belong
-/// to no photo, and a background task deletes them.
+/// The time limit of an operation. A write may still complete after its time limit. The files then
+/// belong to no photo, and a background task deletes them.
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many bytes of a file are read at once for a client.
@@ -20,14 +20,14 @@ pub struct Piece {
     pub file_length: u64,
 }
 
-/// The folder in a storage with an empty file for each database whose photos are in the storage.
-/// The name of the file is the mark of the database.
+/// The folder in a storage with the marks of the databases whose photos are in the storage. Each mark is
+/// the name of an empty file.
 pub(super) const OWNERS_FOLDER: &str = "owners";
 
 /// The suffix of the name of a file that is being written.
 pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
-/// The files in one shard of a storage, which has the photos whose identifiers begin with the same
+/// The files in one shard of a storage. A shard has the photos whose identifiers begin with the same
 /// byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {

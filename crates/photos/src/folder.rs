@@ -1,5 +1,5 @@
-//! A folder with the files of photos, divided into 256 shards by the first byte of their
-//! identifiers. All functions block, except [`Folder::read_cached`].
+//! A folder with the files of photos. It has 256 shards: the first byte of the identifier of a photo
+//! selects its shard. All functions block, except [`Folder::read_cached`].
 
 mod reading;
 
@@ -23,18 +23,19 @@ use super::files::{OWNERS_FOLDER, PARTIAL_SUFFIX, ShardFiles, first_byte};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// The user and group to which new files are given.
+    /// The user and group that become the owner of new files.
     owner: Option<FileOwner>,
-    /// Other folders to which files that are missing here can be hard-linked.
+    /// Other folders with photos. Instead of copying a file that one of them has, this folder gets a
+    /// hard link to it.
     link_sources: Vec<PathBuf>,
     /// Whether this process has made sure that the folders of the shards are on disk.
     is_prepared: Mutex<bool>,
-    /// Whether the first file that was read is in a local file system. Unset until then.
+    /// Whether the folder is in a local file system. Unset until the first file is read.
     is_local: OnceLock<bool>,
 }
 
 /// The flags with which every file is opened. A command that runs as root opens files in folders of
-/// another user, so a symbolic link must not redirect it, and a named pipe must not block it.
+/// another user. A symbolic link of that user must not redirect it, and a named pipe must not block it.
 const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
@@ -51,13 +52,12 @@ impl Folder {
         }
     }
 
-    /// Returns the folder with an owner for the files and folders that this process creates in it.
+    /// Sets the owner of the files and folders that this process creates in the folder.
     pub fn with_owner(self, owner: Option<FileOwner>) -> Self {
         Self { owner, ..self }
     }
 
-    /// Returns the folder with other folders to link to: instead of copying a file that one of them
-    /// has, this folder gets a hard link to it.
+    /// Sets the folders to whose files [`Self::link`] creates hard links.
     pub fn with_link_sources(self, link_sources: Vec<PathBuf>) -> Self {
         Self {
             link_sources,
@@ -106,8 +106,8 @@ impl Folder {
         self.prepare()
     }
 
-    /// Creates the folders of the shards, but not the folder itself. If the folder is missing, its
-    /// disk is probably not mounted, and a new folder would be on the wrong disk.
+    /// Creates the folders of the shards, but not the folder itself: if that is missing, its disk is
+    /// probably not mounted, and a new folder would be on the wrong disk.
     fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock();
         if *is_prepared {
@@ -123,8 +123,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Rejects a path that is a symbolic link to a folder of a user other than the owner. The owner
-    /// can create such a link, and must not make root write to a folder of somebody else.
+    /// Rejects a path that is a symbolic link to a folder of another user than the owner. Otherwise,
+    /// the owner could create such a link, and make root write to the folder of the other user.
     fn reject_link_to_folder_of_another_user(&self) -> io::Result<()> {
         let Some(owner) = self.owner else {
             return Ok(());
@@ -141,8 +141,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Prepares the folder for a copy. In contrast to [`Self::prepare`], this creates the folder if
-    /// it is missing.
+    /// Prepares the folder for a copy, like [`Self::prepare`], but creates the folder if it is missing.
     fn prepare_for_copy(&self) -> io::Result<()> {
         match self.prepare() {
             Err(error) if error.kind() == ErrorKind::NotFound => self.create(),
@@ -173,14 +172,14 @@ impl Folder {
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
         {
-            // Somebody has replaced the folder or removed empty shards since they were prepared:
-            // retry once.
+            // Since the folder was prepared, somebody has replaced it, or has removed empty shards.
+            // Prepare it again, and retry once.
             *self.is_prepared.lock() = false;
             result = self.prepare_and_write(id, files);
         }
         if result.is_err() {
-            // Free the space at once, because the disk may be full. If this fails, a background
-            // task deletes the files later.
+            // Free the space at once, because the disk may be full. If that fails, a background task
+            // deletes the files later.
             let _ = self.delete(id);
         }
         result
@@ -194,8 +193,8 @@ impl Folder {
         self.sync_shard(first_byte(id))
     }
 
-    /// Writes one file of a photo from another storage. When this returns, the content is on disk,
-    /// but the name only after [`Self::sync_shard`].
+    /// Writes one file of a photo that was read from another storage. When this returns, the content
+    /// is on disk, but its name is on disk only after [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_for_copy()?;
         self.write_file(file, file.id, content)
@@ -203,8 +202,8 @@ impl Folder {
 
     /// Adds one file to an existing photo. Another process may do so concurrently.
     ///
-    /// Until the file is complete, its name has the identifier `unused_id`, which no animal has. If
-    /// this process is killed, a background task therefore deletes the incomplete file.
+    /// Until the file is complete, its name has the identifier `unused_id`, which no photo of an animal
+    /// has. So if this process is killed, a background task deletes the incomplete file.
     pub(super) fn add_file(
         &self,
         file: PhotoFile,
@@ -215,8 +214,8 @@ impl Folder {
         self.sync_shard(first_byte(file.id))
     }
 
-    /// Writes a file atomically: its name has the identifier `partial_id` and a suffix until the
-    /// content is on disk.
+    /// Writes a file atomically: until its content is on disk, it has another name, with the identifier
+    /// `partial_id` and a suffix.
     fn write_file(&self, file: PhotoFile, partial_id: PhotoId, content: &[u8]) -> io::Result<()> {
         let shard = self.open_shard(file)?;
         let partial_file = PhotoFile {
@@ -253,7 +252,7 @@ impl Folder {
         }
     }
 
-    /// Creates a hard link to a file of this length, if one of the link sources has it. Returns
+    /// Creates a hard link to the file, if one of the link sources has it with this length. Returns
     /// whether a link was created.
     pub(super) fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
         if self.link_sources.is_empty() {
@@ -278,8 +277,8 @@ impl Folder {
         Ok(false)
     }
 
-    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Other files are
-    /// ignored.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files that
+    /// do not belong to such a photo.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut files = ShardFiles::default();
         let entries = match fs::read_dir(self.shard_path(shard)) {
@@ -291,6 +290,7 @@ impl Folder {
             let name = entry.file_name();
             match entry.metadata() {
                 Ok(metadata) => files.add(shard, &name.to_string_lossy(), metadata.len()),
+                // The file was deleted or renamed in the meantime.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -302,6 +302,7 @@ impl Folder {
     pub(super) fn delete(&self, id: PhotoId) -> io::Result<()> {
         for file in PhotoFile::all(id) {
             let path = self.file_path(file);
+            // The name of an incomplete file ends with `.jpg` and the suffix.
             delete_if_present(&path.with_extension(format!("jpg{PARTIAL_SUFFIX}")))?;
             delete_if_present(&path)?;
         }
@@ -312,14 +313,14 @@ impl Folder {
         self.shard_path(first_byte(file.id)).join(file.name())
     }
 
-    /// Opens the folder of the shard of a file. Fails if the folder belongs to a user other than
-    /// the owner.
+    /// Opens the folder of the shard that a file belongs to. Fails if the owner of the folder is not
+    /// the user in `self.owner`.
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
         let path = self.shard_path(first_byte(file.id));
         let flags = SAFE_FLAGS | OFlags::DIRECTORY;
         let shard = File::from(openat(CWD, &path, flags, Mode::empty())?);
-        // The owner may have replaced the folder with a link since
-        // `reject_link_to_folder_of_another_user`.
+        // Since `reject_link_to_folder_of_another_user` checked the path, the owner may have replaced
+        // the folder with a link.
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {

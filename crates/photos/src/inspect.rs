@@ -1,5 +1,5 @@
-//! Validates the structure of a picture before it is decoded: decoders accept truncated pictures,
-//! and can spend much time on structures that are rejected here.
+//! Validates the structure of a picture before it is decoded. This is necessary because decoders accept
+//! truncated pictures, and can spend much time on structures that are rejected here.
 
 use memchr::memchr;
 use petstore_domain::store_area::PictureProblem;
@@ -12,18 +12,18 @@ pub(super) const MAX_METADATA: usize = 8 << 20;
 /// The maximum number of frames in one file. Only the first becomes a photo.
 const MAX_FRAMES: usize = 1_000;
 
-/// Facts about a picture, which follow from its structure.
+/// The structure of a picture, as far as it matters for decoding.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct Structure {
     /// The total length of the metadata, in bytes.
-    metadata: usize,
+    metadata_length: usize,
     /// The number of frames. A still picture has 0, or 1 in a GIF.
-    frames: usize,
+    frame_count: usize,
     /// The memory that the decoder needs for each pixel in addition to the decoded picture, in
     /// bytes.
     pub(super) extra_bytes_per_pixel: u64,
     /// Whether the decoder may allocate any amount of memory, so that a guard must watch it.
-    pub(super) is_guarded: bool,
+    pub(super) needs_guard: bool,
 }
 
 /// The reason why the structure of a picture is invalid.
@@ -36,9 +36,9 @@ enum StructureError {
     Malformed,
 }
 
-/// Checks that a picture has this format and is complete, and that no other data follows it. Only a
-/// JPEG may be followed by other data.
-pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PictureProblem> {
+/// Checks that a picture has this format, that it is complete, and that no other data follows it. Only
+/// a JPEG may be followed by other data. Returns the structure of the picture.
+pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Structure, PictureProblem> {
     let name = format.as_str();
     if Format::detect(picture) != Some(format) {
         return Err(PictureProblem::OtherFormat { format: name });
@@ -49,22 +49,22 @@ pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Parts, PicturePr
         Format::WebP => inspect_webp(picture),
         Format::Gif => inspect_gif(picture),
     };
-    let parts = result.map_err(|error| match error {
+    let structure = result.map_err(|error| match error {
         StructureError::Truncated => PictureProblem::Truncated { format: name },
         StructureError::Trailing => PictureProblem::OtherData { format: name },
         StructureError::Malformed => PictureProblem::Unreadable,
     })?;
 
-    if parts.metadata > MAX_METADATA {
+    if structure.metadata_length > MAX_METADATA {
         return Err(PictureProblem::Metadata {
-            length: parts.metadata,
+            length: structure.metadata_length,
             most: MAX_METADATA,
         });
     }
-    if parts.frames > MAX_FRAMES {
+    if structure.frame_count > MAX_FRAMES {
         return Err(PictureProblem::ManyPictures { most: MAX_FRAMES });
     }
-    Ok(parts)
+    Ok(structure)
 }
 
 /// A reader of the bytes of a picture, from the first to the last.
@@ -73,13 +73,14 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Creates a reader that has skipped a head of `head_length` bytes.
+    /// Creates a reader for the bytes after the first `head_length` ones.
     fn after_head(picture: &'p [u8], head_length: usize) -> Result<Self, StructureError> {
         let mut reader = Self { remaining: picture };
         reader.read_bytes(head_length)?;
         Ok(reader)
     }
 
+    /// Reads the next `length` bytes. Fails if fewer remain.
     fn read_bytes(&mut self, length: usize) -> Result<&'p [u8], StructureError> {
         let (bytes, remaining) = self
             .remaining
@@ -93,6 +94,7 @@ impl<'p> Reader<'p> {
         Ok(self.read_bytes(1)?[0])
     }
 
+    /// Reads a number of two bytes. `parse` knows their order.
     fn read_u16(&mut self, parse: fn([u8; 2]) -> u16) -> Result<usize, StructureError> {
         let bytes = self
             .read_bytes(2)?
@@ -101,6 +103,7 @@ impl<'p> Reader<'p> {
         Ok(parse(bytes).into())
     }
 
+    /// Reads a number of four bytes. `parse` knows their order.
     fn read_u32(&mut self, parse: fn([u8; 4]) -> u32) -> Result<usize, StructureError> {
         let bytes = self
             .read_bytes(4)?
@@ -125,55 +128,57 @@ const JPEG_END: u8 = 0xd9;
 /// The marker of the segment that begins a scan of a JPEG (SOS).
 const JPEG_SCAN: u8 = 0xda;
 
+/// The number of bytes in which a segment of a JPEG states its length.
+const JPEG_LENGTH_BYTES: usize = 2;
+
 /// The marker of a progressive frame (SOF2), whose scans refine the picture step by step.
 const JPEG_PROGRESSIVE_FRAME: u8 = 0xc2;
 
-/// Reads the segments of a JPEG. Other data may follow it, because phones append a second picture
-/// or a short film.
-fn inspect_jpeg(picture: &[u8]) -> Result<Parts, StructureError> {
+/// Reads the segments of a JPEG, which follow the marker at its start (SOI). Other data may follow the
+/// JPEG, because phones append a second picture or a short film.
+fn inspect_jpeg(picture: &[u8]) -> Result<Structure, StructureError> {
     let mut reader = Reader::after_head(picture, 2)?;
-    let mut parts = Parts::default();
+    let mut structure = Structure::default();
     let mut coefficient_bytes = 0;
     let mut colour_count = None;
     loop {
         let marker = read_jpeg_marker(&mut reader)?;
         match marker {
-            JPEG_END => return Ok(parts),
+            JPEG_END => return Ok(structure),
             // These markers have no segment.
             0x01 | 0xd0..=0xd8 => continue,
             _ => {}
         }
 
-        // The length of a segment includes the two bytes of the length.
-        let length = reader.read_u16(u16::from_be_bytes)?;
-        let segment_length = length.checked_sub(2).ok_or(StructureError::Malformed)?;
-        let segment = reader.read_bytes(segment_length)?;
+        let segment = read_jpeg_segment(&mut reader)?;
         match marker {
             // The header of a frame (SOF0 to SOF2).
             0xc0..=0xc2 if coefficient_bytes == 0 => {
                 coefficient_bytes = coefficient_bytes_per_pixel(segment);
                 colour_count = segment.get(5);
                 if marker == JPEG_PROGRESSIVE_FRAME {
-                    parts.extra_bytes_per_pixel = coefficient_bytes;
+                    structure.extra_bytes_per_pixel = coefficient_bytes;
                 }
             }
+            // A picture has only one frame.
             0xc0..=0xc2 => return Err(StructureError::Malformed),
             JPEG_SCAN => {
-                // If the colours are in separate scans, the decoder keeps all coefficients in
-                // memory.
+                // A scan begins with the number of its colours. If the colours are in separate scans,
+                // the decoder keeps all coefficients in memory.
                 if segment.first() != colour_count {
-                    parts.extra_bytes_per_pixel = coefficient_bytes;
+                    structure.extra_bytes_per_pixel = coefficient_bytes;
                 }
                 skip_jpeg_scan(&mut reader)?;
             }
             // Application data, such as Exif, and comments.
-            0xe0..=0xef | 0xfe => parts.metadata += length,
+            0xe0..=0xef | 0xfe => structure.metadata_length += JPEG_LENGTH_BYTES + segment.len(),
             _ => {}
         }
     }
 }
 
-/// Reads a marker of a JPEG, and returns its code: the byte that follows one or more bytes 0xff.
+/// Reads a marker of a JPEG, and returns its code. A marker consists of one or more bytes 0xff and the
+/// code.
 fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
     if reader.read_byte()? != 0xff {
         return Err(StructureError::Malformed);
@@ -183,6 +188,16 @@ fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
         if marker != 0xff {
             return Ok(marker);
         }
+    }
+}
+
+/// Reads the segment that follows a marker of a JPEG, and returns its content. The length of a segment
+/// includes the bytes of the length itself.
+fn read_jpeg_segment<'p>(reader: &mut Reader<'p>) -> Result<&'p [u8], StructureError> {
+    let length = reader.read_u16(u16::from_be_bytes)?;
+    match length.checked_sub(JPEG_LENGTH_BYTES) {
+        Some(content_length) => reader.read_bytes(content_length),
+        None => Err(StructureError::Malformed),
     }
 }
 
@@ -203,12 +218,12 @@ fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
     }
 }
 
-/// Returns how many bytes the coefficients of a pixel take, which depends on how often this frame
-/// samples each colour (ITU-T T.81, B.2.2). For grey, returns 0: its pixels are made only after the
-/// coefficients, and need no memory in addition to them.
+/// Returns the memory for the coefficients of a pixel, in bytes. It depends on how often the frame
+/// samples each colour (ITU-T T.81, B.2.2). For a grey picture, returns 0: its pixels are made only
+/// after the coefficients, and need no memory in addition to them.
 ///
-/// The frame describes each colour with 3 bytes. The second byte has its sampling factors:
-/// horizontal in the upper half, vertical in the lower half.
+/// After 6 other bytes, the frame describes each colour with 3 bytes. The second byte has the sampling
+/// factors of the colour: the horizontal one in the upper half, the vertical one in the lower half.
 fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
     let colours = frame.get(6..).unwrap_or_default().chunks_exact(3);
     let colour_count = colours.len();
@@ -225,13 +240,15 @@ fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
     if colour_count == 1 {
         return 0;
     }
+    // A coefficient takes 2 bytes.
     (2 * sample_count).div_ceil(max_horizontal * max_vertical)
 }
 
-/// Reads the chunks of a PNG, each with a length, a kind, the data and a checksum.
-fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
+/// Reads the chunks of a PNG. Each has a length, a kind, data and a checksum.
+fn inspect_png(picture: &[u8]) -> Result<Structure, StructureError> {
+    // The head is the signature of the format.
     let mut reader = Reader::after_head(picture, 8)?;
-    let mut parts = Parts::default();
+    let mut structure = Structure::default();
     loop {
         let length = reader.read_u32(u32::from_be_bytes)?;
         let kind = reader.read_bytes(4)?;
@@ -239,23 +256,24 @@ fn inspect_png(picture: &[u8]) -> Result<Parts, StructureError> {
         let _checksum = reader.read_bytes(4)?;
         match kind {
             b"IEND" => break,
-            b"fcTL" => parts.frames += 1,
+            b"fcTL" => structure.frame_count += 1,
             b"IHDR" | b"PLTE" | b"IDAT" | b"fdAT" | b"tRNS" => {}
-            _ => parts.metadata += length,
+            _ => structure.metadata_length += length,
         }
     }
     reader.check_end()?;
-    Ok(parts)
+    Ok(structure)
 }
 
-/// Reads the chunks of a WebP. A chunk is padded to an even number of bytes, but its declared
-/// length excludes the padding.
-fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
+/// Reads the chunks of a WebP. A chunk is padded to an even number of bytes, but the length that it
+/// declares excludes the padding.
+fn inspect_webp(picture: &[u8]) -> Result<Structure, StructureError> {
+    // The file begins with `RIFF` and the length of its content, and the content with `WEBP`.
     let mut reader = Reader::after_head(picture, 4)?;
     let content_length = reader.read_u32(u32::from_le_bytes)?;
     let content = reader.read_bytes(content_length + content_length % 2)?;
 
-    let mut parts = Parts::default();
+    let mut structure = Structure::default();
     let mut chunks = Reader::after_head(content, 4)?;
     while !chunks.remaining.is_empty() {
         let kind = chunks.read_bytes(4)?;
@@ -264,6 +282,7 @@ fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
         if length % 2 == 1 && !chunks.remaining.is_empty() {
             chunks.read_byte()?;
         }
+        // The memory that the decoder takes for each pixel while it decodes such a chunk.
         let extra_bytes_per_pixel = match kind {
             b"VP8 " => 2, // A lossy picture: its planes.
             b"ALPH" => 7, // The transparency of a lossy picture.
@@ -271,42 +290,47 @@ fn inspect_webp(picture: &[u8]) -> Result<Parts, StructureError> {
             b"ANMF" => 8, // A frame of an animation.
             _ => 0,
         };
-        parts.extra_bytes_per_pixel = parts.extra_bytes_per_pixel.max(extra_bytes_per_pixel);
-        parts.is_guarded |= extra_bytes_per_pixel > 2;
+        structure.extra_bytes_per_pixel =
+            structure.extra_bytes_per_pixel.max(extra_bytes_per_pixel);
+        // All of these but a lossy picture can contain lossless data, whose decoder has no limit.
+        structure.needs_guard |= extra_bytes_per_pixel > 2;
         match kind {
-            b"ANMF" => parts.frames += 1,
+            b"ANMF" => structure.frame_count += 1,
             b"VP8 " | b"VP8L" | b"VP8X" | b"ALPH" | b"ANIM" => {}
-            _ => parts.metadata += length,
+            _ => structure.metadata_length += length,
         }
     }
     reader.check_end()?;
-    Ok(parts)
+    Ok(structure)
 }
 
-/// Reads the blocks of a GIF: images, and extensions with metadata or with the delay of an image.
-fn inspect_gif(picture: &[u8]) -> Result<Parts, StructureError> {
+/// Reads the blocks of a GIF: images, and extensions. A control extension has the delay of an image; the
+/// other extensions are metadata.
+fn inspect_gif(picture: &[u8]) -> Result<Structure, StructureError> {
     const IMAGE: u8 = 0x2c;
     const EXTENSION: u8 = 0x21;
     const END: u8 = 0x3b;
     const CONTROL_EXTENSION: u8 = 0xf9;
 
+    // The head is the signature, the width and the height. The flags and two other bytes follow.
     let mut reader = Reader::after_head(picture, 10)?;
     let flags = reader.read_bytes(3)?[0];
     reader.read_bytes(colour_table_length(flags))?;
-    let mut parts = Parts::default();
+    let mut structure = Structure::default();
     loop {
         match reader.read_byte()? {
             IMAGE => {
-                let flags = reader.read_bytes(9)?[8];
-                reader.read_bytes(colour_table_length(flags) + 1)?;
+                let image_flags = reader.read_bytes(9)?[8];
+                // A byte with the code size follows the colour table.
+                reader.read_bytes(colour_table_length(image_flags) + 1)?;
                 skip_gif_blocks(&mut reader)?;
-                parts.frames += 1;
+                structure.frame_count += 1;
             }
             EXTENSION => {
                 let kind = reader.read_byte()?;
                 let length = skip_gif_blocks(&mut reader)?;
                 if kind != CONTROL_EXTENSION {
-                    parts.metadata += length;
+                    structure.metadata_length += length;
                 }
             }
             END => break,
@@ -314,10 +338,11 @@ fn inspect_gif(picture: &[u8]) -> Result<Parts, StructureError> {
         }
     }
     reader.check_end()?;
-    Ok(parts)
+    Ok(structure)
 }
 
-/// Returns the length of the colour table that these flags of a GIF announce, in bytes.
+/// Returns the length of the colour table that follows these flags in a GIF, in bytes. The highest bit
+/// tells whether there is a table, and the lowest three bits are its size: `n` means 2^(n+1) colours.
 fn colour_table_length(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -326,8 +351,8 @@ fn colour_table_length(flags: u8) -> usize {
     }
 }
 
-/// Skips the data blocks of a GIF, including the empty block at their end. Returns their total
-/// length in bytes.
+/// Skips the data blocks of an image or extension in a GIF, including the empty block at their end.
+/// Returns their total length in bytes.
 fn skip_gif_blocks(reader: &mut Reader<'_>) -> Result<usize, StructureError> {
     let mut total_length = 0;
     loop {

@@ -53,15 +53,15 @@ use self::{
     turn::{turn_to_left, turn_to_right},
 };
 
-/// How many pictures are decoded concurrently, each on one core. A picture that needs more than
-/// half of the memory takes all of these permits, so it is decoded on its own.
+/// How many pictures are decoded concurrently, each on one core. A picture that needs more than half
+/// of the memory takes the cores of all others, so it is decoded on its own.
 const MAX_CONCURRENT_DECODES: u32 = 2;
 
-/// How many pictures may be in decoding or wait for it. Each is held in memory, so more are
-/// rejected with [`PhotoError::Busy`].
+/// How many pictures may be in the queue: 2 that are being decoded, and 16 that wait. Each picture is
+/// held in memory, so further ones are rejected with [`PhotoError::Busy`].
 const MAX_QUEUED_PICTURES: usize = 2 + 16;
 
-/// A photo whose files are stored, but which no animal has yet.
+/// A photo whose files are stored, but that does not belong to an animal yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredPhoto {
     /// The identifier, which is part of the file names.
@@ -73,7 +73,7 @@ pub struct StoredPhoto {
 }
 
 impl StoredPhoto {
-    /// Returns the photo in the form in which it is added to an animal, with this alternative text.
+    /// Returns the photo with this alternative text, in the form in which it is added to an animal.
     pub fn into_photo(self, alt: Option<AltText>) -> NewPhoto {
         NewPhoto {
             id: self.id,
@@ -85,7 +85,7 @@ impl StoredPhoto {
     }
 }
 
-/// The progress of the hourly walk over all files, which handles one shard at a time and reports
+/// The progress of the hourly walk over all files. The walk handles one shard at a time, and reports
 /// these totals at its end.
 #[derive(Debug, Default)]
 pub struct WalkProgress {
@@ -95,9 +95,9 @@ pub struct WalkProgress {
     pub photos: u64,
     /// The total length of the files in the shards handled so far, in bytes.
     pub bytes: u64,
-    /// The number of photos that animals have, but that lack a required file.
+    /// The number of photos that belong to an animal, but lack a required file.
     pub missing: u64,
-    /// The first failure. The walk handles the other files in spite of it.
+    /// The first failure. After a failure, the walk continues with the other files.
     pub first_error: Option<io::Error>,
 }
 
@@ -113,7 +113,7 @@ pub enum PhotoError {
     /// The picture is rejected.
     #[error("{0}")]
     Invalid(PictureProblem),
-    /// A file that the service made earlier is damaged. Holds its name.
+    /// A file of a stored photo is damaged. Holds the name of the file.
     #[error("{0} cannot be decoded")]
     Damaged(String),
     /// The storage failed.
@@ -130,14 +130,14 @@ pub struct Photos {
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
-    /// One permit for each picture that may be in decoding or wait for it.
+    /// The permits for pictures in the queue: those that are being decoded, and those that wait.
     queue: Arc<Semaphore>,
-    /// One permit for each picture that may be decoded concurrently.
+    /// The permits for cores. Decoding a picture takes one of them, or all if it needs much memory.
     cores: Arc<Semaphore>,
     /// The progress of the hourly walk over all files.
     pub walk: Mutex<WalkProgress>,
-    /// Photos that lack a file of the size [`PhotoSize::Card`], which earlier releases did not
-    /// make.
+    /// The queued photos that lack a file of the size [`PhotoSize::Card`], because they were stored by
+    /// an earlier release.
     missing_cards: parking_lot::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
@@ -173,7 +173,7 @@ impl Photos {
         self.storage.as_ref()
     }
 
-    /// Whether the large file of a photo exists. Without a storage, no file does.
+    /// Whether the large file of a photo exists. Without a storage, no file exists.
     pub async fn has_large_file(&self, id: PhotoId) -> Result<bool, PhotoError> {
         let Some(storage) = self.storage() else {
             return Ok(false);
@@ -189,8 +189,8 @@ impl Photos {
 
     /// Makes the files of a photo from a picture, and stores them.
     ///
-    /// Once this returns, the files are stored durably. If no animal has the photo a day later, a
-    /// background task deletes them.
+    /// When this returns, the files are stored durably. If the photo does not belong to an animal a
+    /// day later, a background task deletes them.
     pub async fn add(&self, picture: Bytes, format: Format) -> Result<StoredPhoto, PhotoError> {
         let storage = self.storage.as_ref().ok_or(PhotoError::Off)?;
         self.encode_and_store(storage, picture, format, encode_photo)
@@ -205,16 +205,17 @@ impl Photos {
         format: Format,
         encode: fn(&[u8], Format) -> Result<EncodedPhoto, PictureProblem>,
     ) -> Result<StoredPhoto, PhotoError> {
-        let encoding = self
+        let finished_work = self
             .process(picture, format, PHOTO_PIXEL_LENGTH, encode)
             .await?;
-        let photo = encoding.value;
+        let photo = finished_work.value;
 
         let id = PhotoId(self.draw_random());
         let files = photo.files.map(Bytes::from);
         let result = storage.write(id, files).await;
-        // The permit stands for the memory of the picture and its files, which is free only now.
-        drop(encoding.queue_permit);
+        // The permit limits the memory for pictures and their files. The files are in memory until
+        // they are written.
+        drop(finished_work.queue_permit);
 
         if let Err(error) = result {
             self.metrics.failures.count();
@@ -228,7 +229,7 @@ impl Photos {
         })
     }
 
-    /// Makes the logo of a store from a picture. This needs no storage for photos.
+    /// Makes the logo of a store from a picture. This works even if photos are off.
     pub async fn make_logo(&self, picture: Bytes, format: Format) -> Result<NewLogo, PhotoError> {
         let finished_work = self
             .process(picture, format, LOGO_PIXEL_LENGTH, make_logo)
@@ -236,10 +237,10 @@ impl Photos {
         Ok(finished_work.value)
     }
 
-    /// Makes a new photo by turning another one by 90 degrees, to the right or to the left. Returns
-    /// `None` if the large file of the other photo is missing.
+    /// Makes a new photo from the photo `id`, turned by 90 degrees to the right or to the left. Returns
+    /// `None` if the large file of the photo is missing.
     ///
-    /// The large picture is not encoded again, so it loses no quality: see `turn.rs`.
+    /// The large file is not encoded again, so it loses no quality: see `turn.rs`.
     pub async fn turn(
         &self,
         id: PhotoId,

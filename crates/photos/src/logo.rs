@@ -19,12 +19,12 @@ use super::{
     pixels::{Sides, to_8_bits, to_srgb},
 };
 
-/// The maximum length of a side, in pixels, of a logo whose file would be too large with
+/// The maximum length of a side, in pixels, if the file of the logo would be too large with
 /// [`Logo::MAX_SIDE`].
 const REDUCED_MAX_SIDE: u32 = 384;
 
-/// Decodes a picture, and encodes it as a PNG without metadata: turned upright, in sRGB, with its
-/// transparency.
+/// Decodes a picture, and encodes it as a PNG without metadata. The logo is turned upright, is in sRGB,
+/// and keeps its transparency.
 pub fn make_logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
     let mut picture = decode(picture, format)?;
     let mut png = encode(&picture)?;
@@ -43,7 +43,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let (width, height) = decoder.dimensions();
     let colour_type = decoder.color_type();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    // Checked before the logo is shrunk, which rounds its sides.
+    // Check this before the logo is scaled down, which rounds its sides.
     check_shape(Sides { width, height }, orientation)?;
     let profile = decoder.icc_profile().unwrap_or_default();
 
@@ -106,8 +106,8 @@ fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     }
 }
 
-/// Resizes a picture. Colours are weighted with their alpha, so that the invisible colours of
-/// transparent pixels do not show at edges.
+/// Resizes a picture. Returns `None` if the resizer fails. Colours are weighted with their alpha, so that
+/// the colours of transparent pixels, which are invisible, do not appear at edges.
 fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
     let source =
         TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;

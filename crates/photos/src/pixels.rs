@@ -16,10 +16,10 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Scales the sides down so that the longer one is `limit`. Returns `None` if it is not longer
+    /// Scales the sides down so that the longer one is `limit`. Returns `None` if neither side is longer
     /// than `limit`.
     ///
-    /// With a limit of 1,600, the sides 4,000 by 3,000 become 1,600 by 1,200.
+    /// For example, with a limit of 1,600, the sides 4,000 by 3,000 become 1,600 by 1,200.
     pub(super) fn shrink_to(self, limit: u32) -> Option<Self> {
         let longer_side = self.width.max(self.height);
         if longer_side <= limit {
@@ -75,7 +75,8 @@ impl PixelLayout {
         }
     }
 
-    /// Returns a channel of a pixel as 8 bits. A channel with 16 bits is rounded.
+    /// Returns a channel of a pixel as 8 bits. A channel with 16 bits is divided by 257, which maps
+    /// 65,535 to 255, and rounded.
     fn channel(&self, pixel: &[u8], channel: usize) -> u8 {
         let channel_length = self.pixel_length / self.channel_count;
         match pixel[channel * channel_length..][..channel_length] {
@@ -88,11 +89,11 @@ impl PixelLayout {
     }
 }
 
-/// Converts decoded pixels to `N` channels of 8 bits. Works in place, because a large picture takes
-/// much memory.
+/// Converts decoded pixels to `N` channels of 8 bits. Works in place, because a large picture takes much
+/// memory.
 ///
-/// `N` is 3 for red, green and blue, or 4 with alpha. `convert` makes a pixel from its three
-/// colours and its alpha.
+/// `N` is 3 for red, green and blue, or 4 if there is alpha as well. `convert` makes the new pixel from
+/// the three colours and the alpha of the decoded one.
 pub(super) fn to_8_bits<const N: usize>(
     mut bytes: Vec<u8>,
     colour_type: ColorType,
@@ -111,8 +112,8 @@ pub(super) fn to_8_bits<const N: usize>(
     let pixel_count = bytes.len() / layout.pixel_length;
     bytes.resize(bytes.len().max(pixel_count * N), 0);
     for step in 0..pixel_count {
-        // If pixels grow, start with the last one, so that none overwrites a pixel that is not
-        // converted yet.
+        // If pixels grow, begin with the last one. Otherwise, a converted pixel would overwrite the
+        // next one, which is not converted yet.
         let index = if layout.pixel_length < N {
             pixel_count - 1 - step
         } else {
@@ -136,10 +137,10 @@ pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
     })
 }
 
-/// Resizes a picture.
+/// Resizes a picture. Returns `None` if the resizer fails.
 ///
-/// Only RGB is supported, because compiling a resizer for all pixel types would take a fifth of the
-/// build.
+/// The resizer is one for RGB only, because compiling it for all types of pixels would take a fifth of
+/// the build.
 pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
     let source =
         TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;

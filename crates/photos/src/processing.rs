@@ -1,4 +1,4 @@
-//! Decodes pictures on blocking threads, as many concurrently as cores and memory allow.
+//! Decodes pictures on blocking threads. Cores and memory limit how many are decoded concurrently.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
     format::Format,
 };
 
-/// A picture in the queue, with the permit that it keeps until its processing ends.
+/// A picture in the queue, with the permit that it holds until it is processed.
 struct AdmittedPicture {
     content: Bytes,
     format: Format,
@@ -54,10 +54,10 @@ impl Photos {
         }
     }
 
-    /// Starts a blocking thread that runs `work`, and measures how long it takes.
+    /// Runs `work` on a blocking thread, and measures how long it takes.
     ///
-    /// A decoder cannot be cancelled. The thread therefore owns the permits, and releases them when
-    /// it ends, even if nobody waits for it any more.
+    /// The thread owns the permits, because a decoder cannot be cancelled: they are released only when
+    /// the thread ends, even if nobody waits for it any more.
     fn spawn_work<T: Send + 'static>(
         &self,
         picture: AdmittedPicture,
@@ -79,10 +79,9 @@ impl Photos {
         })
     }
 
-    /// Reads the head of a picture, and waits for the cores that it needs: one, or all of them if
-    /// decoding may take more than half of the memory.
-    ///
-    /// Returns the picture with the permit for the cores.
+    /// Waits for the cores that decoding a picture needs: one, or all of them if it may take more than
+    /// half of the memory, which the head of the picture tells. Returns the picture with the permit for
+    /// the cores.
     async fn acquire_cores_for(
         &self,
         picture: AdmittedPicture,
@@ -101,6 +100,7 @@ impl Photos {
         if !needs_all_memory {
             return Ok((picture, one_core));
         }
+        // Release the core first. Otherwise, this would wait for its own permit.
         drop(one_core);
         let all_cores = self.acquire_cores(MAX_CONCURRENT_DECODES).await?;
         Ok((picture, all_cores))

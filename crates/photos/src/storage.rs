@@ -19,14 +19,14 @@ use super::{
     storage_error::shorten_error,
 };
 
-/// How many photos are copied concurrently. A copy from or to a bucket mostly waits for responses.
+/// How many photos are copied concurrently. They are copied concurrently because a copy from or to a
+/// bucket mostly waits for responses.
 pub const MAX_COPIES_AT_ONCE: usize = 16;
 
 /// The length of a [`database_mark`], in hexadecimal digits.
 const MARK_LENGTH: usize = 32;
 
-/// The storage for the files of photos. Each access to a file ends within 30 seconds, at worst with
-/// an error.
+/// The storage for the files of photos. Each access to a file completes or fails within 30 seconds.
 #[derive(Debug)]
 pub enum PhotoStorage {
     Folder(Arc<Folder>),
@@ -38,17 +38,17 @@ pub enum PhotoStorage {
 pub struct CopiedPhotos {
     /// The number of photos of which at least one file was copied.
     pub count: u64,
-    /// The photos with a file that is in neither storage.
+    /// The photos of which a required file is in neither storage.
     pub incomplete: Vec<PhotoId>,
 }
 
 /// The result of copying the files of one photo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct CopiedFiles {
-    /// Whether a file is in neither storage.
-    is_missing: bool,
+    /// Whether a required file is in neither storage.
+    is_any_missing: bool,
     /// Whether at least one file was copied.
-    is_copied: bool,
+    is_any_copied: bool,
 }
 
 impl From<Folder> for PhotoStorage {
@@ -72,7 +72,7 @@ impl PhotoStorage {
         }
     }
 
-    /// Whether both are the same storage, even if two different paths lead to the same folder.
+    /// Whether both are the same storage. Two different paths can lead to the same folder.
     pub fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Folder(folder), Self::Folder(other)) => folder.is_same_as(other),
@@ -84,8 +84,8 @@ impl PhotoStorage {
     /// Checks that the storage is usable: creates the folder if it is missing, or writes an object
     /// to the bucket and deletes it again.
     ///
-    /// An error of kind [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may be temporary. Any other
-    /// error persists until somebody changes the configuration or the storage.
+    /// An error of the kind [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may be temporary. Any other
+    /// error lasts until somebody changes the configuration or the storage.
     pub async fn probe(&self) -> io::Result<()> {
         match self {
             Self::Folder(folder) => run_blocking(folder, Folder::create).await,
@@ -100,16 +100,15 @@ impl PhotoStorage {
             Self::Folder(folder) => run_blocking(folder, Folder::marks).await?,
             Self::Bucket(bucket) => with_timeout(bucket.marks()).await?,
         };
-        // If another storage is nested in the `owners` folder of this one, its entries are listed
-        // there, too.
+        // The folder with the marks may have other entries, for example if it contains another storage.
         marks.retain(|name| is_mark(name));
         Ok(marks)
     }
 
-    /// Returns the marks of all databases except the one with `own_mark`. While there are others,
-    /// unused files must not be deleted, because no database knows which files the others need.
+    /// Returns the marks of all databases except the one with `own_mark`. As long as there are others,
+    /// the caller must not delete unused files: no database knows which files the others need.
     ///
-    /// Adds `own_mark` if it is missing, unless the storage is a folder that does not exist.
+    /// Also adds `own_mark` if it is missing, unless the storage is a folder that does not exist.
     pub async fn other_marks(&self, own_mark: &str) -> io::Result<Vec<String>> {
         let mut other_marks = self.marks().await?;
         let mark_count = other_marks.len();
@@ -132,8 +131,8 @@ impl PhotoStorage {
 
     /// Writes all files of a photo.
     ///
-    /// Once this returns, the files are on disk, or the bucket has them. After an error, some of
-    /// the files may remain.
+    /// When this returns, the files are on disk, or the bucket has them. After an error, some of the
+    /// files may remain.
     pub async fn write(&self, id: PhotoId, files: [Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -148,9 +147,9 @@ impl PhotoStorage {
 
     /// Adds one file to an existing photo, like [`Self::write`].
     ///
-    /// `unused_id` is part of the name of the incomplete file. No photo may have this identifier,
-    /// and it must begin with the same byte as the photo's own, so that the cleanup finds an
-    /// abandoned file in its shard.
+    /// In a folder, the name of the incomplete file has the identifier `unused_id`, so that the cleanup
+    /// deletes the file if this process is killed. No photo may have this identifier, and it must begin
+    /// with the same byte as the identifier of the photo, so that both are in the same shard.
     pub(super) async fn add_file(
         &self,
         file: PhotoFile,
@@ -171,7 +170,7 @@ impl PhotoStorage {
     /// Copies photos from another storage. Skips files that this storage already has with the same
     /// length.
     ///
-    /// Once this returns, all copied files are on disk.
+    /// When this returns, all copied files are on disk.
     pub async fn copy_all_from(
         &self,
         source: &Self,
@@ -184,13 +183,13 @@ impl PhotoStorage {
             let outcomes = try_join_all(copies).await?;
             for (&id, files) in chunk.iter().zip(outcomes) {
                 // Even without a copied file, the photo may have new hard links.
-                if files.is_copied || !files.is_missing {
+                if files.is_any_copied || !files.is_any_missing {
                     is_shard_changed[usize::from(first_byte(id))] = true;
                 }
-                if files.is_copied {
+                if files.is_any_copied {
                     result.count += 1;
                 }
-                if files.is_missing {
+                if files.is_any_missing {
                     result.incomplete.push(id);
                 }
             }
@@ -204,16 +203,17 @@ impl PhotoStorage {
         Ok(result)
     }
 
-    /// Copies those files of a photo that this storage lacks, or links them. In a folder, their
-    /// names are on disk only after [`Self::sync`].
+    /// Copies the files of a photo that this storage lacks, or creates hard links to them. In a folder,
+    /// the names of the new files are on disk only after [`Self::sync`].
     async fn copy_photo(&self, source: &Self, id: PhotoId) -> io::Result<CopiedFiles> {
         let mut outcome = CopiedFiles::default();
         for file in PhotoFile::all(id) {
             let own_length = self.length(file).await?;
             let source_length = source.length(file).await?;
             let Some(source_length) = source_length else {
-                if own_length.is_none() && !file.size.is_made_later() {
-                    outcome.is_missing = true;
+                // An old photo may lack the files of newer sizes, which a background task makes later.
+                if own_length.is_none() && !file.size.may_be_missing() {
+                    outcome.is_any_missing = true;
                 }
                 continue;
             };
@@ -225,17 +225,17 @@ impl PhotoStorage {
             match source.read(file).await? {
                 Some(content) => {
                     self.write_copy(file, content).await?;
-                    outcome.is_copied = true;
+                    outcome.is_any_copied = true;
                 }
-                None => outcome.is_missing = true,
+                // The file was deleted since its length was read.
+                None => outcome.is_any_missing = true,
             }
         }
         Ok(outcome)
     }
 
-    /// Creates a hard link to a file of this length, if one of the folders of
-    /// [`Folder::with_link_sources`] has it. Returns whether a link was created. A bucket cannot
-    /// have links.
+    /// Creates a hard link to the file, if one of the folders of [`Folder::with_link_sources`] has it
+    /// with this length. Returns whether a link was created. A bucket cannot have links.
     async fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
         match self {
             Self::Folder(folder) => {
@@ -245,8 +245,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Writes one file of a photo from another storage. In a folder, its name is on disk only after
-    /// [`Self::sync`].
+    /// Writes one file of a photo that was read from another storage. In a folder, the name of the file
+    /// is on disk only after [`Self::sync`].
     async fn write_copy(&self, file: PhotoFile, content: Vec<u8>) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -256,8 +256,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Flushes the names of the files in a shard to disk. `shard` is the first byte of their
-    /// identifiers.
+    /// Flushes the names of the files in a shard to disk. `shard` is the first byte of the identifiers
+    /// of their photos.
     pub async fn sync(&self, shard: u8) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -301,8 +301,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Other files are
-    /// ignored.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files that
+    /// do not belong to such a photo.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         match self {
             Self::Folder(folder) => run_blocking(folder, move |folder| folder.list(shard)).await,
@@ -328,10 +328,10 @@ impl fmt::Display for PhotoStorage {
     }
 }
 
-/// Returns the mark of a database: the first half of the SHA-256 of its key and its incarnation, in
-/// hexadecimal digits.
+/// Returns the mark of a database, which identifies it in a storage: the first half of the SHA-256 of
+/// its key and its incarnation, in hexadecimal digits.
 ///
-/// The mark identifies the database, but reveals neither the key nor the incarnation.
+/// The mark reveals neither the key nor the incarnation.
 pub fn database_mark(key: &[u8; 32], incarnation: &str) -> String {
     let hash = Sha256::new()
         .chain_update(key)
@@ -346,8 +346,8 @@ fn is_mark(name: &str) -> bool {
     name.len() == MARK_LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Runs blocking work on a folder in a separate thread, within [`OPERATION_TIMEOUT`]. If the folder
-/// does not respond, the thread stays blocked after the timeout.
+/// Runs blocking work with a folder on another thread. Fails after [`OPERATION_TIMEOUT`]; the thread may
+/// stay blocked longer, until the folder responds.
 async fn run_blocking<T: Send + 'static>(
     folder: &Arc<Folder>,
     work: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,

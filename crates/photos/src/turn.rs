@@ -1,6 +1,6 @@
-//! Turns the large file of a photo by right angles without loss. The encoded picture stays as it
-//! is, and an Exif orientation field before it tells readers how to turn it. After four turns in
-//! one direction, the file has its original bytes again.
+//! Turns the large file of a photo by right angles without loss. The encoded picture stays the same, and
+//! an Exif orientation field before it tells programs how to turn it. After four turns in one direction,
+//! the file has its original bytes again.
 //!
 //! The alternatives have drawbacks: encoding again loses some quality each time, and the blocks of
 //! a JPEG can be turned without loss only if both sides are multiples of 8 pixels. Browsers respect
@@ -24,7 +24,8 @@ const SEGMENT_START: &[u8] =
 /// The bytes after the orientation in this segment.
 const SEGMENT_END: &[u8] = &[0; 6];
 
-/// The Exif orientations after 0, 1, 2 and 3 turns to the right. The first one means: as encoded.
+/// The Exif orientations after 0, 1, 2 and 3 turns to the right. The first one means that the picture is
+/// displayed as it is encoded.
 const ORIENTATIONS: [u8; 4] = [1, 6, 3, 8];
 
 /// Makes a photo from its large file, turned by 90 degrees to the right.
@@ -34,13 +35,15 @@ pub(super) fn turn_to_right(large: &[u8], _: Format) -> Result<EncodedPhoto, Pic
 
 /// Makes a photo from its large file, turned by 90 degrees to the left.
 pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
+    // Three turns to the right are one to the left.
     photo_from_large_file(add_turns(large, 3))
 }
 
-/// Returns a large file, turned to the right `turns` times more.
+/// Returns a large file that is turned to the right `turns` more times.
 fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let segments = large.strip_prefix(JPEG_START).unwrap_or(large);
     let (orientation, other_segments) = split_orientation(segments);
+    // The index of an orientation is the number of its turns.
     let present_turns = ORIENTATIONS
         .iter()
         .position(|candidate| *candidate == orientation)
@@ -57,10 +60,8 @@ fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     file
 }
 
-/// Splits the segments of a file into the orientation that this module wrote earlier, and the
-/// segments after it.
-///
-/// Without a segment of this module, the orientation is 1: as encoded.
+/// Splits the segments of a file into the orientation that this module wrote earlier, and the segments
+/// after it. If this module wrote none, the orientation is 1: displayed as encoded.
 fn split_orientation(segments: &[u8]) -> (u8, &[u8]) {
     let without_turn = (ORIENTATIONS[0], segments);
     let Some(segment) = segments.strip_prefix(SEGMENT_START) else {
@@ -80,9 +81,9 @@ mod tests {
     use super::*;
     use crate::decode::encode_photo;
 
-    /// Returns the files of a photo whose sides are no multiples of 8, and whose pixels all differ
-    /// in colour.
-    fn photo() -> EncodedPhoto {
+    /// Returns the files of a photo whose sides are not multiples of 8, and whose pixels all differ in
+    /// colour.
+    fn sample_photo() -> EncodedPhoto {
         let picture = RgbImage::from_fn(37, 21, |x, y| {
             let channel = |value: u32| u8::try_from(value % 256).unwrap();
             image::Rgb([channel(x * 7), channel(y * 11), channel(x * y)])
@@ -97,24 +98,24 @@ mod tests {
     #[test]
     fn four_turns_give_the_bytes_of_before_and_each_turns_what_people_see() {
         for turn in [turn_to_right, turn_to_left] {
-            let before = photo();
-            let large = before.files.last().unwrap().clone();
-            let mut turned = large.clone();
+            let original = sample_photo();
+            let large = original.files.last().unwrap().clone();
+            let mut turned_file = large.clone();
             for sides in [(21, 37), (37, 21), (21, 37), (37, 21)] {
-                let photo = turn(&turned, Format::Jpeg).unwrap();
+                let photo = turn(&turned_file, Format::Jpeg).unwrap();
                 assert_eq!((photo.width, photo.height), sides);
-                turned = photo.files.last().unwrap().clone();
+                turned_file = photo.files.last().unwrap().clone();
             }
             assert!(
-                turned == large,
-                "the large file has other bytes than before"
+                turned_file == large,
+                "after four turns, the bytes of the large file differ"
             );
         }
     }
 
     #[test]
     fn a_turn_to_the_left_undoes_one_to_the_right() {
-        let large = photo().files.last().unwrap().clone();
+        let large = sample_photo().files.last().unwrap().clone();
         let right = turn_to_right(&large, Format::Jpeg)
             .unwrap()
             .files

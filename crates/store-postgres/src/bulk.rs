@@ -17,14 +17,14 @@ use tokio_postgres::{Client, Row};
 
 use super::{numbering, pool::Connection, store_area::lists, url::PostgresUrl};
 
-/// The settings for statements on whole tables. They may run as long as the amount of data, or the
-/// other end of a copy, requires. But the wait for a lock is limited, because the creates of a running
-/// service queue behind it.
+/// The settings for statements on whole tables. Statements may run for any time, because the amount of
+/// data, or the other end of a copy, may require it. But the wait for a lock is limited, because the
+/// creates of a running service queue behind it.
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
-/// A blocking connection, which runs the driver on its own runtime. Dropping it closes the connection, so
-/// the server rolls back an open transaction.
+/// A blocking connection, which runs the driver on a runtime of its own. Dropping it closes the connection,
+/// and the server then rolls back an open transaction.
 pub struct BlockingConnection {
     connection: Connection,
     runtime: Runtime,
@@ -58,12 +58,12 @@ impl BlockingConnection {
     }
 }
 
-/// The statements that begin a read-only transaction. The first query takes the snapshot that all later
-/// reads see.
+/// The statements that begin a read-only transaction, and take the snapshot that all later reads see. A
+/// transaction takes its snapshot with its first query, whatever that reads.
 const BEGIN_SNAPSHOT: &str =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
-/// Opens a read-only connection, all of whose reads see the database at `url` as it is now.
+/// Opens a read-only connection to the database at `url`. All reads see the database as it is now.
 pub fn snapshot(url: &PostgresUrl) -> Result<BlockingConnection, OpenError> {
     let connection = BlockingConnection::open(url, OpenMode::AsIs)?;
     match connection.block_on(|client| client.batch_execute(BEGIN_SNAPSHOT)) {
@@ -76,8 +76,8 @@ impl CatalogueConnection for BlockingConnection {
     type Sql = Connection;
 
     const CHANGES: &'static str = numbering::ALL_CHANGES;
-    /// Sequences are not part of the snapshot. The caller reads them last, so that they are at least
-    /// as high as every id in it.
+    /// Sequences are not part of the snapshot. The caller reads them last, so that they are at least as
+    /// high as every id in the snapshot.
     const LAST_IDS: &'static str =
         "SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids),
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orders_ids),

@@ -1,6 +1,6 @@
-//! Checks whether the rows of a database are consistent with each other. Each row on its own needs no
-//! check, because PostgreSQL enforces constraints on every write, and `pg_amcheck` checks pages and
-//! indexes.
+//! Checks whether the rows of a database are consistent with each other. Single rows need no check,
+//! because PostgreSQL enforces constraints on every write, and pages and indexes are checked by
+//! `pg_amcheck`.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ const MISSING_INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)";
-/// The query for sequences below the highest identifier of their table, which would give some identifiers
-/// twice.
+/// The query for sequences that are below the highest identifier of their table. Such a sequence would
+/// give some identifiers twice.
 const SEQUENCES_BEHIND: &str = "SELECT name FROM (VALUES
         ('pets', (SELECT max(id) FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets)
             AS pets), (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids)),
@@ -45,7 +45,7 @@ pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
     }
 }
 
-/// Runs all queries that find problems, and collects what they report.
+/// Runs all queries that find problems, and collects the problems.
 fn check_rows(connection: &mut BlockingConnection) -> Result<Checkup, Failure> {
     let mut checkup = Checkup::default();
     for (problem, statement) in DISAGREEMENTS {
@@ -56,10 +56,20 @@ fn check_rows(connection: &mut BlockingConnection) -> Result<Checkup, Failure> {
     }
     checkup.animals = check_values(connection, &mut checkup)?;
 
-    let problem = "the index {} is missing or incomplete";
-    report_rows::<_, String>(connection, problem, MISSING_INDEXES, &[], &mut checkup)?;
-    let problem = "the sequence of ids does not contain the last id of {}";
-    report_rows::<_, String>(connection, problem, SEQUENCES_BEHIND, &[], &mut checkup)?;
+    report_rows::<_, String>(
+        connection,
+        "the index {} is missing or incomplete",
+        MISSING_INDEXES,
+        &[],
+        &mut checkup,
+    )?;
+    report_rows::<_, String>(
+        connection,
+        "the sequence of ids does not contain the last id of {}",
+        SEQUENCES_BEHIND,
+        &[],
+        &mut checkup,
+    )?;
     report_rows::<_, String>(
         connection,
         &check::exhausted_ids_problem(),

@@ -35,14 +35,15 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The settings of each session.
 ///
 /// - The timeouts end a statement that hangs, even if its request was dropped.
-/// - `synchronous_commit`: acknowledged animals must be on disk, even if the database turns it off by
-///   default.
-/// - `enable_seqscan`: every statement has an index to use. A plan that was made while a table was small
-///   would otherwise keep scanning the whole table after it has grown.
-/// - `jit`: the penalty that PostgreSQL then adds to an unavoidable sequential scan would trigger its JIT
-///   compiler.
+/// - `synchronous_commit`: acknowledged animals must be on disk, even if the database turns this setting
+///   off by default.
+/// - `enable_seqscan`: every statement has an index to use. Otherwise, a plan that was made while a table
+///   was small would keep scanning the whole table after it has grown.
+/// - `jit`: with `enable_seqscan` off, PostgreSQL adds a penalty to the cost of an unavoidable sequential
+///   scan, and this high cost would trigger its JIT compiler.
 /// - `plan_cache_mode`: each statement is planned only once, because no plan depends on its parameters.
-///   This one and the joins are set only where they exist, because not every engine has them.
+///   This setting and the two for joins are set only if they exist, because not every compatible engine
+///   has them.
 const SETTINGS: &str = "SET statement_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s';
     SET enable_seqscan = off;
@@ -64,6 +65,7 @@ pub(super) struct Unreachable {
 
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
+        // An error with advice is permanent only if the server reported it, which its code shows.
         let operator_advice = advice_for(error);
         let mut text = chain(error).replace('\n', " ");
         if let Some(operator_advice) = operator_advice {
@@ -77,7 +79,7 @@ impl From<&tokio_postgres::Error> for Unreachable {
 }
 
 impl Unreachable {
-    /// Returns the error of a command that could not open the database at `url`.
+    /// Converts the reason into the error for a command that could not open the database at `url`.
     pub(super) fn into_open_error(self, url: &str) -> OpenError {
         let path = url.to_owned();
         if self.is_permanent {
@@ -93,7 +95,8 @@ impl Unreachable {
     }
 }
 
-/// Returns what an operator can do about an error; `None` if it may be temporary or has no known remedy.
+/// Returns what an operator can do about an error. Returns `None` if the error may be temporary, or if
+/// there is no known remedy.
 fn advice_for(error: &tokio_postgres::Error) -> Option<&'static str> {
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
@@ -127,12 +130,12 @@ fn is_certificate_error(error: &tokio_postgres::Error) -> bool {
     matches!(tls_error, Some(rustls::Error::InvalidCertificate(_)))
 }
 
-/// The servers of a cluster, and which of them is the primary. Opens sessions with the primary.
+/// The servers of a cluster. Opens sessions with the primary.
 pub(super) struct Connector {
     servers: Vec<Config>,
     tls: Option<Tls>,
-    /// The index of the server that most recently accepted writes, which is tried first. The order of the
-    /// list would not do: a former primary may still believe that it is the primary.
+    /// The index of the server that most recently accepted writes. It is tried first. Trying the servers
+    /// in the order of the URL could find a former primary that still believes that it is the primary.
     primary: AtomicUsize,
 }
 
@@ -140,7 +143,7 @@ pub(super) struct Connector {
 pub(super) struct Session {
     pub(super) client: Client,
     /// The index of its server in [`Connector::servers`].
-    server: usize,
+    server_index: usize,
     tls: Option<Tls>,
     /// The task that drives the I/O between the client and the socket.
     driver: JoinHandle<()>,
@@ -156,14 +159,15 @@ impl Connector {
         })
     }
 
-    /// Connects to the first server that accepts writes, beginning with the one that did so last. The
-    /// error lists the reason of each server.
+    /// Tries the servers in turn, beginning with the last known primary, and connects to the first one
+    /// that accepts writes. If there is none, the error has the reason for each server, and is permanent
+    /// only if all reasons are.
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
         let first_index = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         let mut is_permanent = true;
-        for step in 0..self.servers.len() {
-            let index = (first_index + step) % self.servers.len();
+        for offset in 0..self.servers.len() {
+            let index = (first_index + offset) % self.servers.len();
             let reason = match time::timeout(SERVER_TIMEOUT, self.connect_to(index)).await {
                 Ok(Ok(session)) => {
                     self.primary.store(index, Ordering::Relaxed);
@@ -190,16 +194,17 @@ impl Connector {
 
     /// Whether this is a session with the server that is currently considered the primary.
     pub(super) fn is_with_primary(&self, session: &Session) -> bool {
-        session.server == self.primary.load(Ordering::Relaxed)
+        session.server_index == self.primary.load(Ordering::Relaxed)
     }
 
     /// Marks the server of this session as unresponsive, so that the next server is tried first. For
-    /// example, a former primary that missed a failover hangs in every write, waiting for its standbys.
+    /// example, a former primary that missed a failover hangs in every write, because it waits for its
+    /// standbys.
     pub(super) fn mark_unresponsive(&self, session: &Session) {
-        let next_index = (session.server + 1) % self.servers.len();
+        let next_index = (session.server_index + 1) % self.servers.len();
         // If the exchange fails, another server is considered the primary already.
         let _ = self.primary.compare_exchange(
-            session.server,
+            session.server_index,
             next_index,
             Ordering::Relaxed,
             Ordering::Relaxed,
@@ -217,6 +222,7 @@ impl Connector {
         } else {
             self.tls.clone()
         };
+        // The client reports the errors of its connection, so the driver task drops them.
         let (client, driver) = if let Some(tls) = tls.clone() {
             let (client, connection) = server.connect(tls).await?;
             (client, tokio::spawn(async { drop(connection.await) }))
@@ -226,7 +232,7 @@ impl Connector {
         };
         let session = Session {
             client,
-            server: index,
+            server_index: index,
             tls,
             driver,
         };
@@ -236,8 +242,8 @@ impl Connector {
 }
 
 impl Session {
-    /// Asks the server, over a separate connection, to cancel the running statement. This is best effort:
-    /// the server does not say whether it did.
+    /// Asks the server, over a separate connection, to cancel the running statement. The server does not
+    /// tell whether it did, so failures are ignored.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
         let _ = match self.tls.clone() {
@@ -249,7 +255,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Otherwise the task would wait for the last response, perhaps forever.
+        // Otherwise, the task would wait for the last response, perhaps forever.
         self.driver.abort();
     }
 }

@@ -57,15 +57,15 @@ impl From<&'static CopiedTable> for CopyTarget {
 }
 
 impl CopyTarget {
-    /// Begins the COPY. Foreign keys are checked when it is finished, and all rows are there. First asks
-    /// the server for the types of the columns, which the binary format needs.
+    /// Begins the COPY. First asks the server for the types of the columns, which the binary format
+    /// needs. The server checks foreign keys only when the COPY is finished.
     pub(super) async fn begin(
         self,
         client: &Client,
     ) -> Result<BinaryCopyInWriter, tokio_postgres::Error> {
         let Self { table, columns } = self;
-        // A copied change gets its number as its id, from which `CONTINUE_LOG` of `numbering.rs` restores
-        // the numbers.
+        // The id of a copied change is its number. From the ids, `CONTINUE_LOG` of `numbering.rs`
+        // restores the numbers.
         let columns = match table {
             "changes" => columns.replacen("seq", "id", 1),
             _ => columns.to_owned(),

@@ -1,5 +1,5 @@
-//! Adds animals in groups. The animals that arrive while others are being added wait, and are then added
-//! together: one statement, one commit, and one wait for the disk and the standby.
+//! Adds animals in groups. While a group is being added, new animals wait, and form the next group. A group
+//! needs only one statement, one commit, and one wait for the disk and the standby.
 
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
 
@@ -33,8 +33,9 @@ const INSERT_ONE: &str = "WITH added AS (
         SELECT $5, 'pet.added', id, 1, id, $6, $7, $8, $9, '{\"id\":' || id || $10::text FROM added
     )
     SELECT token, id FROM added";
-/// The statement that adds and logs several animals. Each parameter is an array of the values that
-/// [`INSERT_ONE`] has. For a single animal, this would take 0.20 ms instead of 0.14.
+/// The statement that adds and logs several animals. It has the same parameters as [`INSERT_ONE`], but each
+/// is an array with a value for each animal. For a single animal, it would take 0.20 ms, and
+/// [`INSERT_ONE`] takes only 0.14 ms.
 const INSERT_ALL: &str = "WITH new AS MATERIALIZED (
         SELECT nextval('pets_ids') AS id, new.* FROM unnest($1::bigint[], $2::text[], $3::bigint[],
             $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[])
@@ -50,7 +51,7 @@ const INSERT_ALL: &str = "WITH new AS MATERIALIZED (
             '{\"id\":' || id || representation FROM new
     )
     SELECT token, id FROM new";
-/// The statement that finds the animals of an earlier attempt. Meanwhile, they may have been withdrawn.
+/// The query for the animals that an earlier attempt has added. They may have been withdrawn since.
 const FIND_BY_TOKENS: &str = "SELECT token, id FROM pets WHERE token = ANY($1)
     UNION ALL SELECT token, id FROM withdrawn_pets WHERE token = ANY($1)";
 
@@ -77,8 +78,8 @@ pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<R
     }
 }
 
-/// Adds the animals together. If that fails with an internal error, which a single animal may have
-/// caused, adds them one by one instead. Returns the outcome of each.
+/// Adds the animals together, and returns the outcome of each. If that fails with an internal error, adds
+/// them one by one instead, because a single animal may have caused it.
 async fn add_all(
     animals: Vec<NewAnimal>,
     tokens: &Tokens,
@@ -86,6 +87,7 @@ async fn add_all(
 ) -> Vec<Result<Pet, StoreError>> {
     let mut group = Group::new(animals, tokens);
     let outcomes = group.add(runner).await;
+    // All animals of a group have the same error, so the first one tells.
     let is_internal_error = matches!(outcomes[..], [Err(StoreError::Internal(_)), ..]);
     if group.animals.len() == 1 || !is_internal_error {
         return outcomes;
@@ -101,37 +103,37 @@ async fn add_all(
 
 /// An animal to add.
 pub(super) struct NewAnimal {
-    new: NewPet,
+    pet: NewPet,
     context: WriteContext,
-    /// The JSON representation of the animal in the log, from behind its id on.
+    /// The JSON representation of the animal for the log, without its beginning `{"id":1`.
     representation: String,
 }
 
 impl NewAnimal {
     /// Prepares an animal to add, and renders its representation for the log.
-    pub(super) fn new(new: NewPet, context: WriteContext) -> Self {
-        let representation = representation_after_id(&new, &context).unwrap_or_default();
+    pub(super) fn new(pet: NewPet, context: WriteContext) -> Self {
+        let representation = representation_after_id(&pet, &context).unwrap_or_default();
         Self {
-            new,
+            pet,
             context,
             representation,
         }
     }
 
     /// Returns the parameters of [`INSERT_ONE`], with the token that identifies this create.
-    fn values(&self, token: i64) -> Vec<Value<'_>> {
-        let new = &self.new;
+    fn parameters(&self, token: i64) -> Vec<Value<'_>> {
+        let pet = &self.pet;
         let origin = Origin::from(&self.context);
-        let actor = origin.actor;
+        let named_actor = origin.actor;
         vec![
             Value::Integer(token),
-            Value::Text(new.name.as_str()),
-            Value::Integer(new.category_id),
-            Value::Text(new.status.as_str()),
+            Value::Text(pet.name.as_str()),
+            Value::Integer(pet.category_id),
+            Value::Text(pet.status.as_str()),
             Value::Integer(origin.at),
-            Value::Text(actor.actor.kind()),
-            integer_or_null(actor.actor.id()),
-            text_or_null(actor.name.as_deref()),
+            Value::Text(named_actor.actor.kind()),
+            integer_or_null(named_actor.actor.id()),
+            text_or_null(named_actor.name.as_deref()),
             text_or_null(origin.request_id),
             Value::Text(&self.representation),
         ]
@@ -139,25 +141,27 @@ impl NewAnimal {
 
     /// Returns the animal with the identifier that the database gave it.
     fn with_id(&self, id: PetId) -> Pet {
-        self.new.clone().with_id(id)
+        self.pet.clone().with_id(id)
     }
 
     /// Returns the length of the name and the representation, in bytes.
     fn length(&self) -> usize {
-        self.new.name.as_str().len() + self.representation.len()
+        self.pet.name.as_str().len() + self.representation.len()
     }
 }
 
-/// Returns the JSON representation of an animal in the log without its beginning `{"id":1`. The statement
-/// puts the beginning in front, because the identifier is only known once the database has drawn it.
-fn representation_after_id(new: &NewPet, context: &WriteContext) -> Option<String> {
+/// Returns the JSON representation of an animal for the log, without its beginning `{"id":1`. The
+/// statement adds a beginning with the identifier, which is only known once the database has drawn it.
+fn representation_after_id(pet: &NewPet, context: &WriteContext) -> Option<String> {
+    // The identifier 1 is a placeholder, which is cut off again.
     let id = PetId::new(1)?;
-    let entry = LogEntry::pet_added(&StorePet::new(id, new.clone(), context.now));
+    let entry = LogEntry::pet_added(&StorePet::new(id, pet.clone(), context.now));
     let representation = entry.after?;
     Some(representation.strip_prefix("{\"id\":1")?.to_owned())
 }
 
-/// Animals that are added together in one statement, and only once, regardless of the number of attempts.
+/// Animals that are added together in one statement, and only once, even if that is attempted several
+/// times.
 struct Group<'a> {
     animals: Vec<NewAnimal>,
     tokens: &'a Tokens,
@@ -174,7 +178,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Adds all animals or none, with retries. Returns the outcome of each.
+    /// Adds all animals or none, with retries. Returns the outcome of each: its own identifier, or the
+    /// same error for all.
     async fn add(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
         let adding = runner.run(Access::Write, &mut *self, |connection, group| {
             group.insert(connection).boxed()
@@ -195,8 +200,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Adds the animals, unless an earlier attempt has added them. If an earlier attempt is still
-    /// running, the unique constraint on tokens makes this one wait for it.
+    /// Adds the animals, unless an earlier attempt has added them. Returns their identifiers. If an
+    /// earlier attempt is still running, the unique constraint on tokens makes this one wait for it.
     async fn insert(&mut self, connection: &mut Connection) -> Result<Vec<PetId>, Failure> {
         let is_retry = !self.drawn_tokens.is_empty();
         if is_retry {
@@ -219,11 +224,12 @@ impl<'a> Group<'a> {
             return Err(failure);
         }
         if !is_retry {
-            // The tokens were new to this process, so the database has given their series twice.
+            // This attempt was the first with these tokens, so another process has used them: the
+            // database has given their series twice.
             self.tokens.discard_series();
             self.drawn_tokens = Vec::new();
         }
-        // The next attempt draws new tokens, or finds the animals that an earlier one has added.
+        // The next attempt draws new tokens, or finds the animals that an earlier attempt has added.
         Err(Failure::Raced)
     }
 
@@ -236,13 +242,13 @@ impl<'a> Group<'a> {
         Ok(tokens)
     }
 
-    /// Runs the statement that adds the animals. Returns a row with the token and the identifier of each.
+    /// Runs the statement that adds the animals. Returns a row with its token and identifier for each.
     async fn try_insert(&self, connection: &mut Connection) -> Result<Vec<Row>, Failure> {
         let rows: Vec<_> = self
             .animals
             .iter()
             .zip(&self.drawn_tokens)
-            .map(|(animal, token)| animal.values(*token))
+            .map(|(animal, token)| animal.parameters(*token))
             .collect();
         if let [single_row] = &rows[..] {
             let statement = connection.prepare_once(INSERT_ONE).await?;
@@ -257,8 +263,8 @@ impl<'a> Group<'a> {
             .await?)
     }
 
-    /// Returns the identifiers in the order of the animals, from rows of tokens and identifiers in any
-    /// order.
+    /// Returns the identifiers in the order of the animals. `rows` have a token and an identifier each,
+    /// in any order.
     fn ids(&self, rows: &[Row]) -> Result<Vec<PetId>, Failure> {
         let mut ids_by_token = HashMap::with_capacity(rows.len());
         for row in rows {

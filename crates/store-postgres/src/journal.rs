@@ -16,8 +16,8 @@ use super::{
 };
 
 pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// The statement for a page of the changes of an animal, newest first. It can sort by id, because the
-/// changes of one animal have their ids in the order of their numbers.
+/// The query for a page of the changes of an animal, newest first. It sorts by id instead of number: for
+/// the changes of one animal, the order is the same.
 pub(super) const HISTORY: &str = concat!(
     "SELECT ",
     change_columns!(),
@@ -30,8 +30,9 @@ pub(super) const HISTORY: &str = concat!(
     WHERE seq < $2 ORDER BY id DESC LIMIT $3"
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
-/// Expands to a statement that returns the last change above $1 and below $2 whose run, like all earlier
-/// runs, has only changes older than $3. Returns $1 if there is none.
+/// Expands to the query for the last change above $1 and below $2 such that its run and all earlier runs
+/// have only changes older than $3. The result is $1 if there is none. A run is a row of `change_numbers`:
+/// changes with consecutive ids.
 ///
 /// It is a macro because only literals can be joined into a constant, such as [`NEWEST_OLDER`].
 macro_rules! last_older {
@@ -42,7 +43,7 @@ macro_rules! last_older {
     };
 }
 pub(super) const LAST_OLDER: &str = last_older!();
-/// The statement that returns the last change of the run that follows the change of [`LAST_OLDER`].
+/// The query for the last change of the run that begins after the change of [`LAST_OLDER`].
 pub(super) const NEWEST_OLDER: &str = concat!(
     "SELECT greatest(last, (
         SELECT seq + length - 1 FROM change_numbers WHERE seq <= last + 1 ORDER BY seq DESC LIMIT 1))
@@ -50,7 +51,7 @@ pub(super) const NEWEST_OLDER: &str = concat!(
     last_older!(),
     ") AS older (last)"
 );
-/// The statement that tells whether a change above $1 and up to $2 is older than $3.
+/// The query that tells whether any change above $1 and up to $2 is older than $3.
 pub(super) const HAS_OLDER: &str = concat!(
     "SELECT EXISTS (SELECT FROM ",
     numbered!("$1", "$2"),
@@ -64,8 +65,8 @@ pub(super) const AUDIT_CHANGES: [&str; 2] = [
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8 FROM change_log";
-/// The statement that returns the last change above $1 and up to $4 that can be forgotten: it is old
-/// enough, is not the newest one, and has been delivered to every webhook.
+/// The query for the last change above $1 and up to $4 that can be forgotten: it is old enough, it is not
+/// the newest change, and it has been delivered to every webhook.
 const LAST_FORGOTTEN: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM ",
     numbered!("$1", "$4"),
@@ -75,7 +76,8 @@ const LAST_FORGOTTEN: &str = concat!(
     journal_rows::undelivered!(),
     ", (SELECT last FROM change_log))"
 );
-/// The statement that deletes the changes up to $1.
+/// The statement that deletes the changes up to $1, and their numbers. If a run reaches beyond $1, only
+/// its beginning is cut off.
 const FORGET_CHANGES: &str = "WITH runs AS (
         SELECT id, least(length, $1 - seq + 1) AS length FROM change_numbers WHERE seq <= $1
     ), gone AS (
@@ -92,14 +94,15 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
 /// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
-/// one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit` rows of
-/// each kind, and returns the greater of the two numbers.
+/// one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit` changes and
+/// at most `limit` acts. Returns how many changes or acts were deleted, whichever is more.
 pub(super) async fn forget_changes(
     connection: &mut Connection,
     kept_from: i64,
     kept_until: i64,
     limit: i64,
 ) -> Result<usize, Failure> {
+    /// The column of [`STATE`] with the lowest number.
     const FIRST_COLUMN: usize = 2;
 
     let state = connection.query_one(STATE, &[]).await?;

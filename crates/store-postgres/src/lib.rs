@@ -61,8 +61,8 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects to the database at `url`, and migrates its schema if `mode` allows. The store holds at
-    /// most `connections` connections. A failed migration leaves the database unchanged.
+    /// Connects to the database at `url`, and migrates its schema if `mode` allows. The pool has at most
+    /// `connections` connections. A failed migration leaves the database unchanged.
     pub async fn open(
         url: &PostgresUrl,
         mode: OpenMode,
@@ -84,7 +84,7 @@ impl PostgresStore {
     }
 }
 
-/// Connects to the database at `url`, and migrates its schema if `mode` allows.
+/// Connects to the database at `url`, checks its encoding, and migrates its schema if `mode` allows.
 async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
     let path = url.to_string();
     let connector = match Connector::new(url) {
@@ -152,7 +152,7 @@ impl Health for PostgresStore {
             .await
     }
 
-    /// Waits forever: however long the server is unreachable, it may come back.
+    /// Waits forever, because no error is fatal: an unreachable server may come back at any time.
     async fn wait_for_fatal_error(&self) -> StoreError {
         std::future::pending().await
     }

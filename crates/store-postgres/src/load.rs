@@ -29,12 +29,13 @@ use super::{
     url::PostgresUrl,
 };
 
-/// The lock that prevents other processes from adding animals until the end of the transaction. The
-/// import needs it if the caller gives the identifiers, which other animals could otherwise take.
-const LOCK: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
-const LAST_PET: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
-/// The statement that reads the first and the last animal of this import. Other processes may have added
-/// animals between the two.
+/// The lock that prevents other processes from adding animals until the end of the transaction. It is
+/// needed if the caller chooses the identifiers: other animals could otherwise take the same ones.
+const LOCK_PETS: &str = "LOCK TABLE pets IN SHARE ROW EXCLUSIVE MODE";
+/// The query for the last identifier that the sequence of animals has given; 0 if it has given none.
+const LAST_PET_ID: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM pets_ids";
+/// The query for the first and the last animal of this import. Other processes may have added animals
+/// between the two.
 const ADDED_PETS: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
 /// The statements that advance each sequence past the highest imported identifier. A rollback does not
 /// undo them, so after a failed import, identifiers may be skipped.
@@ -47,8 +48,9 @@ const CONTINUE_SEQUENCES: [&str; 6] = [
     "SELECT setval('notes_ids', $1) FROM notes_ids WHERE last_value < $1 OR NOT is_called",
 ];
 
+/// The statement that draws $1 identifiers from the sequence of animals.
 const ALLOCATE_IDS: &str = "SELECT nextval('pets_ids') FROM generate_series(1, $1::bigint)";
-/// The number of identifiers that one [`ALLOCATE_IDS`] draws from the sequence.
+/// The number of identifiers that are drawn with one [`ALLOCATE_IDS`].
 const ID_BATCH_SIZE: i64 = 1_000;
 
 /// A transaction that loads a whole catalogue into a database.
@@ -57,25 +59,25 @@ pub struct PostgresLoad {
     /// The newest mark at the beginning of the transaction. Marks tell the age of remembered requests.
     newest_mark: i64,
     /// The last identifier that the sequence of animals had given before the import.
-    last_pet_before: i64,
+    last_id_before_import: i64,
     /// The counts and the range of identifiers of the rows added so far.
     summary: ImportSummary,
-    /// The definitions of the store's fields, which say which values must be unique.
+    /// The definitions of the store's fields. They tell which values must be unique.
     fields: FieldSet,
-    /// The identifiers allocated for the next animals. Empty until the first animal that
-    /// [`Self::add_plain_pet`] cannot add; from then on, never empty.
+    /// The identifiers allocated for the next animals. Empty as long as [`Self::add_plain_pet`] can add
+    /// all animals. Once an animal needs an identifier in advance, never empty again.
     preallocated_ids: VecDeque<PetId>,
     /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
 }
 
 impl PostgresLoad {
-    /// Connects to the database at `url`, to add to it. Blocks the calling thread.
+    /// Connects to the database at `url`, into which the catalogue is loaded. Blocks the calling thread.
     pub fn open(url: &PostgresUrl, mode: OpenMode) -> Result<Self, OpenError> {
         Ok(Self {
             copier: RowCopier::new(BlockingConnection::open(url, mode)?),
             newest_mark: 0,
-            last_pet_before: 0,
+            last_id_before_import: 0,
             summary: ImportSummary::default(),
             fields: FieldSet::default(),
             preallocated_ids: VecDeque::new(),
@@ -90,11 +92,11 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// Returns the identifier for the next animal. When the allocated ones run out, draws
-    /// [`ID_BATCH_SIZE`] more; those left at the end of the import stay unused.
+    /// Returns the identifier for the next animal. When the allocated ones run out, allocates
+    /// [`ID_BATCH_SIZE`] more. Those that are left at the end of the import stay unused.
     fn next_pet_id(&mut self) -> Result<PetId, StoreError> {
-        // Refilling one early keeps the queue non-empty, by which `add_pet` and `complete_summary`
-        // recognise that identifiers are being allocated here.
+        // Refill while one is left, so that the queue is never empty again: `add_pet` and
+        // `complete_summary` tell by this that identifiers are allocated here.
         if self.preallocated_ids.len() <= 1 {
             self.copier.finish_copy()?;
             let rows = self
@@ -112,8 +114,8 @@ impl PostgresLoad {
         }
     }
 
-    /// Adds an animal that is on the website and has no field values. The database draws its identifier
-    /// during the COPY, which is cheaper than [`Self::next_pet_id`].
+    /// Adds an animal that is listed on the website and has no field values. The database draws its
+    /// identifier during the COPY, which is cheaper than [`Self::next_pet_id`].
     fn add_plain_pet(&mut self, pet: &NewPet) -> Result<(), StoreError> {
         let name = pet.name.as_str();
         let status = pet.status.as_str();
@@ -123,15 +125,16 @@ impl PostgresLoad {
         self.copier.copy_row(copy_target::NEW_PETS, &row)
     }
 
-    /// Returns the summary for the log, with the first and the last animal that was added. Reads these
-    /// two from the database if it has drawn identifiers itself.
+    /// Returns the summary for the log, with the first and the last animal of the import. Unless the
+    /// caller chose all identifiers, reads these two from the database.
     fn complete_summary(&self) -> Result<ImportSummary, StoreError> {
         let mut summary = self.summary;
+        // `summary.last` stays 0 if `add_plain_pet` added all animals.
         let caller_gave_ids = summary.last > 0 && self.preallocated_ids.is_empty();
         if summary.count == 0 || caller_gave_ids {
             return Ok(summary);
         }
-        let last_id_before = self.last_pet_before;
+        let last_id_before = self.last_id_before_import;
         let now = self.context.now.as_millisecond();
         let row = self.copier.connection.block_on(async |client| {
             client.query_one(ADDED_PETS, &[&last_id_before, &now]).await
@@ -147,14 +150,15 @@ impl Load for PostgresLoad {
         self.context.now = now;
         self.copier.connection.block_on(async |client| {
             client.batch_execute("BEGIN").await?;
-            // This row lock keeps the field definitions unchanged until the end of the transaction.
+            // With this row lock, nobody can change the field definitions until the end of the
+            // transaction.
             client
                 .batch_execute("SELECT 1 FROM field_state FOR SHARE")
                 .await?;
             if ids == IdSource::Given {
-                client.batch_execute(LOCK).await?;
+                client.batch_execute(LOCK_PETS).await?;
             }
-            self.last_pet_before = client.query_one(LAST_PET, &[]).await?.try_get(0)?;
+            self.last_id_before_import = client.query_one(LAST_PET_ID, &[]).await?.try_get(0)?;
             self.newest_mark = client.query_one(NEWEST_MARK, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>(())
         })?;

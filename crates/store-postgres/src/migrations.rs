@@ -62,6 +62,7 @@ const SCHEMA_VERSION: u32 = 40;
 /// The step before which [`collect_changed_keys`] runs.
 const SPREADSHEET_STEP: u32 = 34;
 
+/// The statement that creates the table which [`collect_changed_keys`] fills.
 const CREATE_CHANGED_KEYS: &str =
     "CREATE TABLE whole_numbers (field TEXT, pet_id BIGINT, key TEXT, number TEXT)";
 const ADD_CHANGED_KEY: &str = "INSERT INTO whole_numbers VALUES ($1, $2, $3, $4)";
@@ -73,25 +74,25 @@ const KEYS_THAT_MAY_CHANGE: &str =
     WHERE field IN (SELECT name FROM fields WHERE kind = 'text')
         AND pets.fields::jsonb ->> field !~ '^[0-9A-Za-z -]*$'";
 
-/// The number of conflicts with other processes that start at the same time after which this one gives
-/// up. In each conflict, one of them succeeds.
+/// The maximum number of retries after a conflict with another process that starts at the same time. In
+/// each conflict, one of the processes succeeds.
 const MAX_CONFLICTS: u32 = 20;
 
-/// The time limit for waiting until another process has migrated, and until transactions that read a
-/// table which a step changes have ended.
+/// The time limit for waiting for locks: of another process that migrates, and of transactions that read a
+/// table which a step changes.
 const LOCK_WAIT_LIMIT: Duration = Duration::from_mins(10);
 
-/// The pause before a migration that did not get a lock is retried.
+/// The pause before the retry of a migration that did not get a lock.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The settings of a migration. A step may run as long as the size of the tables requires. But each wait
-/// for a lock is short, because the creates of a running service queue behind it.
+/// The settings of a migration. A step may run for any time, because large tables require it. But each
+/// wait for a lock is short, because the creates of a running service queue behind it.
 const SETTINGS: &str = "SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '1s'";
 
 /// The statements that create the row with the version if it is missing, and lock it until the end of the
-/// transaction, so that processes that start at the same time migrate one after another. This lock does
-/// not block a running service of the previous release, which takes only KEY SHARE locks on the row.
+/// transaction. Because of the lock, processes that start at the same time migrate one after another. It
+/// does not block a running service of the previous release, which takes only KEY SHARE locks on the row.
 const LOCK_VERSION: &str = "
     CREATE TABLE IF NOT EXISTS petstore_schema (
         only_row BOOLEAN PRIMARY KEY CHECK (only_row),
@@ -117,6 +118,7 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
         }
 
         match migrate(&mut session.client, mode, url).await {
+            // Check the version again: `migrate` does nothing if another process has just changed it.
             Ok(()) => {}
             Err(MigrationError::Raced(_)) if conflicts < MAX_CONFLICTS => conflicts += 1,
             Err(MigrationError::Locked(_))
@@ -170,17 +172,18 @@ async fn read_version(client: &Client) -> Result<Option<u32>, Error> {
 
 /// The reason why a migration failed.
 enum MigrationError {
-    /// Another process has migrated at the same time; a retry finds the result.
+    /// Another process was migrating at the same time; a retry finds its result.
     Raced(Error),
     /// Another transaction holds a lock; a retry may get it.
     Locked(Error),
     /// An object of another program has a name that petstore needs.
     NameTaken(Error),
-    ConnectionError(Error),
+    /// Any other error of the connection or of a statement; a retry would not help.
+    Permanent(Error),
 }
 
 impl MigrationError {
-    /// Returns the error for an operator about the database at `url`.
+    /// Converts the error into the message for the operator of the database at `url`.
     fn into_open_error(self, url: &str) -> OpenError {
         match self {
             Self::NameTaken(error) => {
@@ -190,7 +193,7 @@ impl MigrationError {
                     what: message.to_owned(),
                 }
             }
-            Self::Raced(error) | Self::Locked(error) | Self::ConnectionError(error) => {
+            Self::Raced(error) | Self::Locked(error) | Self::Permanent(error) => {
                 open_error(url, &error)
             }
         }
@@ -201,15 +204,16 @@ impl From<Error> for MigrationError {
     fn from(error: Error) -> Self {
         match error.code() {
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Self::Locked(error),
+            // Class 40 has the rollbacks because of other transactions, such as deadlocks.
             Some(code) if code.code().starts_with("40") || *code == SqlState::UNIQUE_VIOLATION => {
                 Self::Raced(error)
             }
-            _ => Self::ConnectionError(error),
+            _ => Self::Permanent(error),
         }
     }
 }
 
-/// Whether a table or another object already has the name of a new one.
+/// Whether a statement failed because a table or another object already has the name of a new one.
 fn is_name_taken(error: &Error) -> bool {
     matches!(
         error.code(),
@@ -260,7 +264,7 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), M
     Ok(())
 }
 
-/// Gives the fields of a new database the labels of `mode`, if it has some.
+/// Gives the fields of a new database the labels that `mode` defines, if any.
 async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(), Error> {
     for (label, choices, name) in mode.labels() {
         transaction
@@ -270,11 +274,12 @@ async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(),
     Ok(())
 }
 
-/// Locks the version of the schema until the end of the transaction, and returns it: 0 for a new
-/// database, or the highest number if it cannot be parsed, so that nothing migrates.
+/// Locks the version of the schema until the end of the transaction, and returns it. The version of a new
+/// database is 0. If the version cannot be parsed, returns the highest number, so that nothing migrates.
 async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationError> {
     let messages = match transaction.simple_query(LOCK_VERSION).await {
         Ok(messages) => messages,
+        // Another process has created the same table since this statement checked that it is missing.
         Err(error) if is_name_taken(&error) => return Err(MigrationError::Raced(error)),
         Err(error) => return Err(error.into()),
     };
@@ -326,7 +331,7 @@ async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error
     Ok(())
 }
 
-/// Returns the error for an operator about the database at `url`.
+/// Converts a driver error into the message for the operator of the database at `url`.
 pub(super) fn open_error(url: &str, error: &Error) -> OpenError {
     Unreachable::from(error).into_open_error(url)
 }

@@ -73,17 +73,17 @@ macro_rules! runs {
 
 pub(super) use numbered;
 
-/// The query for the epoch, the highest number, the lowest one, and whether there are changes without a
-/// number.
+/// The query for the state of the log: its epoch, the highest number, the lowest number, and whether there
+/// are changes without a number.
 pub(super) const STATE: &str = concat!(
     "SELECT epoch, last, coalesce((SELECT min(seq) FROM change_numbers), last + 1),
     EXISTS (SELECT FROM ",
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
-/// The query for the values of [`petstore_store::Offers::public_version`]. A change counts even if it
-/// has no number yet. The start time of the server is included, because after a failover, the new
-/// primary can have as many changes as the old one, but different ones.
+/// The query for the values from which [`petstore_store::Offers::public_version`] is computed. A change
+/// counts even if it has no number yet. The start time of the server is included because of failovers: the
+/// new primary can have as many changes as the old one, but different ones.
 pub(super) const PUBLIC_STATE: &str = concat!(
     "SELECT epoch, last + (SELECT count(*) FROM ",
     unnumbered!(""),
@@ -95,12 +95,13 @@ pub(super) const BOUNDS: &str =
     "SELECT coalesce((SELECT min(seq) FROM change_numbers), last + 1), last FROM change_log";
 /// The statements that number up to 10,000 committed changes, in one transaction.
 ///
-/// They are sent as one message, so that the server completes the transaction, and releases the lock,
-/// even if this process dies. The second statement takes its snapshot once the lock is held, so it
-/// sees the newest number, and every change that was committed before. An advisory lock assigns the
-/// transaction no identifier. So its identifier, which becomes `settling`, is assigned after the
-/// snapshot, and is higher than the one of every transaction that has drawn an id for a change up to
-/// then.
+/// They are sent as one message. So the server completes the transaction, and releases the lock, even if
+/// this process dies. The second statement takes its snapshot once the lock is held, so it sees the newest
+/// number, and every change that was committed before.
+///
+/// The transaction gets its identifier, which becomes `settling`, only after the snapshot, because taking
+/// an advisory lock does not assign one. So it is higher than the identifiers of all transactions that had
+/// drawn an id for a change when the snapshot was taken.
 const NUMBER: &str = concat!(
     "SELECT pg_advisory_xact_lock(8099991);
     WITH committed AS MATERIALIZED (
@@ -141,8 +142,8 @@ const NUMBER: &str = concat!(
     )
     SELECT count(*) < 10000 FROM committed"
 );
-/// A subquery for all changes. A change without a number appears with the one that it would get now.
-/// `latest_at` is the latest time of a change and all changes before it.
+/// A subquery for all changes. A change without a number appears with the number that it would get now.
+/// `latest_at` is the latest time among a change and all changes before it.
 pub(super) const ALL_CHANGES: &str = concat!(
     "(SELECT *, max(at) OVER (ORDER BY seq) AS latest_at FROM (
         SELECT * FROM ",
@@ -152,8 +153,8 @@ pub(super) const ALL_CHANGES: &str = concat!(
     unnumbered!("OFFSET 0"),
     ") AS changes) AS changes"
 );
-/// The statements that let the log continue after the changes that were copied into it, whose ids are
-/// their numbers, with another epoch.
+/// The statements that let the log continue, with a new epoch, after the changes that were copied into it.
+/// A copied change has its number as its id.
 pub(super) const CONTINUE_LOG: &str = concat!(
     "INSERT INTO change_numbers (seq, id, length, latest_at)
         SELECT id, id, length, max(at) OVER (ORDER BY id) FROM ",
@@ -168,8 +169,9 @@ pub(super) const CONTINUE_LOG: &str = concat!(
 );
 
 /// Numbers all changes that were committed before the call, and returns the state of the log
-/// afterwards. If all of them already have numbers, this only reads, and takes no lock.
+/// afterwards. If all changes have numbers already, this only reads, and takes no lock.
 pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
+    // Without this flag, changes that others commit meanwhile could keep the loop going forever.
     let mut is_complete = false;
     loop {
         let statement = connection.prepare_once(STATE).await?;
@@ -193,7 +195,8 @@ fn read_state(row: &Row) -> Result<JournalState, Failure> {
     })
 }
 
-/// Whether this message from [`NUMBER`] reports that all changes have numbers.
+/// Whether this message from [`NUMBER`] reports that all changes have numbers now. Such a message is a row
+/// whose only column is true.
 fn reports_complete(message: &SimpleQueryMessage) -> bool {
     match message {
         SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),

@@ -23,20 +23,21 @@ use super::{
 
 /// The statement for a page of animals, with one more row if another page follows.
 ///
-/// The constant inner limit covers every page, so that the planner can reuse one plan. For a parameter,
-/// it would assume a tenth of the table, and plan every page again. The outer limit is the size of the
-/// page; PostgreSQL reads no more rows than that.
+/// The constant inner limit covers every page, so that the planner can reuse one plan. If the limit were a
+/// parameter, the planner would assume that it is a tenth of the table, and would plan every page again.
+/// The outer limit is the size of the page; PostgreSQL reads no more rows than that.
 const LIST: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE id > $1 ORDER BY id LIMIT 101
     ) AS page ORDER BY id LIMIT $2";
-/// The statement for a page of animals with one status. NULLS FIRST is the order of the index on the
-/// status, but not of the primary key, so that no plan scans the primary key and filters out the other
+/// The statement for a page of animals with one status. The index on the status has the order NULLS FIRST,
+/// and the primary key has not. This prevents plans that scan the primary key and filter out the other
 /// statuses.
 const LIST_BY_STATUS: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
     ) AS page ORDER BY id NULLS FIRST LIMIT $2";
+// The inner limits above are one more than the largest page.
 const _: () = assert!(Limit::MAX == 100);
 
 #[async_trait]
@@ -71,7 +72,7 @@ impl Pets for PostgresStore {
     ) -> Result<CreationOutcome, StoreError> {
         if context.idempotency.is_some() {
             let create = IdempotentCreate {
-                new: pet,
+                pet,
                 context,
                 respond,
             };
@@ -91,7 +92,7 @@ impl Pets for PostgresStore {
     }
 
     fn ended_writes(&self) -> u64 {
-        self.runner.writes.load(Acquire)
+        self.runner.ended_writes.load(Acquire)
     }
 
     fn etag_key(&self) -> [u8; 32] {
@@ -99,8 +100,8 @@ impl Pets for PostgresStore {
     }
 }
 
-/// Reads a page. Yields to other tasks after each [`BYTES_PER_TURN`] bytes of names, because names can be
-/// long.
+/// Reads a page. Names can be long, so this yields to other tasks after each [`BYTES_PER_TURN`] bytes of
+/// names.
 async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result<Page, Failure> {
     let after = request.after.map_or(0, PetId::get);
     let limit = usize::from(request.limit.get());

@@ -34,32 +34,33 @@ use super::connect::{Connector, Session, Unreachable};
 /// The time limit for leasing a connection while all are in use.
 pub(super) const WAIT_LIMIT: Duration = Duration::from_secs(1);
 
-/// The maximum age of a connection. A new one then replaces it, so that a change of the cluster (another
-/// server, or another address) is noticed.
+/// The maximum age of a connection. The pool replaces older ones, so that it notices when the cluster moves
+/// to another server or address.
 const MAX_AGE: Duration = Duration::from_mins(30);
 
-/// How long a connection may be idle before it is tested on reuse: a firewall or load balancer in between
-/// may have dropped it.
+/// How long a connection may be idle before the pool tests it on reuse. A firewall or load balancer may
+/// have dropped an idle connection.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// The time limit for the response to this test, and to a cancellation.
+/// The time limit for the response to this test, and to a read that was cancelled.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long an abandoned read may continue before it is cancelled.
+/// How long an abandoned read may continue before it is cancelled. A statement is abandoned if its
+/// operation is dropped, for example at a timeout.
 const ABANDONED_READ_LIMIT: Duration = Duration::from_millis(100);
 
-/// How long an abandoned write may continue before another connection takes the place of its own in the
-/// pool.
+/// How long an abandoned write may continue before its connection leaves the pool, so that a new one can
+/// take its place.
 const ABANDONED_WRITE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A statement that changes no row, but whose commit waits for the synchronous standby, because a row
-/// lock is written to the WAL. Once the standby has this commit, it has every earlier one.
+/// A statement that waits until the synchronous standby has every earlier commit. It changes no row, but
+/// its row lock is written to the WAL, so its own commit waits for the standby.
 const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
 
 /// One attempt of an operation.
 pub(super) type Attempt<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 
-/// The kind of an operation, which limits its share of the connections.
+/// The kind of an operation. Some kinds may use only a share of the connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -100,8 +101,8 @@ impl Connection {
 
     /// Waits until the synchronous standby has everything that this connection has read.
     ///
-    /// Required before a row from an earlier attempt is acknowledged: if that attempt stopped waiting for
-    /// the standby, its row is already visible, but a failover can still lose it.
+    /// Call this before acknowledging a row that an earlier attempt wrote. If that attempt stopped waiting
+    /// for the standby, its row is already visible, but a failover can still lose it.
     pub(super) async fn confirm(&mut self) -> Result<(), Error> {
         let statement = self.prepare_once(CONFIRM).await?;
         self.execute(&statement, &[]).await?;
@@ -130,9 +131,9 @@ pub(super) struct Pool {
     commands: Arc<Semaphore>,
     /// The permits for [`Access::Batch`].
     batches: Arc<Semaphore>,
-    /// The permits for connections that left the pool while their write was still running. They stay open
-    /// on the server, so their number is limited to the size of the pool.
-    abandoned: Arc<Semaphore>,
+    /// The permits for connections that left the pool while their write was still running. Such
+    /// connections stay open on the server, so their number is limited to the size of the pool.
+    abandoned_writes: Arc<Semaphore>,
     /// The number of operations rejected because no connection became free in time.
     pub(super) timeouts: Counter,
 }
@@ -153,13 +154,13 @@ impl Pool {
                 connections,
                 commands: Arc::new(Semaphore::new(size - size / 4)),
                 batches: Arc::new(Semaphore::new((size / 8).max(1))),
-                abandoned: Arc::new(Semaphore::new(size)),
+                abandoned_writes: Arc::new(Semaphore::new(size)),
                 timeouts: Counter::default(),
             })
     }
 
-    /// Leases a connection, waiting for a free one and, if this kind of operation has a limited share,
-    /// for a permit. Each of the two waits fails after [`WAIT_LIMIT`].
+    /// Leases a connection. If this kind of operation has a limited share, first waits for a permit, and
+    /// then for a free connection. Each of the two waits fails after [`WAIT_LIMIT`].
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
         let share = match access {
             Access::Read | Access::Write => None,
@@ -167,23 +168,30 @@ impl Pool {
             Access::Batch => Some(&self.batches),
         };
         let permit = match share {
-            Some(share) => {
-                match time::timeout(WAIT_LIMIT, Arc::clone(share).acquire_owned()).await {
-                    Ok(permit) => permit.ok(),
-                    Err(_) => return Err(self.count_overload()),
-                }
-            }
+            Some(share) => Some(self.acquire_permit(share).await?),
             None => None,
         };
 
         match self.connections.get().await {
             Ok(connection) => Ok(Lease {
                 access,
-                abandoned: Arc::clone(&self.abandoned),
-                leased: Some(LeasedConnection { connection, permit }),
+                abandoned_writes: Arc::clone(&self.abandoned_writes),
+                connection: Some(LeasedConnection { connection, permit }),
             }),
             Err(PoolError::Timeout(TimeoutType::Wait)) => Err(self.count_overload()),
             Err(error) => Err(StoreError::Unavailable(Arc::new(error))),
+        }
+    }
+
+    /// Waits for a permit of a limited share. Fails after [`WAIT_LIMIT`].
+    async fn acquire_permit(
+        &self,
+        share: &Arc<Semaphore>,
+    ) -> Result<OwnedSemaphorePermit, StoreError> {
+        match time::timeout(WAIT_LIMIT, Arc::clone(share).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            // The semaphores are never closed, so this is a timeout.
+            Ok(Err(_)) | Err(_) => Err(self.count_overload()),
         }
     }
 
@@ -193,8 +201,8 @@ impl Pool {
         StoreError::Overloaded
     }
 
-    /// Closes the idle connections. Called when a connection fails because of its server, where the
-    /// others would fail as well.
+    /// Closes the idle connections. Called when a connection fails because of its server: the idle ones
+    /// probably lead to the same server, and would fail as well.
     pub(super) fn close_idle_connections(&self) {
         let _closed_connections = self.connections.retain(|_, _| false);
     }
@@ -217,8 +225,8 @@ impl Pool {
             "How many there may be.",
             max_size,
         );
-        let help = "Operations that wait for a connection.";
-        exposition.number("db_client_connection_pending_requests", help, waiting);
+        let wait_help = "Operations that wait for a connection.";
+        exposition.number("db_client_connection_pending_requests", wait_help, waiting);
         let help = "Operations rejected with 503 because no connection became free.";
         exposition.counter("db_client_connection_timeouts_total", help, &self.timeouts);
     }
@@ -257,10 +265,10 @@ impl managed::Manager for Connector {
 /// the pool once the server has responded.
 pub(super) struct Lease {
     access: Access,
-    /// The permits of [`Pool::abandoned`].
-    abandoned: Arc<Semaphore>,
-    /// The connection; `None` once it has been given back.
-    leased: Option<LeasedConnection>,
+    /// The permits of [`Pool::abandoned_writes`].
+    abandoned_writes: Arc<Semaphore>,
+    /// The connection; `None` once [`Self::run`] has finished with it.
+    connection: Option<LeasedConnection>,
 }
 
 /// A leased connection, with the permit for its operation's share of the pool, if that is limited.
@@ -284,13 +292,14 @@ impl Lease {
         work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T>,
         input: &mut W,
     ) -> Result<T, Failure> {
-        let Some(leased_connection) = &mut self.leased else {
+        // Cannot be `None`: only this method, which consumes the lease, takes the connection out.
+        let Some(leased_connection) = &mut self.connection else {
             return Err(Failure::Raced);
         };
         let result = work(&mut leased_connection.connection, input).await;
 
-        // The server has responded, so take the connection away: `drop` has nothing to wait for.
-        let leased_connection = self.leased.take();
+        // The server has responded, so `drop` must not wait for it. Without the connection, it does not.
+        let leased_connection = self.connection.take();
         if let Err(failure) = &result
             && failure.remedy() == Remedy::Reconnect
             && let Some(leased_connection) = leased_connection
@@ -303,18 +312,18 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(leased_connection) = self.leased.take() else {
+        let Some(leased_connection) = self.connection.take() else {
             return;
         };
         match Handle::try_current() {
             // The number of these tasks is bounded: each holds the slot of its connection in the pool, or
             // a permit.
             Ok(runtime) => {
-                let abandoned = Arc::clone(&self.abandoned);
+                let abandoned_writes = Arc::clone(&self.abandoned_writes);
                 let _task = runtime.spawn(reclaim_connection(
                     leased_connection,
                     self.access,
-                    abandoned,
+                    abandoned_writes,
                 ));
             }
             // Without a runtime, there is no task that could wait for the response.
@@ -329,12 +338,12 @@ impl Drop for Lease {
 ///
 /// A read is cancelled, but a write never is: PostgreSQL would stop its wait for a synchronous standby,
 /// and make an animal visible that a failover can lose. Without a reachable standby, each abandoned write
-/// would leave one more connection open on the server. So when the permits of [`Pool::abandoned`] run
-/// out, the connection keeps its slot in the pool until the server responds.
+/// would leave one more connection open on the server. So when the permits of [`Pool::abandoned_writes`]
+/// run out, the connection keeps its slot in the pool until the server responds.
 async fn reclaim_connection(
     leased_connection: LeasedConnection,
     access: Access,
-    abandoned_connections: Arc<Semaphore>,
+    abandoned_writes: Arc<Semaphore>,
 ) {
     if drain_responses(&leased_connection.connection, access).await {
         return;
@@ -343,8 +352,8 @@ async fn reclaim_connection(
         leased_connection.close();
         return;
     }
-    match abandoned_connections.try_acquire() {
-        Ok(_abandoned_permit) => {
+    match abandoned_writes.try_acquire() {
+        Ok(_permit) => {
             let connection = Object::take(leased_connection.connection);
             let _ = connection.simple_query("").await;
         }
@@ -354,11 +363,11 @@ async fn reclaim_connection(
     }
 }
 
-/// Waits until, within the limit for this kind of operation, the server has responded to everything that
-/// was sent over the connection of a dropped operation. Returns whether the connection can be reused.
+/// Waits until the server has responded to everything that a dropped operation sent, but not longer than
+/// the limit for this kind of operation. Returns whether the connection can be reused.
 ///
-/// Cancels a read that exceeds its limit. From then on, a server that responds neither to a write nor to
-/// the cancellation is tried last.
+/// Cancels a read that exceeds its limit. Marks the server as unresponsive if it does not respond to a
+/// write, or not even to the cancellation of a read: new connections then try it last.
 async fn drain_responses(connection: &Object<Connector>, access: Access) -> bool {
     // Responses arrive in order, so this one follows those to all earlier statements, including the
     // ROLLBACK of the dropped transaction.

@@ -5,13 +5,14 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::pool::Connection;
 
-/// The statements that need everything that a create needs, but add no row and draw no id.
+/// The statements of the probe. They succeed under the same conditions as a create, but add no row and draw
+/// no id.
 ///
 /// - PostgreSQL checks the privileges and takes the table locks of each INSERT, even without rows to
 ///   insert.
-/// - The commit waits for the disk, and the standby, like any other, because it locks a row. Nothing else
-///   blocks this lock while the service runs.
-/// - A standby rejects these statements.
+/// - Because a row is locked, the commit waits for the disk and the standby, like the commit of a create.
+///   Nothing blocks this lock while the service runs.
+/// - A standby, which is read-only, rejects these statements.
 /// - The lock timeout ends the wait for a locked table before the probe's callers time out.
 const PROBE: &str = "SET LOCAL lock_timeout = '1s';
     WITH request AS (

@@ -1,5 +1,5 @@
-//! Group commit: a worker task does the work of many callers in groups. The work that arrives while a
-//! group is being done waits, and becomes the next group.
+//! Group commit: a worker task does the work of many callers in groups. Work that arrives while a group is
+//! in progress waits, and forms the next group.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use tokio::{
 
 use super::{pool::WAIT_LIMIT, runner::Runner};
 
-/// The capacity of the queue, in addition to the group that is being done. Further work is rejected.
+/// The capacity of the queue, in addition to the group in progress. Further work is rejected.
 const QUEUE_LENGTH: usize = 1024;
 
 /// The maximum number of callers in a group.
 const MAX_GROUP_LENGTH: usize = 64;
 
-/// The size in bytes (of names and representations) from which a group takes no more work.
+/// The size in bytes (of names and representations) at which a group is full.
 pub(super) const MAX_GROUP_BYTES: usize = 256 * 1024;
 
 /// A queue for work of type `W` with results of type `R`, and its worker task.
@@ -33,7 +33,7 @@ pub(super) struct Queue<W, R> {
 }
 
 /// Work in the queue. Either the worker takes it out of the mutex, or the caller takes it back after a
-/// timeout, and then knows that it was not done.
+/// timeout. A caller that gets it back knows that it was not done.
 struct QueuedWork<W, R> {
     work: Arc<Mutex<Option<W>>>,
     caller: Caller<R>,
@@ -68,8 +68,8 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
         }
     }
 
-    /// Enqueues work, and waits for its result. Fails if the queue is full, or if the worker has not
-    /// taken the work within [`WAIT_LIMIT`]. If the future is dropped, the work may still be done.
+    /// Enqueues work, and waits for its result. Fails if the queue is full, or if the worker does not take
+    /// the work within [`WAIT_LIMIT`]. If this future is dropped, the work may still be done.
     pub(super) async fn submit(&self, work: W) -> Result<R, StoreError> {
         let work = Arc::new(Mutex::new(Some(work)));
         let (caller, mut receiver) = oneshot::channel();
@@ -109,18 +109,19 @@ impl<W, R> Groups<W, R> {
     /// Waits for work, and returns as much of it as fits into a group, in the order of arrival. Returns
     /// `None` when the queue is closed.
     ///
-    /// `length` returns the size of some work in bytes, which counts against [`MAX_GROUP_BYTES`].
+    /// `length` returns the size of one piece of work in bytes, which counts against [`MAX_GROUP_BYTES`].
     pub(super) async fn next(&mut self, length: fn(&W) -> usize) -> Option<Vec<CalledWork<W, R>>> {
         loop {
             let first_work = self.receiver.recv().await?;
             let group = self.collect_group(first_work, length);
+            // A group is empty if all callers have given up.
             if !group.is_empty() {
                 return Some(group);
             }
         }
     }
 
-    /// Collects `first_work` and the work that is already queued into a group. Skips work whose caller is
+    /// Forms a group of `first_work` and the work that is already in the queue. Skips work whose caller is
     /// gone, or has taken it back.
     fn collect_group(
         &mut self,
@@ -148,12 +149,12 @@ impl<W, R> Groups<W, R> {
     }
 }
 
-/// Takes the work, unless the other side has already taken it.
+/// Takes the work, unless the other side (the worker or the caller) has already taken it.
 fn take_work<W>(work: &Mutex<Option<W>>) -> Option<W> {
     work.lock().take()
 }
 
-/// Returns the error of work whose worker has panicked or stopped: its outcome is unknown.
+/// Returns the error for work whose worker has panicked or stopped, so that its outcome is unknown.
 pub(super) fn worker_stopped() -> StoreError {
     StoreError::OutcomeUnknown(cause("the task that writes for several callers stopped"))
 }

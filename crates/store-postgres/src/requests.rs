@@ -30,7 +30,7 @@ const RECALL_OR_DRAW: &str = concat!(
 );
 /// The statement that remembers a request, and adds and logs its animal. It adds nothing if the
 /// request is already remembered, and waits for a concurrent request with the same key. It violates
-/// [`REMEMBERED_BEFORE`] if only the previous release remembers the request.
+/// [`PREVIOUS_RELEASE_CONSTRAINT`] if only the previous release remembers the request.
 const INSERT_ONCE: &str = "
     WITH claimed AS (
         INSERT INTO requests
@@ -46,8 +46,8 @@ const INSERT_ONCE: &str = "
         SELECT $15, 'pet.added', $11, 1, $11, $16, $17, $18, $19, $20 FROM claimed)
     INSERT INTO pets (id, name, category_id, status, created_at, updated_at)
     SELECT $11, $12, $13, $14, $15, $15 FROM claimed";
-/// The statement that returns the requests remembered under several keys, each with the number of its key
-/// in the parameters, from 1.
+/// The query for the requests remembered under several keys. Each row ends with the position of its key
+/// in the parameters, counted from 1.
 pub(super) const RECALL_ALL: &str = "
     SELECT known.*, number
     FROM unnest($1::bigint[], $2::text[], $3::bigint[])
@@ -56,6 +56,7 @@ pub(super) const RECALL_ALL: &str = "
         SELECT operation, fingerprint, status, location, etag, body FROM requests
         WHERE requests.caller IN (request.lineage, request.caller) AND requests.key = request.key
         ORDER BY requests.caller <> request.lineage LIMIT 1) AS known";
+/// The statement that remembers several requests.
 const REMEMBER_ALL: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
@@ -63,18 +64,18 @@ const REMEMBER_ALL: &str = "
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::bigint[], $6::text[],
         $7::text[], $8::bytea[], $9::bigint[]) AS new";
 /// The constraint that [`INSERT_ONCE`] violates if the previous release remembers the request.
-const REMEMBERED_BEFORE: &str = "idempotency_keys_pkey";
-/// The statement that copies a request into `requests` which a service of the previous release, still
-/// running after the migration, has remembered in its own table.
-const CONVERT: &str = "
+const PREVIOUS_RELEASE_CONSTRAINT: &str = "idempotency_keys_pkey";
+/// The statement that copies a request of the previous release into `requests`. A service of that release
+/// that still runs after the migration remembers requests in a table of its own.
+const COPY_FROM_PREVIOUS_RELEASE: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT unconverted_requests.*, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller IN ($1, $3) AND key = $2
     ON CONFLICT (caller, key) DO NOTHING";
-/// The statement that deletes such a request if its animal was deleted by hand, so that it cannot be
-/// copied.
-const DISCARD: &str = "
+/// The statement that deletes a request of the previous release if its animal was deleted by hand. Without
+/// the animal, the request cannot be copied.
+const DISCARD_WITHOUT_PET: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
      WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
@@ -90,14 +91,14 @@ const NEW_ID_COLUMN: usize = 6;
 
 /// The creation of an animal by a request with an idempotency key.
 pub(super) struct IdempotentCreate {
-    pub(super) new: NewPet,
+    pub(super) pet: NewPet,
     pub(super) context: WriteContext,
     pub(super) respond: CreationRenderer,
 }
 
 impl IdempotentCreate {
-    /// Adds the animal, unless the request is remembered. In that case, returns its first response, or a
-    /// conflict if its content differs.
+    /// Adds the animal, unless the request is remembered. For a remembered request, returns its first
+    /// response, or a conflict if the content of the two requests differs.
     pub(super) async fn insert(
         &self,
         connection: &mut Connection,
@@ -122,15 +123,14 @@ impl IdempotentCreate {
                 return Ok(CreationOutcome::Replayed(response));
             };
 
-            let pet = self.new.clone().with_id(pet_id(new_id)?);
+            let pet = self.pet.clone().with_id(pet_id(new_id)?);
             match self.insert_once(connection, request, &pet).await {
                 // A concurrent request with the same key has committed first. The next attempt recalls
                 // it.
                 Ok(0) => {}
                 Ok(_) => return Ok(CreationOutcome::New(pet)),
-                Err(failure) if failure.is_duplicate(REMEMBERED_BEFORE) => {
-                    connection.execute(CONVERT, &identity).await?;
-                    connection.execute(DISCARD, &identity).await?;
+                Err(failure) if failure.is_duplicate(PREVIOUS_RELEASE_CONSTRAINT) => {
+                    copy_from_previous_release(connection, &identity).await?;
                 }
                 Err(failure) => return Err(failure),
             }
@@ -138,8 +138,8 @@ impl IdempotentCreate {
         Err(Failure::Raced)
     }
 
-    /// Runs [`INSERT_ONCE`] for this animal. Returns the number of added animals: 1, or 0 if the
-    /// request is already remembered.
+    /// Runs [`INSERT_ONCE`] for this animal. Returns how many animals it added: 1, or 0 if the request
+    /// is already remembered.
     async fn insert_once(
         &self,
         connection: &mut Connection,
@@ -147,7 +147,7 @@ impl IdempotentCreate {
         pet: &Pet,
     ) -> Result<u64, Failure> {
         let Self {
-            new,
+            pet: new_pet,
             context,
             respond,
         } = self;
@@ -155,7 +155,7 @@ impl IdempotentCreate {
         let actor = &origin.actor.actor;
         let response = respond(pet);
         let owners: Vec<i64> = request.owners().map(RequestOwner::number).collect();
-        let entry = LogEntry::pet_added(&StorePet::new(pet.id, new.clone(), context.now));
+        let entry = LogEntry::pet_added(&StorePet::new(pet.id, new_pet.clone(), context.now));
         let parameters: [&(dyn ToSql + Sync); 20] = [
             &request.lineage.number(),
             &request.key.as_str(),
@@ -168,9 +168,9 @@ impl IdempotentCreate {
             &context.now.as_second(),
             &owners,
             &pet.id.get(),
-            &new.name.as_str(),
-            &new.category_id,
-            &new.status.as_str(),
+            &new_pet.name.as_str(),
+            &new_pet.category_id,
+            &new_pet.status.as_str(),
             &origin.at,
             &actor.kind(),
             &actor.id(),
@@ -183,13 +183,25 @@ impl IdempotentCreate {
     }
 }
 
-/// Recalls all of these requests at once, with the prepared statement [`RECALL_ALL`]. The result has an
-/// element for each: `None` if the request has no idempotency key, or is not remembered.
+/// Copies a request that only the previous release remembers, so that the next attempt recalls it. If that
+/// is impossible, deletes the request, so that the next attempt treats it as new.
+async fn copy_from_previous_release(
+    client: &Client,
+    identity: &[&(dyn ToSql + Sync)],
+) -> Result<(), Failure> {
+    client.execute(COPY_FROM_PREVIOUS_RELEASE, identity).await?;
+    client.execute(DISCARD_WITHOUT_PET, identity).await?;
+    Ok(())
+}
+
+/// Recalls all of these requests at once, with the prepared statement [`RECALL_ALL`]. Returns one element
+/// for each request: `None` if it has no idempotency key, or is not remembered.
 pub(super) async fn recall_all<'r>(
     client: &Client,
     recall_all: &Statement,
     requests: impl Iterator<Item = Option<&'r IdempotentRequest>>,
 ) -> Result<Vec<Option<KnownRequest>>, Failure> {
+    /// The column with the number of the request, after the columns of the remembered request.
     const NUMBER_COLUMN: usize = 6;
 
     let requests: Vec<_> = requests.collect();
@@ -197,6 +209,7 @@ pub(super) async fn recall_all<'r>(
     let mut known_requests: Vec<_> = requests.iter().map(|_| None).collect();
     for row in client.query(recall_all, &parameters(&identities)).await? {
         let number: i64 = row.try_get(NUMBER_COLUMN)?;
+        // The numbers begin with 1.
         let index = usize::try_from(number - 1).unwrap_or_default();
         if let Some(Some(request)) = requests.get(index) {
             known_requests[index] = Some(compare_request(&row, request)?);
@@ -205,8 +218,8 @@ pub(super) async fn recall_all<'r>(
     Ok(known_requests)
 }
 
-/// Returns the values that identify a remembered request: the lineage of its API key, its idempotency
-/// key, and its caller. They are null without an idempotency key.
+/// Returns the values that identify a remembered request: its lineage (the owner under which it is
+/// remembered), its idempotency key, and its caller. They are null without an idempotency key.
 pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
     match request {
         Some(request) => [
@@ -248,6 +261,9 @@ impl<'v> NewResponse<'v> {
 /// Returns the statement that remembers these responses; `None` if there are none. It inserts them in the
 /// order of their keys, so that concurrent transactions cannot deadlock.
 pub(super) fn remember(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
-    responses.sort_by_key(|new| (new.request.lineage.number(), new.request.key.as_str()));
+    responses.sort_by_key(|response| {
+        let request = response.request;
+        (request.lineage.number(), request.key.as_str())
+    });
     Write::from_rows(REMEMBER_ALL, responses.iter().map(NewResponse::row))
 }

@@ -19,8 +19,8 @@ use super::pool::{Access, Attempt, Connection, Pool};
 /// The time limit of an operation, including its retries.
 const OPERATION_LIMIT: Duration = Duration::from_secs(5);
 
-/// The backoff before the first retry. It doubles with each retry, up to [`MAX_BACKOFF`], and each pause
-/// is multiplied by a random factor from 0.5 to 1.5.
+/// The backoff before the first retry. It doubles with each retry, up to [`MAX_BACKOFF`]. Each pause is
+/// the backoff multiplied by a random factor from 0.5 to 1.5.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(10);
 const MAX_BACKOFF: Duration = Duration::from_millis(320);
 
@@ -32,7 +32,7 @@ pub(super) struct Runner {
     random: Mutex<StdRng>,
     /// The number of operations that have completed and may have written, for
     /// [`petstore_store::Pets::ended_writes`].
-    pub(super) writes: AtomicU64,
+    pub(super) ended_writes: AtomicU64,
 }
 
 /// Whether the attempts of an operation so far can have taken effect.
@@ -44,8 +44,8 @@ enum Effect {
     MayBeDone,
 }
 
-/// What is known about the attempts of an operation so far. It outlives the future that makes them, so
-/// that it is still available after a timeout.
+/// What is known about the attempts of an operation so far. It is kept outside of the future that makes
+/// the attempts, so that it is still available after a timeout drops that future.
 struct Attempts {
     effect: Effect,
     /// The error of the last attempt; `None` until an attempt has failed.
@@ -58,12 +58,12 @@ impl Runner {
         Self {
             pool,
             random: Mutex::new(random),
-            writes: AtomicU64::default(),
+            ended_writes: AtomicU64::default(),
         }
     }
 
     /// Runs `work` with `input`, with retries, for at most [`OPERATION_LIMIT`]. `work` must be
-    /// idempotent: it may run again although an earlier attempt has succeeded unnoticed.
+    /// idempotent, because it runs again if the response to a successful attempt is lost.
     pub(super) async fn run<W: Send, T>(
         &self,
         access: Access,
@@ -76,8 +76,8 @@ impl Runner {
 
     /// Runs `work` like [`Self::run`], for at most `limit`.
     ///
-    /// If the operation fails after an attempt that may have taken effect, the error of a write says that
-    /// its outcome is unknown.
+    /// If a write fails after an attempt that may have taken effect, the error says that the outcome is
+    /// unknown.
     pub(super) async fn run_with_limit<W: Send, T>(
         &self,
         limit: Duration,
@@ -92,7 +92,7 @@ impl Runner {
         let retries = self.run_with_retries(access, &mut input, &work, &mut attempts);
         let result = time::timeout(limit, retries).await;
         if access != Access::Read {
-            self.writes.fetch_add(1, Release);
+            self.ended_writes.fetch_add(1, Release);
         }
 
         let error = match result {
@@ -107,8 +107,8 @@ impl Runner {
         }
     }
 
-    /// Runs `work` until an attempt succeeds, or fails with an error that a retry cannot fix. Records in
-    /// `attempts` what is known in case the caller drops this future.
+    /// Runs `work` until an attempt succeeds, or fails with an error that a retry cannot fix. Keeps
+    /// `attempts` up to date, because the caller may drop this future at any time.
     async fn run_with_retries<W: Send, T>(
         &self,
         access: Access,
@@ -120,7 +120,7 @@ impl Runner {
         loop {
             match self.pool.lease(access).await {
                 Ok(lease) => {
-                    // If this future is dropped during the attempt, its outcome stays unknown.
+                    // Until the attempt returns, its outcome is unknown: this future may be dropped.
                     let earlier_effect = mem::replace(&mut attempts.effect, Effect::MayBeDone);
                     let failure = match lease.run(work, input).await {
                         Ok(value) => return Ok(value),
@@ -131,9 +131,9 @@ impl Runner {
                     }
                     attempts.last_error = Some(self.check_retryable(failure)?);
                 }
-                // Nothing was attempted yet, so fail fast if there is no connection.
+                // Without a connection for the first attempt, fail fast.
                 Err(error) if attempts.last_error.is_none() => return Err(error),
-                // An attempt has failed, and only a retry can find out whether it took effect.
+                // After a failed attempt, continue: only a retry can find out whether it took effect.
                 Err(error) => attempts.last_error = Some(error),
             }
             time::sleep(self.add_jitter(backoff)).await;
@@ -141,8 +141,8 @@ impl Runner {
         }
     }
 
-    /// Returns the error of a failed attempt: as `Ok` if a retry can succeed, and as `Err` otherwise.
-    /// Closes the idle connections if the failure shows that the server is gone.
+    /// Converts the failure of an attempt. Returns the error as `Ok` if a retry can succeed, and as `Err`
+    /// otherwise. If the failure shows that the server is gone, also closes the idle connections.
     fn check_retryable(&self, failure: Failure) -> Result<StoreError, StoreError> {
         match failure.remedy() {
             Remedy::Repeat => Ok(failure.into()),

@@ -1,5 +1,4 @@
-//! Implements the interface (`Sql` and `Database`) over which the logic that both stores share runs its
-//! statements and transactions.
+//! Implements `Sql` and `Database`, through which the shared logic of the stores runs statements.
 
 use std::{pin::pin, time::Duration};
 
@@ -21,17 +20,19 @@ use super::{
     store_area::lists::PLANS,
 };
 
-/// The statement that claims a token for a write, stored as a remembered request with caller 0. It waits
-/// for a concurrent attempt of the same write, and inserts no row if that attempt succeeds.
+/// The statement that claims the token of a write, as a remembered request with caller 0. It waits for a
+/// concurrent attempt of the same write, and inserts no row if that attempt commits.
 const CLAIM_TOKEN: &str = "
     INSERT INTO requests (caller, key, operation, fingerprint, status, body, created_at, mark)
     SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
         floor(extract(epoch FROM now()))::bigint, coalesce(max(number), 0) FROM idempotency_marks
     ON CONFLICT (caller, key) DO NOTHING";
+/// The statement that stores the number that a write returned with its token, in the column `location`,
+/// which such a request does not use.
 const SAVE_RESULT: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
 const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
 
-/// The constraint that a write violates if another request has its idempotency key.
+/// The constraint that a write violates if another request has the same key.
 const KEY_CONSTRAINT: &str = "requests_pkey";
 
 impl Sql for Connection {
@@ -52,7 +53,7 @@ impl Sql for Connection {
     const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
-    /// These numbers identify the database across failovers: a standby has the same as its primary.
+    /// These numbers identify the database even after a failover: a standby has the same as its primary.
     const INCARNATION: &'static str =
         "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
         FROM pg_control_system(), pg_database WHERE datname = current_database()";
@@ -139,8 +140,8 @@ impl Sql for Connection {
             let client = &**self;
             // `try_join_all` polls every query at once, so all are sent before the first response.
             let queries = values.iter().map(|values| async {
-                let values = values.iter().map(|value| value.for_postgres());
-                let rows = client.query_raw(&statement, values).await?;
+                let parameters = values.iter().map(|value| value.for_postgres());
+                let rows = client.query_raw(&statement, parameters).await?;
                 rows.try_collect().await
             });
             Ok(try_join_all(queries).await?)
@@ -153,7 +154,7 @@ impl Sql for Connection {
     }
 }
 
-/// An open transaction, which is rolled back if this is dropped before it was committed.
+/// An open transaction. It is rolled back if it is dropped before it is committed.
 struct Transaction<'c> {
     connection: &'c mut Connection,
     is_open: bool,
@@ -184,14 +185,14 @@ impl<'c> Transaction<'c> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // One poll sends the statement. The server runs it before any later statement of this
-            // connection, so nobody has to wait for its response.
+            // A single poll sends the statement. The server runs it before any later statement of this
+            // connection, so there is no need to wait for its response.
             let _ = self.connection.batch_execute("ROLLBACK").now_or_never();
         }
     }
 }
 
-/// A write that takes effect once, regardless of the number of attempts.
+/// A write that takes effect only once, even if it is attempted several times.
 struct TokenWrite<W> {
     input: W,
     /// The random token under which the write and its result are remembered.
@@ -199,9 +200,10 @@ struct TokenWrite<W> {
 }
 
 impl<W> TokenWrite<W> {
-    /// Runs `work`, unless an earlier attempt has already committed it. Returns what `read_result`
-    /// reads for the number that `work` returned, or the refusal of `work`, whose transaction is
-    /// rolled back.
+    /// Runs `work` in a transaction, unless an earlier attempt has already committed it.
+    ///
+    /// `work` returns a number, such as the id of a new row, which is stored with the token. From this
+    /// number, `read_result` reads the result, even in a retry. A refusal by `work` rolls back.
     async fn attempt<T, R>(
         &self,
         connection: &mut Connection,
@@ -243,6 +245,8 @@ impl<W> TokenWrite<W> {
 
 /// The time limit for counting all animals, including retries.
 const COUNT_LIMIT: Duration = Duration::from_mins(1);
+/// The beginning of a transaction that counts whole tables: with a time limit that is long enough, and
+/// with sequential scans, which sessions otherwise disable.
 const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
     SET LOCAL enable_seqscan = on";
 
@@ -262,16 +266,16 @@ async fn in_transaction<W: Sync, T>(
     Ok(value)
 }
 
-/// An idempotent write, which needs no token.
+/// A write that needs no token, because running it again has the same effect.
 struct RetriedWrite<W> {
     input: W,
-    /// Whether an earlier attempt was made, which may have committed.
+    /// Whether there was an earlier attempt. It may have committed.
     is_retry: bool,
 }
 
 impl<W: Sync> RetriedWrite<W> {
-    /// Runs `work` in a transaction. A retry first waits for the standby: it may return rows of an
-    /// earlier attempt, which a failover must not lose.
+    /// Runs `work` in a transaction. A retry first waits until the standby has the rows of the earlier
+    /// attempts, because it may return them, and a failover must not lose what was returned.
     async fn attempt<T>(
         &mut self,
         connection: &mut Connection,
@@ -291,6 +295,7 @@ impl<W: Sync> RetriedWrite<W> {
 impl Database for PostgresStore {
     type Sql = Connection;
 
+    /// Here, [`Self::read_slowly`] reads even large pages like [`Self::read`].
     const MAX_FAST_PAGE_BYTES: usize = usize::MAX;
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
@@ -331,6 +336,7 @@ impl Database for PostgresStore {
         input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
+        // Only counts take so long that they need a higher time limit.
         if kind != SlowRead::Counts {
             return self.read(input, work);
         }

@@ -35,12 +35,12 @@ pub(super) enum TlsError {
     Setup(#[from] rustls::Error),
 }
 
-/// The TLS configuration of a cluster, with which the driver starts handshakes.
+/// The TLS configuration for a cluster. The driver starts handshakes with it.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
-    /// Creates the configuration that `url` describes; `None` if `url` disables TLS.
+    /// Creates the configuration that `url` selects; `None` if `url` disables TLS.
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
         let certificate_check = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
@@ -98,7 +98,7 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// A handshake with one server that has not started yet.
+/// A TLS handshake with one server, which has not started yet.
 pub(super) struct Handshake {
     connector: TlsConnector,
     name: ServerName<'static>,

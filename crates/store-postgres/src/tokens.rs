@@ -6,13 +6,14 @@ use petstore_store::drivers::postgres::Failure;
 
 use super::pool::Connection;
 
+/// The statement that draws the number of a new series.
 const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";
 
 /// The number of bits of the counter in a token: a series has 2^32 tokens.
 const SERIES_BITS: u32 = 32;
 
 /// A generator of tokens that are unique in the database. A token consists of the number of a series,
-/// which the database gives to one process only, and a counter. Tokens ascend, so that each one is
+/// which the database gives to only one process, and a counter. Because tokens ascend, each one is
 /// inserted at the end of its index, which keeps the index small.
 #[derive(Default)]
 pub(super) struct Tokens {
@@ -21,8 +22,8 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Returns the next token. Draws a new series from the database if there is none, or if it is used
-    /// up.
+    /// Returns the next token. If there is no current series, or if it is used up, draws a new one from
+    /// the database.
     pub(super) async fn next(&self, connection: &mut Connection) -> Result<i64, Failure> {
         if let Some(token) = self.next_in_series() {
             return Ok(token);
@@ -37,13 +38,14 @@ impl Tokens {
     fn next_in_series(&self) -> Option<i64> {
         let mut next_token = self.next_token.lock();
         let token = (*next_token)?;
+        // The token after the last one of a series would belong to the next series.
         let is_last = (token + 1) >> SERIES_BITS != token >> SERIES_BITS;
         *next_token = if is_last { None } else { Some(token + 1) };
         Some(token)
     }
 
-    /// Discards the current series, so that the next token draws a new one. Needed after a failover to a
-    /// lagging standby, which may have given this series to another process as well.
+    /// Discards the current series, so that the next token draws a new one. This is needed after a
+    /// failover to a standby that lagged behind: it may give the same series to another process.
     pub(super) fn discard_series(&self) {
         *self.next_token.lock() = None;
     }

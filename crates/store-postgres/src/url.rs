@@ -11,7 +11,7 @@ use tokio_postgres::{
 /// The time limit for a server to accept a TCP connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long transmitted data may stay unacknowledged by TCP before the connection counts as lost.
+/// How long the server may leave data unacknowledged (by TCP) before the connection counts as lost.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The port of a server if the URL does not name one.
@@ -42,8 +42,8 @@ pub(super) enum SslMode {
 }
 
 impl PostgresUrl {
-    /// Parses a URL. Returns `None` if it has another scheme, and otherwise a URL or an error for the
-    /// operator.
+    /// Parses a URL. Returns `None` if its scheme is neither `postgres` nor `postgresql`. The error is a
+    /// message for the operator.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let without_scheme = ["postgres://", "postgresql://"]
             .iter()
@@ -59,6 +59,7 @@ impl PostgresUrl {
             Some(slash) => address.split_at(slash),
             None => (address, ""),
         };
+        // `user` includes the `@`, so that it can stand in front of each host.
         let user_length = authority.rfind('@').map_or(0, |position| position + 1);
         let (user, hosts) = authority.split_at(user_length);
         if user.trim_end_matches('@').contains('@') {
@@ -83,8 +84,7 @@ impl PostgresUrl {
         &self.servers
     }
 
-    /// Returns the effective protection. As in libpq, a root certificate makes `require` verify the
-    /// server.
+    /// Returns the effective mode: as in libpq, `require` with a root certificate means `verify-ca`.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match (self.ssl_mode, &self.root_certificate) {
             (SslMode::Require, Some(_)) => SslMode::VerifyCa,
@@ -92,7 +92,7 @@ impl PostgresUrl {
         }
     }
 
-    /// Returns the file with the trusted root certificates; `None` means the certificates of the system.
+    /// Returns the file with the trusted root certificates. `None` stands for the roots of the system.
     pub(super) fn root_certificate(&self) -> Option<&PathBuf> {
         self.root_certificate.as_ref()
     }
@@ -235,20 +235,20 @@ mod tests {
 
     #[test]
     fn sslmode_and_sslrootcert_are_those_of_libpq() {
-        let ssl = |query: &str| {
+        let ssl_settings = |query: &str| {
             let url = PostgresUrl::parse(&format!("postgres://db/pets?{query}"))
                 .unwrap()
                 .unwrap();
             (url.ssl_mode(), url.root_certificate().cloned())
         };
-        assert_eq!(ssl(""), (SslMode::Prefer, None));
-        assert_eq!(ssl("sslmode=require"), (SslMode::Require, None));
+        assert_eq!(ssl_settings(""), (SslMode::Prefer, None));
+        assert_eq!(ssl_settings("sslmode=require"), (SslMode::Require, None));
         assert_eq!(
-            ssl("sslmode=require&sslrootcert=%2Fca.pem"),
+            ssl_settings("sslmode=require&sslrootcert=%2Fca.pem"),
             (SslMode::VerifyCa, Some("/ca.pem".into()))
         );
         assert_eq!(
-            ssl("sslrootcert=system&sslmode=verify-full"),
+            ssl_settings("sslrootcert=system&sslmode=verify-full"),
             (SslMode::VerifyFull, None)
         );
     }

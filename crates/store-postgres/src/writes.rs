@@ -1,5 +1,5 @@
-//! Statements that write many rows each, and transactions that send all their statements at once, without
-//! waiting for a response in between.
+//! Statements that write many rows at once, and transactions that send all their statements without
+//! waiting for the responses in between.
 
 use std::{
     future::poll_fn,
@@ -23,7 +23,7 @@ pub(super) struct Write<'v> {
 }
 
 impl<'v> Write<'v> {
-    /// Creates the write of these rows by the statement `sql`; `None` if there are no rows.
+    /// Creates the statement `sql` for these rows; `None` if there are no rows.
     pub(super) fn from_rows(
         sql: &'static str,
         rows: impl IntoIterator<Item = Vec<Value<'v>>>,
@@ -53,8 +53,8 @@ impl<'v> Write<'v> {
     }
 }
 
-/// Transposes rows of the same length into columns: the rows `(1, a)` and `(2, b)` become `(1, 2)` and
-/// `(a, b)`.
+/// Transposes rows of the same length into columns: the rows `(1, a)` and `(2, b)` become the columns
+/// `(1, 2)` and `(a, b)`.
 pub(super) fn transpose<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> Vec<Vec<Value<'v>>> {
     let mut columns = Vec::new();
     for row in rows {
@@ -66,7 +66,8 @@ pub(super) fn transpose<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> V
     columns
 }
 
-/// Returns the parameters of a statement as the driver takes them: arrays, or the values of one row.
+/// Returns the parameters of a statement in the form that the driver takes. `values` are arrays, or the
+/// values of a single row.
 pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values
         .iter()
@@ -104,9 +105,11 @@ pub(super) async fn prepare(
     Ok(statements)
 }
 
-/// Runs the writes in one transaction. Sends `begin`, the statements and the COMMIT in a single poll,
-/// so that this future cannot be dropped in between, and leave the transaction open. Returns the first
-/// error.
+/// Runs the writes in one transaction, and returns the first error. `statements` are the prepared
+/// statements of the writes.
+///
+/// Sends `begin`, the statements and the COMMIT in a single poll. So if this future is dropped, the
+/// transaction is not left open: either everything was sent, or nothing.
 pub(super) async fn in_transaction(
     client: &Client,
     begin: &str,
@@ -134,18 +137,18 @@ pub(super) async fn in_transaction(
     first_error.map_or(Ok(()), Err)
 }
 
-/// A statement that is sent when it is first polled. It keeps its result until that is taken.
+/// A statement that is sent when it is first polled, and that keeps its result until it is taken.
 type PendingStatement<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
 
-/// Wraps a statement, without sending it yet.
+/// Wraps a statement that is to be sent later.
 fn to_send<'c>(
     statement: impl Future<Output = Result<(), Error>> + Send + 'c,
 ) -> PendingStatement<'c> {
     maybe_done(statement.boxed())
 }
 
-/// Sends the statements and a COMMIT, which it adds to them. If one of the statements cannot be sent,
-/// adds a ROLLBACK instead.
+/// Sends the statements, then a COMMIT or, if one of the statements could not be sent, a ROLLBACK. Adds
+/// this last statement to `statements`, so that the caller waits for its response, too.
 fn send_with_commit<'c>(
     client: &'c Client,
     statements: &mut Vec<PendingStatement<'c>>,
@@ -154,12 +157,13 @@ fn send_with_commit<'c>(
     let mut are_all_sent = true;
     for statement in statements.iter_mut() {
         let _ = statement.poll_unpin(context);
+        // An error this early means that the statement was not sent, or has failed already.
         if let Some(Err(_)) = Pin::new(statement).output_mut() {
             are_all_sent = false;
         }
     }
     let end = if are_all_sent { "COMMIT" } else { "ROLLBACK" };
-    let mut end = to_send(client.batch_execute(end));
-    let _ = end.poll_unpin(context);
-    statements.push(end);
+    let mut last_statement = to_send(client.batch_execute(end));
+    let _ = last_statement.poll_unpin(context);
+    statements.push(last_statement);
 }

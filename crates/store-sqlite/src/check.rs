@@ -27,10 +27,11 @@ const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN $1 AND $2 OR updated_at NOT BETWEEN $1 AND $2";
 const EXHAUSTED_SEQUENCES: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
-/// The problem of a sequence that would give some identifiers twice.
+/// The problem of a sequence that would assign an identifier again. The name of the sequence replaces
+/// the `{}`.
 const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of {}";
 
-/// Checks the whole file at `path`, like [`petstore_store::check`].
+/// Checks the whole database at `path` for `petstore check`, without changing it.
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     opening::check_read_only(path, |connection, has_lost_transactions| {
         let mut checkup = check_all(connection)?;
@@ -42,10 +43,10 @@ pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     })
 }
 
-/// A step of the check, which adds the problems that it finds.
+/// A step of the check. It adds its problems to the report.
 type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
-/// Reads and checks everything. The database must have the schema version of this release.
+/// Runs the checks that a copy must pass. The database must have the schema version of this release.
 pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut checkup = Checkup {
         problems: check_schema(connection)?,
@@ -63,7 +64,7 @@ pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup
     Ok(checkup)
 }
 
-/// Checks what databases of any older version also have. Does not count keys.
+/// Runs the checks that also apply to a database of an older version. Does not count the API keys.
 pub(super) fn check_any_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut checkup = Checkup::default();
     let steps = [
@@ -76,8 +77,8 @@ pub(super) fn check_any_version(connection: &mut Connection) -> rusqlite::Result
     Ok(checkup)
 }
 
-/// Runs the steps. If a step fails because the database is damaged, records that as a problem and
-/// continues.
+/// Runs the steps in order. If a step fails because the database is damaged, records the error as a
+/// problem and continues with the next step.
 fn run_steps(
     steps: &[Step],
     connection: &mut Connection,
@@ -103,7 +104,7 @@ fn check_integrity(connection: &mut Connection, checkup: &mut Checkup) -> rusqli
         if verdict == "ok" {
             continue;
         }
-        // SQLite reports several pages in one text, below a heading.
+        // One row can report several problems: one per line, below a heading.
         for line in verdict.lines() {
             if !line.starts_with("*** in database ") {
                 checkup.problems.push(line.to_owned());
@@ -119,9 +120,10 @@ fn check_references(connection: &mut Connection, checkup: &mut Checkup) -> rusql
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let table: String = row.get(0)?;
-        let id: Option<i64> = row.get(1)?;
+        // Null for a table without row identifiers.
+        let rowid: Option<i64> = row.get(1)?;
         let referenced_table: String = row.get(2)?;
-        let id = id.map_or_else(String::new, |id| format!(" {id}"));
+        let id = rowid.map_or_else(String::new, |rowid| format!(" {rowid}"));
         checkup.problems.push(format!(
             "row{id} of {table} refers to a row of {referenced_table} that is not there"
         ));
@@ -129,7 +131,8 @@ fn check_references(connection: &mut Connection, checkup: &mut Checkup) -> rusql
     Ok(())
 }
 
-/// Counts the animals in the catalogue, and finds the invalid ones.
+/// Counts the animals in the catalogue, and reports the invalid ones: the first
+/// [`MAX_REPORTED_ANIMALS`] individually, and the number of the others.
 fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare("SELECT id, name, category_id, status FROM pets ORDER BY id")?;
@@ -153,8 +156,8 @@ fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite
     Ok(())
 }
 
-/// Returns why the service could not read an animal, or would have rejected it; `None` for a valid
-/// animal.
+/// Returns the problem of an animal that the service could not read or would have rejected; `None` if
+/// the animal is valid.
 fn validate_animal(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     let id: i64 = row.get(0)?;
     let name = row.get_ref(1)?.as_str().ok();
@@ -184,26 +187,27 @@ struct Sequence {
     table: &'static str,
 }
 
-/// Reports the sequences that are below the highest identifier of their tables, and would give it again.
+/// Reports each sequence that is below the highest identifier of its table, and so would assign that
+/// identifier again.
 fn report_low_sequences(
     connection: &Connection,
     sequences: &[Sequence],
     checkup: &mut Checkup,
 ) -> rusqlite::Result<()> {
-    let mut last_ids = Vec::with_capacity(sequences.len());
+    let mut selections = Vec::with_capacity(sequences.len());
     for Sequence { name, table } in sequences {
-        last_ids.push(format!("SELECT '{name}', max(id) FROM {table}"));
+        selections.push(format!("SELECT '{name}', max(id) FROM {table}"));
     }
     let statement = format!(
         "WITH highest (name, id) AS ({})
         SELECT name FROM highest LEFT JOIN sqlite_sequence USING (name)
         WHERE id IS NOT NULL GROUP BY name HAVING coalesce(max(seq) < id, TRUE)",
-        last_ids.join(" UNION ALL ")
+        selections.join(" UNION ALL ")
     );
     report_rows::<_, String>(connection, SEQUENCE_PROBLEM, &statement, &[], checkup)
 }
 
-/// Finds the sequences of the tables that every version has, if they are too low.
+/// Checks the sequences of the tables that a database of any version has.
 fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let sequences = [
         Sequence {
@@ -225,7 +229,8 @@ fn check_keys(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::R
     Ok(())
 }
 
-/// Checks that rows of different tables are consistent with each other, in one snapshot.
+/// Checks the agreement of different tables, the times of animals, the sequences and the values, all in
+/// one snapshot.
 fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let snapshot = &mut *Transaction::begin(connection, "BEGIN")?;
     for (problem, statement) in DISAGREEMENTS {
@@ -252,7 +257,8 @@ fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusq
     Ok(())
 }
 
-/// Finds rows with values that no release ever writes, and exhausted sequences.
+/// Finds rows with values that no release ever writes, and exhausted sequences. They do not prevent a
+/// complete copy of the database, so this step is not part of [`check_all`].
 fn check_impossible_values(
     connection: &mut Connection,
     checkup: &mut Checkup,

@@ -4,8 +4,9 @@ use tracing::warn;
 
 use super::{connection::Connection, file::Files};
 
-/// The checkpoints of the writer. SQLite's automatic checkpoints are off, because they run within a
-/// commit: before the database file is checked, and so that their failure looks like a failed commit.
+/// The checkpoints that the writer runs between commits. SQLite's automatic checkpoints are off,
+/// because they run inside a commit: they would write to the database file before [`Files::check`] has
+/// examined it, and their failure would look like a failed commit.
 #[derive(Default)]
 pub(super) struct Checkpoints {
     /// Whether the last checkpoint failed, so that a series of failures is reported only once.
@@ -26,7 +27,8 @@ impl Checkpoints {
             );
         }
         self.is_failing = result.is_err();
-        // Record the state of the database file after the checkpoint, for the next check.
+        // The checkpoint has changed the database file, so record its new state. The check before the
+        // next commit reports an error that is ignored here.
         let _ = files.check();
     }
 }

@@ -10,10 +10,10 @@ use super::{
     transaction::Transaction, writer_metrics::WriterMetrics,
 };
 
-/// A write that is queued, or that is part of a transaction which is not yet committed.
+/// A queued write, or a write in a transaction that is not yet committed.
 pub(super) trait Job: Send {
-    /// Runs the write in the open transaction, and keeps its result. May run again if the transaction was
-    /// undone; the new result then replaces the old one.
+    /// Runs the write in the open transaction, and keeps its result. May be called again after the
+    /// transaction was undone. The new result then replaces the old one.
     fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
 
     /// Sends the result of the write to its caller, once the result of the commit is known.
@@ -40,24 +40,29 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    /// Commits the batch in one transaction, then acknowledges its jobs. If that transaction is undone,
-    /// retries each job in a transaction of its own, so that a job that cannot succeed does not make the
-    /// others fail. Returns whether anything was committed. Leaves the batch empty.
+    /// Commits the batch in one transaction, then acknowledges its jobs. If the transaction is undone,
+    /// retries each job in a transaction of its own: a job that cannot succeed must not make the others
+    /// fail. Returns whether anything was committed. Leaves the batch empty.
     pub(super) fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let outcome = self.try_commit(batch);
         if batch.len() < 2 || !matches!(outcome, Err(Failure::Undone(_))) {
             return acknowledge(batch, outcome);
         }
+        self.commit_one_by_one(mem::take(batch))
+    }
+
+    /// Commits each job in a transaction of its own, and acknowledges it. After a final failure, rejects
+    /// the remaining jobs. Returns whether anything was committed.
+    fn commit_one_by_one(&mut self, batch: Vec<Box<dyn Job>>) -> bool {
         let mut has_changes = false;
-        let mut jobs = mem::take(batch).into_iter();
+        let mut jobs = batch.into_iter();
         while let Some(job) = jobs.next() {
             let mut single = vec![job];
             let outcome = self.try_commit(&mut single);
             let is_final = matches!(outcome, Err(Failure::Final(_)));
             has_changes |= acknowledge(&mut single, outcome);
             if is_final {
-                // Do not try the remaining jobs: each could wait just as long, for example for the
-                // same lock.
+                // Do not run the remaining jobs: each could wait just as long for the same lock.
                 let mut remaining_jobs: Vec<_> = jobs.collect();
                 acknowledge(
                     &mut remaining_jobs,
@@ -69,8 +74,8 @@ impl Committer {
         has_changes
     }
 
-    /// Runs the batch like [`Self::run_and_commit`]. After a failure, also drops the cached values and
-    /// counts the failure.
+    /// Runs the batch like [`Self::run_and_commit`]. After a failure, clears the cache of newest values
+    /// and counts the failure.
     fn try_commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<bool, Failure> {
         let outcome = self.run_and_commit(batch);
         if outcome.is_err() {
@@ -91,6 +96,7 @@ impl Committer {
             metrics,
         } = self;
         let result = begin(connection, newest, files);
+        // The wait for the write lock is over, whether or not it was successful.
         waiting_writer.stop_waiting();
         let mut transaction = result.map_err(Failure::Final)?;
         let changes_before = transaction.total_changes();
@@ -123,10 +129,10 @@ fn begin<'c>(
     newest: &mut Newest,
     files: &mut Files,
 ) -> Result<Transaction<'c>, StoreError> {
-    // IMMEDIATE takes the write lock now, and may wait for it. If a read transaction turned into a write,
-    // SQLite would fail at once while another process holds the lock.
+    // IMMEDIATE waits for the write lock now. A transaction that began with a read and took the lock
+    // later would fail at once while another process holds the lock.
     let transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-    // The write lock is held, so no other process appends to the WAL during this check and from here on.
+    // This transaction holds the write lock, so no other process can append to the WAL from here on.
     files.check()?;
     newest.validate(&transaction)?;
     Ok(transaction)
@@ -143,7 +149,7 @@ fn commit(transaction: Transaction<'_>, files: &mut Files) -> Result<(), Failure
             // On a full disk, the last page of the transaction is not in the WAL, so it is not committed.
             Some(ErrorCode::DiskFull) => Failure::Undone(StoreError::from(error)),
             // The whole transaction may be in the WAL. While this process lives, its next commit
-            // overwrites it. If the process dies first, the next process takes it for committed.
+            // overwrites it. If this process dies first, the next one treats it as committed.
             _ => Failure::Final(StoreError::OutcomeUnknown(Arc::new(error))),
         })?;
     files

@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// A connection to a database. A newtype, because this crate could not implement the traits of the
-/// store for the connection of rusqlite.
+/// A connection to a database. It is a newtype because of the orphan rule: this crate cannot implement
+/// the traits of `petstore-store` for the connection type of rusqlite.
 pub struct Connection(rusqlite::Connection);
 
 impl Connection {

@@ -15,7 +15,7 @@ pub use self::content::{CopiedContent, CopiedDatabase};
 use self::{content::copy_content, partial_file::PartialFile, replacement::prepare_replacement};
 use super::{
     copy_error::CopyError,
-    file_identity::{files_of, is_companion, is_same, remove},
+    file_identity::{files_of, is_companion, is_same_file, remove},
     opening,
 };
 
@@ -26,10 +26,10 @@ use super::{
 /// `restore_context`, a copy with the schema of this release begins a new epoch of the log, and records
 /// the restore as an act.
 ///
-/// The copy is first written next to `target_path`, under a name that contains `number`; if the
-/// process is killed, that file stays behind. At any moment, even at a power cut, the target is either
-/// the old file or the complete copy. An old database of several files is always complete under one of
-/// its names.
+/// The copy is first written next to `target_path`, under a name that contains the random `number`; if
+/// the process is killed, that file stays behind. At any moment, even after a power cut, the target is
+/// either the old file or the complete copy. An old database of several files always remains complete
+/// under its own name or under the name of its hard links.
 ///
 /// # Errors
 ///
@@ -53,6 +53,8 @@ pub fn copy(
     let content = copy_content(partial_file.path(), &source, restore_context, || {})
         .map_err(|problem| problem.into_copy_error(source_path, target_path))?;
 
+    // The service at the target must be able to write to a restored database. A backup belongs to the
+    // owner of its source.
     let owner_path = if restore_context.is_some() {
         target_path
     } else {
@@ -72,17 +74,18 @@ pub fn copy(
     })
 }
 
-/// Checks that the target is not one of the files of the source, and that files at its paths may be
-/// replaced.
+/// Rejects a target that is one of the files of the source. Also rejects a target that has any file
+/// already, unless `replace` is set.
 fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result<(), CopyError> {
-    let source_path = source_path
+    // SQLite keeps the companion files next to the file itself, not next to a link to it.
+    let real_source_path = source_path
         .canonicalize()
         .unwrap_or_else(|_| source_path.to_owned());
     let target_files = files_of(target_path);
-    for source_file in files_of(&source_path) {
+    for source_file in files_of(&real_source_path) {
         if target_files
             .iter()
-            .any(|target_file| is_same(&source_file, target_file))
+            .any(|target_file| is_same_file(&source_file, target_file))
         {
             return Err(CopyError::Same(target_path.display().to_string()));
         }
@@ -98,8 +101,8 @@ fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result
 }
 
 /// Copies the database at `source_path` to `target_path`, replacing any files there, and checks the
-/// copy. Not atomic, and does not sync. Calls `after_copy` between the copy and the check, which takes
-/// most of the time.
+/// copy. Not atomic, and does not sync. The check takes most of the time, so this calls `after_copy` as
+/// soon as the pages are copied.
 pub fn copy_into(
     source_path: &Path,
     target_path: &Path,

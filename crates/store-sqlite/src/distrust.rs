@@ -1,5 +1,5 @@
 //! Reacts to database files that another program has removed, replaced or changed while they are open:
-//! logs what happened, and makes the service end unless the file may come back.
+//! logs what happened, and makes the service shut down unless the file may come back.
 
 use std::mem;
 
@@ -12,27 +12,27 @@ use super::{
     file::{ChangeKind, ExternalChange, Files},
 };
 
-/// A receiver for the change that makes a store unusable; its value is `None` until that happens.
-pub(super) type EndOfUse = watch::Receiver<Option<ExternalChange>>;
+/// A receiver for the change that makes the store unusable. Its value is `None` until such a change is
+/// found.
+pub(super) type FatalChangeReceiver = watch::Receiver<Option<ExternalChange>>;
 
 /// The handler for changes of the files by other programs. It reports each change only once.
 #[derive(Default)]
-pub(super) struct Distrust {
+pub(super) struct ExternalChangeHandler {
     /// Whether the current change was logged.
     is_reported: bool,
-    /// The sender for [`EndOfUse`].
-    end: watch::Sender<Option<ExternalChange>>,
+    fatal_change: watch::Sender<Option<ExternalChange>>,
 }
 
-impl Distrust {
+impl ExternalChangeHandler {
     /// Returns a receiver for the change that makes the store unusable.
-    pub(super) fn end_of_use(&self) -> EndOfUse {
-        self.end.subscribe()
+    pub(super) fn fatal_change(&self) -> FatalChangeReceiver {
+        self.fatal_change.subscribe()
     }
 
-    /// Handles the change that the last check of `files` has found, if any: logs it once, and makes
-    /// the store unusable. But if the database file is missing, the store stays in use: the file
-    /// may come back, and until then, only this process can read its content.
+    /// Handles the change that the last check of `files` has found, if any. Logs it once, and sends it
+    /// as the fatal change. A missing database file is not fatal: it may come back, and until then,
+    /// only this process can read its content.
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
             if mem::take(&mut self.is_reported) {
@@ -43,21 +43,23 @@ impl Distrust {
             }
             return;
         };
-        if self.end.borrow().is_some() {
+        if self.fatal_change.borrow().is_some() {
             return;
         }
 
         let loss = Loss::new(change, files);
+        // Every check finds a missing file again. Any other loss occurs once, perhaps after the file was
+        // reported as missing.
         if loss != Loss::DatabaseMissing || !self.is_reported {
-            let outcome = loss.outcome();
-            error!("animals can no longer be added, because {change}. {outcome}");
+            let advice = loss.advice();
+            error!("animals can no longer be added, because {change}. {advice}");
         }
         self.is_reported = true;
         match loss {
             Loss::DatabaseMissing => return,
             Loss::WalName => {
-                // Save the content of the WAL now. The pages that readers still hold back are written
-                // when the last connection closes.
+                // Save the content of the WAL now. Pages that cannot be written yet, because of readers
+                // or an error, are written when the last connection closes.
                 let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
             }
             Loss::Index | Loss::Content => {
@@ -67,11 +69,11 @@ impl Distrust {
                 let _ = connection.set_db_config(no_checkpoint, true);
             }
         }
-        self.end.send_replace(Some(change.clone()));
+        self.fatal_change.send_replace(Some(change.clone()));
     }
 }
 
-/// The damage that a change by another program has done.
+/// What is lost because of a change by another program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loss {
     /// The database file was removed, so that only open descriptors lead to it.
@@ -85,6 +87,7 @@ enum Loss {
 }
 
 impl Loss {
+    /// Determines what is lost because of a change.
     fn new(change: &ExternalChange, files: &Files) -> Self {
         match change.kind {
             ChangeKind::DatabaseGone if !files.path().exists() => Self::DatabaseMissing,
@@ -97,8 +100,8 @@ impl Loss {
         }
     }
 
-    /// Returns the sentences that tell the operator the consequences and what to do.
-    fn outcome(self) -> &'static str {
+    /// Returns the part of the log message that tells the operator the consequences and what to do.
+    fn advice(self) -> &'static str {
         match self {
             Self::DatabaseMissing => {
                 "Put the file back before this process ends; otherwise acknowledged animals are lost."
@@ -141,9 +144,9 @@ mod tests {
             if !is_there {
                 fs::remove_file(&path).unwrap();
             }
-            let mut distrust = Distrust::default();
-            distrust.handle_change(&connection, &files);
-            assert!(distrust.end_of_use().borrow().is_some());
+            let mut handler = ExternalChangeHandler::default();
+            handler.handle_change(&connection, &files);
+            assert!(handler.fatal_change().borrow().is_some());
             let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
             assert_eq!(connection.db_config(no_checkpoint).unwrap(), !is_there);
         }

@@ -2,8 +2,8 @@
 
 use rusqlite::ErrorCode;
 
-/// Whether the error is due to damaged or invalid content of the file, rather than to a failed access
-/// to it.
+/// Whether the cause of the error is damaged or invalid content of the file, and not a failed access to
+/// the file.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error;
 

@@ -1,8 +1,8 @@
 //! Detects changes to the database files by other programs.
 //!
 //! SQLite assumes that only SQLite touches its open files, but an operator can remove, replace or
-//! truncate them by mistake. Whatever is committed to such a file afterwards is lost to the next
-//! process. So [`Files::check`] examines all three files before each commit, and again before it is
+//! truncate them by mistake. The next process does not see what is committed to such a file afterwards.
+//! So [`Files::check`] examines all three files before each commit, and again before the commit is
 //! acknowledged.
 
 use std::{
@@ -33,9 +33,11 @@ pub(super) const LONG_WAL: u32 = 1_000;
 pub(super) struct Files {
     database: OpenFile,
     wal: OpenFile,
+    /// The `-shm` file.
     index: OpenFile,
+    /// The mapped header of the `-shm` file.
     wal_index: WalIndex,
-    /// The state of the database file at the last check that no running checkpoint disturbed.
+    /// The state of the database file at the last check during which no checkpoint was running.
     database_state: Option<DatabaseState>,
     /// The last frame of the WAL at the last check.
     last_frame: Option<Frame>,
@@ -123,8 +125,9 @@ impl Files {
         self.database.identity == identity
     }
 
-    /// Whether the WAL is long, or a process was killed during a checkpoint. Until such a checkpoint is
-    /// completed, it is impossible to tell whether the database file is intact.
+    /// Whether a checkpoint should run: because the WAL is long, or because a checkpoint was interrupted
+    /// when its process was killed. Until that checkpoint is completed, it is impossible to tell whether
+    /// the database file is intact.
     pub(super) fn needs_checkpoint(&self) -> bool {
         let pages = WalIndex::pages_in_wal(&self.wal_index.version());
         pages >= LONG_WAL || !self.wal_index.checkpoints().are_idle()
@@ -133,6 +136,7 @@ impl Files {
     /// Fails if another program has removed, replaced or changed a file. A missing database file may come
     /// back; any other failure is permanent until the database is opened again.
     pub(super) fn check(&mut self) -> Result<(), ExternalChange> {
+        // Only a missing database file can come back, so repeat any other failure without a new check.
         if let Some(change) = &self.change
             && change.kind != ChangeKind::DatabaseGone
         {
@@ -166,10 +170,12 @@ impl Files {
         self.change.as_ref()
     }
 
-    /// Whether the open WAL can safely be copied into the database: it has everything that was committed,
-    /// even if its name was removed, and no other process can have written into the database.
+    /// Whether the open WAL can safely be copied into the database, even if the name of the WAL was
+    /// removed: it has everything that was committed, and no other process can have written into the
+    /// database.
     pub(super) fn can_checkpoint(&self) -> bool {
         let size = self.wal.file.metadata().map_or(0, |wal| wal.len());
+        // The size is `None` if the path leads to another file or to none.
         let have_names = self.database.size().is_some() && self.index.size().is_some();
         have_names
             && self
@@ -177,13 +183,14 @@ impl Files {
                 .is_ok()
     }
 
-    /// Compares all files with their state at the last check, and remembers the new state.
+    /// Compares all files with their state at the last check, and records the new state.
     fn check_files(&mut self) -> Result<(), ChangeKind> {
         let checkpoints = self.wal_index.checkpoints();
         let size = self.database.size().ok_or(ChangeKind::DatabaseGone)?;
         let wal_result = self.check_wal();
-        // Processes that open the database now use another `-shm` file, so no lock keeps them from
-        // writing into the other files.
+        // If the `-shm` file is gone, processes that open the database now create another one, so no
+        // lock keeps them from writing into the other files. A missing WAL is reported first, because it
+        // is the greater loss.
         if wal_result != Err(ChangeKind::WalGone) && self.index.size().is_none() {
             return Err(ChangeKind::IndexGone);
         }
@@ -191,18 +198,18 @@ impl Files {
 
         let mut header = [0; DATABASE_HEADER];
         let header_result = self.database.file.read_exact_at(&mut header, 0);
-        // Only a checkpoint may write into the database file, and it marks its beginning and end in the
-        // `-shm` file. So compare the file only if no checkpoint was running while it was read.
+        // Only a checkpoint may write into the database file, and each checkpoint records its beginning
+        // and end in the `-shm` file. So compare the file only if no checkpoint was running while it was
+        // read.
         if checkpoints.are_idle() && self.wal_index.checkpoints() == checkpoints {
             let state = DatabaseState {
                 checkpoints,
                 size,
                 header,
             };
-            let has_changed = match &self.database_state {
-                Some(last_state) => last_state.checkpoints == checkpoints && *last_state != state,
-                None => false,
-            };
+            let has_changed = self.database_state.as_ref().is_some_and(|last_state| {
+                last_state.checkpoints == checkpoints && *last_state != state
+            });
             if header_result.is_err() || has_changed {
                 return Err(ChangeKind::DatabaseChanged);
             }
@@ -211,7 +218,8 @@ impl Files {
         Ok(())
     }
 
-    /// Returns the last frame of the WAL, which has this size in bytes; `None` if the WAL is empty.
+    /// Finds the last frame of the WAL at this version; `None` if the WAL is empty. `size` is the size of
+    /// the file in bytes.
     fn find_last_frame(
         &self,
         version: &FileVersion,
@@ -220,7 +228,7 @@ impl Files {
         find_last_frame(&self.wal.file, size, version, self.last_frame.as_ref())
     }
 
-    /// Checks that the WAL is complete, and remembers its last frame.
+    /// Checks that the WAL is complete, and records its last frame.
     fn check_wal(&mut self) -> Result<(), ChangeKind> {
         loop {
             let version = self.wal_index.version();
@@ -229,8 +237,8 @@ impl Files {
                 self.last_frame = last_frame;
                 return Ok(());
             }
-            // If the version has changed, another process has committed or restarted the WAL in
-            // between, so check again.
+            // If the version has changed, another process has committed or restarted the WAL between
+            // the two reads, so check again.
             if self.wal_index.version() == version {
                 return Err(ChangeKind::WalChanged);
             }

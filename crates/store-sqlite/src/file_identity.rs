@@ -24,6 +24,7 @@ impl FileIdentity {
         Ok(Self::from_status(&rustix::fs::stat(path)?))
     }
 
+    /// Returns the identity in the result of `stat` or `fstat`.
     pub(super) fn from_status(status: &Stat) -> Self {
         Self {
             device: status.st_dev,
@@ -32,8 +33,9 @@ impl FileIdentity {
     }
 }
 
-/// Whether `path`, or the file to which it leads, has the name of a companion file of a database, such as
-/// `petstore.db-wal`. The database need not exist. SQLite reads, overwrites and removes such a file.
+/// Whether `path`, or the file to which it leads, has the name of a companion file, such as
+/// `petstore.db-wal`. A database must not have such a name: SQLite reads, overwrites and removes these
+/// files when it uses the database next to them. That database need not exist yet.
 pub fn is_companion(path: &Path) -> bool {
     has_companion_name(path)
         || path
@@ -48,8 +50,8 @@ fn has_companion_name(path: &Path) -> bool {
         .any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Returns the path of the companion file with this suffix: `-wal` leads to the WAL of the database at
-/// `path`.
+/// Returns the path of the companion file with this suffix. For example, the suffix `-wal` gives the
+/// path of the WAL of the database at `path`.
 pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -69,7 +71,7 @@ pub fn remove(path: &Path) {
 }
 
 /// Whether both paths lead to the same file, even if it has two names.
-pub(super) fn is_same(path: &Path, other_path: &Path) -> bool {
+pub(super) fn is_same_file(path: &Path, other_path: &Path) -> bool {
     match (FileIdentity::read(path), FileIdentity::read(other_path)) {
         (Ok(identity), Ok(other_identity)) => identity == other_identity,
         _ => false,
@@ -82,9 +84,9 @@ struct KeptFile {
     file: Arc<File>,
 }
 
-/// Opens a file that SQLite locks, and never closes it: a process that closes any descriptor of a file
-/// loses all its POSIX locks on that file, including the locks of SQLite. To limit the number of open
-/// descriptors, returns the same one when the same file is opened again.
+/// Opens a file that SQLite locks, and never closes it. A process that closes any descriptor of a file
+/// loses all its POSIX locks on the file, including the locks of SQLite. To limit the number of open
+/// descriptors, this returns the same descriptor when the same file is opened again.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     static KEPT_FILES: Mutex<Vec<KeptFile>> = Mutex::new(Vec::new());
 

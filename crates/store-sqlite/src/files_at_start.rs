@@ -36,8 +36,8 @@ const INDEX_LOCK: ByteRange = ByteRange {
 };
 
 /// Whether another process has the database open with a different `-shm` file, so that no lock
-/// protects the two processes from each other. If so, the database file is locked, but the `-shm` file
-/// is not.
+/// protects the two processes from each other. The sign of this is that the database file is locked,
+/// but the `-shm` file is not.
 pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     let index = match keep_open(&companion(path, "-shm")) {
         // Without a `-shm` file, the database is not in WAL mode, or not yet.
@@ -59,16 +59,16 @@ fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
     Ok(conflict.is_some())
 }
 
-/// Whether the WAL lacks transactions that were committed to it and are not in the database, according
-/// to the `-shm` file that its last user has left behind. `false` if the `-shm` file may be older than
-/// the WAL, for example after a power cut.
+/// Whether the WAL lacks transactions that were committed to it and are not in the database yet. The
+/// `-shm` file that the last process has left behind tells what the WAL should contain. Returns `false`
+/// if that file may be older than the WAL, as after a power cut.
 pub(super) fn has_lost_transactions(path: &Path) -> bool {
     let Ok(index) = keep_open(&companion(path, "-shm")) else {
         return false;
     };
     let wal = File::open(companion(path, "-wal")).ok();
     loop {
-        let Some((version, checkpointed_pages)) = parse_index(&index) else {
+        let Some((version, checkpointed_pages)) = read_shm_header(&index) else {
             return false;
         };
         let is_checkpointed = WalIndex::pages_in_wal(&version) <= checkpointed_pages;
@@ -80,15 +80,16 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
         {
             return false;
         }
-        // If the content has changed meanwhile, another process is writing to the files, so check again.
-        if parse_index(&index) == Some((version, checkpointed_pages)) {
+        // If the header has changed meanwhile, another process is writing to the files, so check again.
+        if read_shm_header(&index) == Some((version, checkpointed_pages)) {
             return true;
         }
     }
 }
 
 /// Reads the version in the `-shm` file, and the page up to which the WAL was copied into the database.
-fn parse_index(index: &File) -> Option<(FileVersion, u32)> {
+/// Returns `None` if the file is too short, or if its header is just being written.
+fn read_shm_header(index: &File) -> Option<(FileVersion, u32)> {
     let content = read_bytes::<INDEX_HEADER>(index, 0)?;
     WalIndex::parse(&content)
 }

@@ -17,8 +17,8 @@ use rusqlite::params;
 
 use super::{connection::Connection, newest::Newest, transaction::resolve_now};
 
-/// Expands to a statement that appends a change: `$values` follow after its two times. The text is kept
-/// short, because each use looks up the prepared statement by its text.
+/// Expands to a statement that appends a change. `$values` are the values after its two times. They are
+/// kept short, because each use looks up the prepared statement by its text.
 ///
 /// It is a macro because only literals can be joined into a constant. For example, `append!("?3, ?4")`
 /// becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
@@ -86,7 +86,8 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
 
 /// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the
 /// first one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit`
-/// rows of each kind, and returns the greater of the two numbers.
+/// changes and at most `limit` acts. Returns the higher of the two numbers of deleted rows: if it
+/// reaches `limit`, there may be more to delete.
 pub(super) fn forget_changes(
     connection: &Connection,
     kept_from: i64,
@@ -158,10 +159,11 @@ pub(super) fn append_added_pet(
     Ok(())
 }
 
-/// Begins a new epoch of a restored database: invalidates the cursors of the log, and the sessions and
-/// links of the staff, because they may have been ended after the backup was made. Records the restore
-/// as an act, unless the database has the schema of an older release (`is_current` is false), whose
-/// tables the act may not fit.
+/// Begins a new epoch of a restored database, which invalidates all cursors of the log. Also ends all
+/// sessions and links of the staff, because some of them may have been ended after the backup was made.
+///
+/// Records the restore as an act. If the database has the schema of an older release (`is_current` is
+/// false), its tables may not fit the act, so none is recorded.
 pub(super) fn begin_epoch(
     connection: &mut Connection,
     context: &WriteContext,
@@ -226,9 +228,9 @@ mod tests {
             SELECT i, 100 * i, 'key.created', 'operator', '{}' FROM n";
         assert_eq!(writing.execute(record, []).unwrap(), 999);
         let mut forget = writing.prepare(FORGET_ACTS).unwrap();
-        for forgotten in [4, 0] {
+        for expected_count in [4, 0] {
             forget.reset_status(StatementStatus::VmStep);
-            assert_eq!(forget.execute([10, 500, 100_000]).unwrap(), forgotten);
+            assert_eq!(forget.execute([10, 500, 100_000]).unwrap(), expected_count);
             let steps = forget.get_status(StatementStatus::VmStep);
             assert!(steps < 1_000, "{steps}");
         }

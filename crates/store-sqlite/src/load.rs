@@ -39,16 +39,16 @@ use super::{
     transaction::resolve_now,
 };
 
-/// How long to wait for the write lock. While a busy service has the database open, this takes longer
-/// than usual, because its writer takes the lock again as soon as it has released it.
+/// How long to wait for the write lock. This is longer than usual, because the writer of a busy service
+/// takes the lock again as soon as it has released it.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The size of the page cache: 64 MiB (to SQLite, a negative value is a size in KiB). As long as the
 /// cache can hold all changed pages, each is written to the WAL only once.
 const CACHE_SIZE: i64 = -64 << 10;
 
-/// The statement that raises the last identifier of a table. It updates no row if the table never had
-/// one.
+/// The statement that raises the last identifier of a table. It updates no row if the table never
+/// assigned an identifier.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
@@ -59,7 +59,7 @@ pub struct SqliteLoad {
     files: Files,
     /// The counts and the range of identifiers of the rows added so far.
     summary: ImportSummary,
-    /// The definitions of the store's fields, which say which values must be unique.
+    /// The definitions of the store's fields. They determine which values must be unique.
     fields: FieldSet,
     /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
@@ -68,7 +68,7 @@ pub struct SqliteLoad {
     new_database: NewDatabase,
 }
 
-/// A guard that removes the files of a new database when it is dropped, unless something was committed.
+/// A guard that removes the files of a new database when dropped, unless something was committed.
 struct NewDatabase {
     /// The path of the database; `None` if it existed before, or is to be kept.
     path: Option<PathBuf>,
@@ -91,8 +91,8 @@ fn remove_if_empty(path: &Path) -> io::Result<()> {
     if !is_empty(&connection).map_err(io::Error::other)? {
         return Ok(());
     }
-    // Remove the database file last: without it, the companion files would be taken for the files of the
-    // next database of that name.
+    // Remove the database file last. If this fails midway, no companion file is then left alone, which
+    // SQLite would use for the next database of that name.
     for path in files_of(&path).iter().rev() {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -102,8 +102,9 @@ fn remove_if_empty(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a database so that the first read takes a lock which conflicts with every process that has the
-/// database open. A process that opens it later notices before its first commit that the file is gone.
+/// Opens a database in exclusive mode: the first read takes a lock, and fails if any other process has
+/// the database open. A process that opens it later finds out before its first commit that the file is
+/// gone.
 fn open_exclusively(path: &Path) -> rusqlite::Result<Connection> {
     let connection = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::ZERO)?;
@@ -123,13 +124,14 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 impl SqliteLoad {
-    /// Opens the database at `path`, or creates it if `mode` allows, to add to it. Blocks the calling
-    /// thread.
+    /// Opens the database at `path`, or creates it if `mode` allows, to add data to it. Blocks the
+    /// calling thread.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let new_database = match path.try_exists() {
             Ok(false) => NewDatabase {
                 path: Some(path.to_owned()),
             },
+            // If it is unknown whether the file exists, it is not removed.
             _ => NewDatabase { path: None },
         };
         let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
@@ -155,7 +157,8 @@ impl SqliteLoad {
 impl Load for SqliteLoad {
     fn begin(&mut self, _: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
-        // A key may be added before the key to which its foreign key refers, so check only at the commit.
+        // An API key can be added before its successor, to which its foreign key refers. So check the
+        // foreign keys only at the commit.
         self.connection
             .execute_batch("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
         self.fields = store_fields::read_definitions(&self.connection)?;
@@ -174,6 +177,7 @@ impl Load for SqliteLoad {
     ) -> Result<(), StoreError> {
         let id = match id {
             Some(id) => id,
+            // The fast statement writes neither values nor the mark of an unlisted animal.
             None if fields.is_empty() && pet.is_listed => {
                 let id = pets::insert(&self.connection, pet, self.context.now)?;
                 self.summary.add(id);
@@ -250,6 +254,7 @@ impl Load for SqliteLoad {
             ("notes", last.note),
         ];
         for (table, last_id) in last_ids {
+            // The table never assigned an identifier.
             if last_id <= 0 {
                 continue;
             }
@@ -272,6 +277,7 @@ impl Load for SqliteLoad {
             return Ok(());
         }
         let entry = LogEntry::pets_imported(self.summary);
+        // The cache starts empty, because this connection appends nothing else.
         let mut newest = Newest::default();
         journal::append(
             &self.connection,
@@ -289,6 +295,7 @@ impl Load for SqliteLoad {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
+        // The load may have added values of any field.
         self.connection
             .execute(fields::END_ALL_EXAMINATIONS, [])
             .map_err(StoreError::from)?;

@@ -92,8 +92,8 @@ pub(super) fn read_kind(connection: &Connection) -> rusqlite::Result<DatabaseKin
     Ok(kind)
 }
 
-/// Rejects a database that this release must not use, or may use only after a migration that `mode`
-/// does not allow.
+/// Rejects a database that this release cannot use. Also rejects an older version if `mode` does not
+/// allow its migration.
 pub(super) fn check_kind(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(), OpenError> {
     let path = path.to_owned();
     let version = match *kind {
@@ -167,7 +167,8 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_steps_after(0, connection)
 }
 
-/// Registers the functions that steps call, and runs the steps after the step `number`.
+/// Runs the steps after the step `number`, or all steps if it is 0. First registers the SQL functions
+/// that some steps call.
 fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseparated", 1, flags, |call: &Context<'_>| {

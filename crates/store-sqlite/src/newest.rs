@@ -12,9 +12,9 @@ const DATA_VERSION: &str = "PRAGMA data_version";
 const LATEST: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
 const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'orders'";
 
-/// A cache of the values that each write needs, because reading them took a tenth of the time of a
-/// create or a command. These two kinds of write keep the cache up to date. Any other write, a
-/// failure, or a commit of another process invalidates it.
+/// A cache of values that each create and each command needs. Reading them took a tenth of the time of
+/// such a write. Creates and commands keep the cache up to date. Any other write, a failure, or a commit
+/// of another process invalidates it.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
     /// The `PRAGMA data_version` for which the values are valid. It changes with each commit of
@@ -23,15 +23,15 @@ pub(super) struct Newest {
     /// The latest time of all changes in the log.
     latest_at: Option<i64>,
     /// The highest identifier that an order ever had.
-    order: Option<i64>,
+    last_order: Option<i64>,
     /// The newest mark of remembered requests.
-    mark: Option<i64>,
+    newest_mark: Option<i64>,
     fields: Option<Arc<FieldSet>>,
 }
 
 impl Newest {
-    /// Forgets the values if another process has committed since they were read. Must be called at the
-    /// beginning of each transaction that writes.
+    /// Clears the cache if another process has committed since the values were read. Must be called at
+    /// the beginning of each transaction that writes.
     pub(super) fn validate(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let version = connection
             .prepare_cached(DATA_VERSION)?
@@ -45,7 +45,7 @@ impl Newest {
         Ok(())
     }
 
-    /// Forgets the values, because they may have changed.
+    /// Clears the cache, because the values may have changed.
     pub(super) fn forget(&mut self) {
         *self = Self {
             version: self.version,
@@ -53,8 +53,8 @@ impl Newest {
         };
     }
 
-    /// Takes note of a change with this time, which the caller then appends. Returns the latest time
-    /// of all changes in the log, including this one.
+    /// Records the time of a change that the caller then appends. Returns the latest time of all changes
+    /// in the log, including this one.
     pub(super) fn note_change_at(
         &mut self,
         connection: &Connection,
@@ -67,15 +67,16 @@ impl Newest {
 
     /// Returns the highest identifier that an order ever had; 0 if there was none.
     pub(super) fn last_order(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
-        get_or_read(&mut self.order, connection, LAST_ORDER)
+        get_or_read(&mut self.last_order, connection, LAST_ORDER)
     }
 
-    /// Takes note of an order with this identifier, which may be new.
+    /// Records the identifier of an order, which may be a new one. Does nothing if the last identifier
+    /// is not cached.
     pub(super) fn note_order(&mut self, id: i64) {
-        self.order = self.order.map(|last_id| last_id.max(id));
+        self.last_order = self.last_order.map(|last_id| last_id.max(id));
     }
 
-    /// Returns the field definitions of the store. Calls `read` if they are not cached.
+    /// Returns the field definitions of the store. Reads them with `read` if they are not cached.
     pub(super) fn fields(
         &mut self,
         read: impl FnOnce() -> rusqlite::Result<FieldSet>,
@@ -89,12 +90,12 @@ impl Newest {
 
     /// Returns the newest mark of remembered requests.
     pub(super) fn mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
-        get_or_read(&mut self.mark, connection, NEWEST_MARK)
+        get_or_read(&mut self.newest_mark, connection, NEWEST_MARK)
     }
 }
 
-/// Returns a cached value. If it is not cached, reads it with `statement`; without a row, the value is
-/// `i64::MIN`.
+/// Returns a cached value. If it is not cached, reads it with `statement`. If that selects no row, as in
+/// an empty log, the value is `i64::MIN`, which is lower than any time.
 fn get_or_read(
     cached: &mut Option<i64>,
     connection: &Connection,

@@ -26,8 +26,8 @@ use super::{
 /// The size in bytes to which the WAL is truncated after a checkpoint.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
 
-/// Opens the connection that writes. Makes the WAL durable, migrates the schema if `mode` allows, and
-/// checks a few pages. Returns the connection, and the shared memory of the WAL.
+/// Opens the connection that writes: makes the WAL durable, migrates the schema if `mode` allows, and
+/// checks a few pages. Returns the connection, and the WAL index.
 pub(super) fn open_for_writing(
     path: &Path,
     mode: OpenMode,
@@ -37,23 +37,23 @@ pub(super) fn open_for_writing(
     if has_lost_transactions(path) {
         error!("{}: {path_text}", quick_check::LOST_TRANSACTIONS);
     }
-    let failed = |error| open_error(&path_text, error);
+    let to_open_error = |error| open_error(&path_text, error);
     let mut connection =
-        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create_flag).map_err(failed)?;
+        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create_flag).map_err(to_open_error)?;
     // Without write permission, SQLite opens the file read-only.
-    if connection.is_readonly(MAIN_DB).map_err(failed)? {
+    if connection.is_readonly(MAIN_DB).map_err(to_open_error)? {
         return Err(read_only_error(path));
     }
 
     // Check before anything is written, so that a file of another program stays unchanged.
     check_kind(&connection, mode, &path_text)?;
-    retry_while_busy(|| set_up_wal(&connection)).map_err(failed)?;
+    retry_while_busy(|| set_up_wal(&connection)).map_err(to_open_error)?;
     let wal_index = make_wal_durable(&mut connection, path)?;
-    migrations::run(&mut connection, mode, &path_text).map_err(failed)?;
+    migrations::run(&mut connection, mode, &path_text).map_err(to_open_error)?;
     // Check again: another process, perhaps of another release, may have migrated the file meanwhile.
     check_kind(&connection, mode, &path_text)?;
 
-    match quick_check::quick_check(&connection).map_err(failed)? {
+    match quick_check::quick_check(&connection).map_err(to_open_error)? {
         None => Ok((connection, wal_index)),
         Some(what) => Err(OpenError::Damaged {
             path: path_text,
@@ -62,9 +62,9 @@ pub(super) fn open_for_writing(
     }
 }
 
-/// Returns the flag with which SQLite creates a missing file, if `mode` allows that. When run as root,
-/// creates the file here, so that it belongs to the owner of its folder. Rejects the name of a companion
-/// file, such as `petstore.db-wal`.
+/// Returns the flag with which SQLite creates a missing file; no flag if `mode` does not allow that.
+/// When run as root, creates the file here already, so that it belongs to the owner of its folder.
+/// Rejects a new file with the name of a companion file, such as `petstore.db-wal`.
 fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, OpenError> {
     let path_text = path.display().to_string();
     if mode == OpenMode::AsIs
@@ -83,7 +83,9 @@ fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, Open
         return Ok(OpenFlags::empty());
     }
 
-    if let owner @ Some(_) = FileOwner::for_file(path)
+    // Ignore other errors here: the file may exist already, and SQLite reports the others itself.
+    let owner = FileOwner::for_file(path);
+    if owner.is_some()
         && let Err(error) = create_file(path, owner)
         && error.kind() == io::ErrorKind::PermissionDenied
     {
@@ -112,8 +114,8 @@ fn check_kind(
     Ok(kind)
 }
 
-/// Makes sure that the content of the WAL is on disk. Returns the WAL index, which is the memory that
-/// processes share for the WAL.
+/// Makes sure that the content of the WAL is on disk. Returns the WAL index, which is the memory through
+/// which processes coordinate their use of the WAL.
 fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex, OpenError> {
     let wal_error = |cause: Cause| OpenError::Io {
         path: path.display().to_string(),
@@ -130,8 +132,8 @@ fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex
     Ok(wal_index)
 }
 
-/// Checks a database that may be damaged, and leaves it unchanged: runs no checkpoint and no migration.
-/// Calls `check` with a connection, and with whether the WAL has lost transactions.
+/// Calls `check` with a connection to a database that may be damaged, and with whether its WAL has lost
+/// transactions. Leaves the database unchanged: runs no checkpoint and no migration.
 pub(super) fn check_read_only<T>(
     path: &Path,
     check: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
@@ -174,8 +176,8 @@ fn set_up_wal(connection: &Connection) -> rusqlite::Result<()> {
     open_wal(connection)
 }
 
-/// Makes SQLite open the WAL. It does so by name at the first read, so this reads while the name is known
-/// to lead to the right file.
+/// Makes SQLite open the WAL. SQLite opens it by name at the first read of a connection, so this reads
+/// while that name certainly leads to the right file.
 fn open_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_query_value(None, "user_version", |_| Ok(()))
 }
@@ -194,9 +196,9 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection whose only setting is that temporary data stays in memory. On a machine without a
-/// folder for temporary files, a statement that needs one would fail midway, and SQLite would roll back
-/// its whole transaction.
+/// Opens a connection with a single setting: temporary data stays in memory. On a machine without a
+/// folder for temporary files, a statement that needs such a file would fail midway, and SQLite would
+/// roll back its whole transaction.
 #[expect(
     clippy::disallowed_methods,
     reason = "every other function opens connections through this one"
@@ -214,8 +216,8 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
     // The default capacity is smaller than the number of statements that a connection reuses.
     connection.set_prepared_statement_cache_capacity(64);
-    // Without this query planner stability guarantee, the bundled build (STAT4) plans a statement again
-    // whenever a bound value changes.
+    // Turn on the query planner stability guarantee. Without it, the bundled build of SQLite (STAT4)
+    // plans a statement again whenever a bound value changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
@@ -291,8 +293,8 @@ mod tests {
                     busy.execute_batch(LONG_WRITE).unwrap();
                 }
             });
-            let turns = (0..5).map(|_| waiting.execute_batch("BEGIN IMMEDIATE; COMMIT"));
-            let turns = turns.collect();
+            let attempts = (0..5).map(|_| waiting.execute_batch("BEGIN IMMEDIATE; COMMIT"));
+            let turns = attempts.collect();
             stop.store(true, Relaxed);
             turns
         });

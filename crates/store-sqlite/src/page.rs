@@ -2,8 +2,8 @@
 //!
 //! Returning a row from SQLite and reading its columns costs more than finding it. So the statement
 //! passes each animal to a user-defined function, `goes_on_page`, which copies the animal to the page.
-//! The statement returns only the first row that no longer fits, which tells that another page
-//! follows. [`read_page_by_row`] does without this function.
+//! The statement returns only the first animal that does not fit on the page. Such a row means that
+//! another page follows. [`read_page_by_row`] reads a page without this function.
 
 use std::{cell::RefCell, sync::LazyLock};
 
@@ -22,9 +22,9 @@ use super::{
     rows::{self, pet_id},
 };
 
-// The function has a side effect, so SQLite must evaluate it last, only for the animals of the page,
-// and in their order. The forced index (or NOT INDEXED) guarantees this: it decides all other
-// conditions.
+// `goes_on_page` has a side effect, so SQLite must evaluate it after all other conditions, only for the
+// animals of the page, and in their order. The forced index (or NOT INDEXED) guarantees this, because it
+// covers all other conditions.
 const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
@@ -70,7 +70,8 @@ struct CurrentPage {
     is_too_long: bool,
 }
 
-/// Registers `goes_on_page` in a connection that reads, with the status as an argument and without it.
+/// Registers both forms of `goes_on_page` in a connection that reads: with the status as the fourth
+/// argument, and without it.
 pub(super) fn register_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("goes_on_page", 3, flags, goes_on_page)?;
@@ -82,8 +83,8 @@ fn goes_on_page(call: &Context<'_>) -> rusqlite::Result<bool> {
     CURRENT_PAGE.with_borrow_mut(|page| page.copy_animal(call))
 }
 
-/// Reads a page. Returns `None` if the total length of its names exceeds about `max_length` bytes,
-/// because such a page takes too long on the calling thread.
+/// Reads a page. Returns `None` if the total length of its names exceeds about `max_length` bytes: such
+/// a page would block the calling thread for too long.
 pub(super) fn read_page(
     connection: &Connection,
     request: &PageRequest,
@@ -100,6 +101,7 @@ pub(super) fn read_page(
         is_too_long: false,
     });
     let result = statement.exists([last_id_before(request)]);
+    // Take the page even if the statement failed, so that its memory is freed.
     let page = CURRENT_PAGE.replace(CurrentPage::EMPTY);
     let more_follow = result?;
     if page.is_too_long {
@@ -139,6 +141,7 @@ fn last_id_before(request: &PageRequest) -> i64 {
     request.after.map_or(0, PetId::get)
 }
 
+/// Returns the statement that calls `goes_on_page`, for one status or for all.
 fn visit_page_statement(status: Option<PetStatus>) -> &'static str {
     match status {
         None => VISIT_PAGE,
@@ -146,6 +149,7 @@ fn visit_page_statement(status: Option<PetStatus>) -> &'static str {
     }
 }
 
+/// Returns the statement that selects the rows of a page, for one status or for all.
 fn rows_statement(status: Option<PetStatus>) -> &'static str {
     match status {
         None => ROWS,
@@ -154,7 +158,7 @@ fn rows_statement(status: Option<PetStatus>) -> &'static str {
 }
 
 impl CurrentPage {
-    /// An empty page without room, for the time in which the thread reads none.
+    /// An empty page without room, which is the current page while the thread reads none.
     const EMPTY: Self = Self {
         room: 0,
         status: None,
@@ -164,8 +168,8 @@ impl CurrentPage {
         is_too_long: false,
     };
 
-    /// Copies the animal in the arguments of a call: its id, name, category and, unless the statement
-    /// selects one, status. Returns whether it fitted.
+    /// Copies the animal in the arguments of a call: its id, name, category and status. The status is
+    /// not an argument if the statement selects animals of one status. Returns whether the animal fitted.
     fn copy_animal(&mut self, call: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);

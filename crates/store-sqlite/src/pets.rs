@@ -14,8 +14,8 @@ use super::{
     store::SqliteStore, store_area::changes::expect_one_row, wal_index::FileVersion,
 };
 
-/// Adds an animal. With `OR FAIL`, SQLite does not copy every page before its first change: after an error, the writer
-/// undoes the whole transaction.
+/// Adds an animal. `OR FAIL` saves SQLite from copying every page before its first change. The copies
+/// are not needed, because after an error the writer undoes the whole transaction.
 const INSERT: &str = "INSERT OR FAIL INTO pets (name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?4)";
 const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
@@ -25,21 +25,22 @@ impl Pets for SqliteStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: PetVisitor<'_>,
+        visitor: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let page = self.readers.read(|connection| {
             page::read_page(connection, request, slow_reads::MAX_FAST_PAGE_BYTES)
         })?;
         if let Some(page) = page {
-            return page.visit(visit).await;
+            return page.visit(visitor).await;
         }
-        // The names are too long for this thread, so read the page on another one.
+        // The names are too long for this thread, so read the page on another one. The turn lasts until
+        // the page is visited, so that only one large page is in memory at a time.
         let request = *request;
         let (page, _turn) = self
             .large_pages
             .read_in_turn(move |connection| page::read_page_by_row(connection, &request))
             .await?;
-        page.visit(visit).await
+        page.visit(visitor).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
@@ -70,6 +71,7 @@ impl Pets for SqliteStore {
     }
 }
 
+/// Reads the animal with this identifier in the catalogue.
 fn read_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<Pet>> {
     let mut statement = connection.prepare_cached(GET_PET)?;
     statement
@@ -89,26 +91,26 @@ pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
 /// Adds an animal, without logging it. Returns its identifier, which SQLite assigns.
 pub(super) fn insert(
     connection: &Connection,
-    new: &NewPet,
+    new_pet: &NewPet,
     now: Timestamp,
 ) -> rusqlite::Result<i64> {
     connection.prepare_cached(INSERT)?.insert(params![
-        new.name.as_str(),
-        new.category_id,
-        new.status.as_str(),
+        new_pet.name.as_str(),
+        new_pet.category_id,
+        new_pet.status.as_str(),
         now.as_millisecond()
     ])
 }
 
-/// Adds an animal, and logs it.
+/// Adds an animal, and appends the change to the log.
 fn add(
     connection: &Connection,
     newest: &mut Newest,
-    new: &NewPet,
+    new_pet: &NewPet,
     context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
-    let id = insert(connection, new, context.now)?;
-    let pet = StorePet::new(pet_id(id)?, new.clone(), context.now);
+    let id = insert(connection, new_pet, context.now)?;
+    let pet = StorePet::new(pet_id(id)?, new_pet.clone(), context.now);
     journal::append_added_pet(connection, newest, &pet, context.into())?;
     let StorePet {
         id,
@@ -125,21 +127,21 @@ fn add(
     })
 }
 
-/// Adds an animal, unless the request has an idempotency key under which an earlier one is remembered.
+/// Adds an animal, unless an earlier request is remembered under the idempotency key of this request.
 fn insert_once(
     connection: &Connection,
     newest: &mut Newest,
-    new: &NewPet,
+    new_pet: &NewPet,
     context: &WriteContext,
     respond: CreationRenderer,
 ) -> rusqlite::Result<CreationOutcome> {
     let Some(request) = &context.idempotency else {
-        return add(connection, newest, new, context).map(CreationOutcome::New);
+        return add(connection, newest, new_pet, context).map(CreationOutcome::New);
     };
     let now = context.now;
     let mut known_request = requests::recall(connection, request)?;
     // The request may be remembered only in the table of the previous release. No other operation has
-    // to look there, because the previous release remembers only creates.
+    // to look there, because the previous release remembers no other requests.
     if known_request.is_none() && requests::convert(connection, request)? {
         known_request = requests::recall(connection, request)?;
     }
@@ -147,11 +149,12 @@ fn insert_once(
         return Ok(known_request.into());
     }
 
-    let pet = add(connection, newest, new, context)?;
+    let pet = add(connection, newest, new_pet, context)?;
     let response = respond(&pet);
+    // This transaction has just found that no request is remembered under the key.
     expect_one_row(requests::remember(
         connection, newest, request, now, &response,
     )?)?;
-    requests::remember_as_before(connection, request, pet.id, now)?;
+    requests::remember_for_previous_release(connection, request, pet.id, now)?;
     Ok(CreationOutcome::New(pet))
 }

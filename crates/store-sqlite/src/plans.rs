@@ -14,7 +14,7 @@ use super::rows::status_clause;
 /// animal, they include its open order.
 pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
-        let order = match table {
+        let open_order = match table {
             Table::Pets => {
                 ", CASE WHEN pets.status <> 'available' THEN
                     (SELECT orders.id FROM orders INDEXED BY orders_one_holds
@@ -23,7 +23,10 @@ pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
             Table::WithdrawnPets => ", NULL",
             Table::Orders | Table::Categories | Table::Notes => "",
         };
-        format!("SELECT {}{order} FROM {table}", table.selected_columns())
+        format!(
+            "SELECT {}{open_order} FROM {table}",
+            table.selected_columns()
+        )
     })
 });
 
@@ -68,6 +71,7 @@ const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
 
 /// Returns the statements that search one table of animals.
 fn search(table: Table) -> Search {
+    // `Search::new` replaces the `{}` that remains in this text.
     let select = format!("{} WHERE {{}}", SELECT[table as usize]);
     Search::new(
         table,
@@ -76,8 +80,8 @@ fn search(table: Table) -> Search {
     )
 }
 
-/// Returns the statement for a page of animals with one of `statuses`, or with any status if that is
-/// empty.
+/// Returns the statement for a page of animals with one of `statuses`; with any status if `statuses` is
+/// empty. It merges one range of an index per status.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = if newest_first {
         ("<", "DESC")
@@ -96,11 +100,12 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
     for condition in conditions {
         ranges.push(format!("{select} {condition} id {operator} $1"));
     }
-    let ranges = ranges.join(" UNION ALL ");
-    format!("{ranges} ORDER BY id {order} LIMIT $2")
+    let pets = ranges.join(" UNION ALL ");
+    format!("{pets} ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the clause that selects the animals of a status in either table of animals, by an index.
+/// Returns the clause that selects, by an index, the animals of a status in the catalogue or among the
+/// withdrawn animals.
 fn table_status_clause(table: Table, status: PetStatus) -> String {
     if table == Table::Pets {
         return status_clause(status);
@@ -108,21 +113,22 @@ fn table_status_clause(table: Table, status: PetStatus) -> String {
     format!("INDEXED BY withdrawn_pets_by_status WHERE status = '{status}'")
 }
 
-/// Returns the statement for a page of the animals on offer, which are available or pending. It merges
-/// scans of the indexes of both statuses, and so reads only the rows of the page.
+/// Returns the statement for a page of the animals on offer, which are available or pending. The
+/// statement merges scans of the indexes of both statuses, so it reads only the rows of the page.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
     let pets = select_on_offer(&columns, &format!(" AND {condition}"));
     format!("{pets} ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the statement that counts the animals on offer that also meet `condition`, up to $1.
+/// Returns the statement that counts the animals that are on offer and meet `condition`, up to $1.
 fn count_on_offer(condition: &str) -> String {
     let pets = select_on_offer("id", condition);
     format!("SELECT count(*) FROM (SELECT * FROM ({pets}) LIMIT $1)")
 }
 
-/// Returns the statement that selects these columns of the animals on offer that also meet `condition`.
+/// Returns the statement that selects these columns of the animals that are on offer and meet
+/// `condition`.
 fn select_on_offer(columns: &str, condition: &str) -> String {
     let available = status_clause(PetStatus::Available);
     let pending = status_clause(PetStatus::Pending);

@@ -6,12 +6,12 @@ use petstore_domain::PetStatus;
 
 use super::{connection::Connection, migrations, rows::status_clause};
 
-/// The problem if the WAL lacks transactions that were committed to it.
+/// The problem of a WAL from which committed transactions are missing.
 pub(super) const LOST_TRANSACTIONS: &str = "the write-ahead log was truncated or removed, and transactions \
      that were committed to it are not in the database";
 
-/// The statements that read the first or the last page of tables and indexes that change often, where
-/// damage is most likely.
+/// Statements that read the first or the last page of the tables and indexes that change often. Damage
+/// is most likely there.
 const FIRST_AND_LAST_ROWS: [&str; 11] = [
     "SELECT id, name FROM pets ORDER BY id LIMIT 1",
     "SELECT id, name FROM pets ORDER BY id DESC LIMIT 1",
@@ -26,8 +26,8 @@ const FIRST_AND_LAST_ROWS: [&str; 11] = [
     "SELECT merged FROM search_state",
 ];
 
-/// Checks the schema, and reads a few pages of the most important tables and indexes. This takes well
-/// below a millisecond, whatever the size of the database. Returns the first problem.
+/// Checks the schema, and reads a few pages of the most important tables and indexes. Returns the first
+/// problem. This takes well below a millisecond, whatever the size of the database.
 pub(super) fn quick_check(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if let Some(problem) = check_schema(connection)?.into_iter().next() {
         return Ok(Some(problem));
@@ -61,7 +61,7 @@ struct SchemaObject {
 }
 
 /// Compares the schema with the one that the migrations create. Returns a problem for each object that is
-/// missing or different. Ignores additional objects, such as an index of the operator.
+/// missing or different. Ignores additional objects, such as an index that the operator has added.
 pub(super) fn check_schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let objects = read_objects(connection)?;
     let mut problems = Vec::new();
@@ -104,7 +104,7 @@ fn read_objects(connection: &Connection) -> rusqlite::Result<Vec<SchemaObject>> 
     objects.collect()
 }
 
-/// Returns a problem if the database lacks the key from which the service computes `ETag` headers.
+/// Returns a problem if the database lacks the key with which the service computes `ETag` headers.
 pub(super) fn check_etag_key(connection: &Connection) -> rusqlite::Result<Option<String>> {
     if connection.prepare("SELECT key FROM etag_key")?.exists([])? {
         return Ok(None);

@@ -1,9 +1,9 @@
 //! The pool of connections that read.
 //!
 //! Beginning and ending a read transaction takes a quarter of the time of reading a page, mostly for
-//! locks, which are system calls. So a reader keeps its transaction open for later reads until there
-//! is a commit, which is cheaper to detect ([`WalIndex`]). But an open read transaction blocks
-//! checkpoints, so none stays open for long, or once the WAL is long enough for a checkpoint.
+//! locks, which are system calls. So a reader keeps its transaction open for later reads until a commit,
+//! which is cheaper to detect ([`WalIndex`]). But an open read transaction blocks checkpoints. So none
+//! stays open for long, and none stays open while the WAL is long enough for a checkpoint.
 //!
 //! Without a [`WalIndex`], no transaction stays open, and `PRAGMA data_version` detects commits.
 
@@ -31,8 +31,8 @@ use super::{
 /// How long transactions may stay open.
 const MAX_OPEN_TIME: Duration = Duration::from_millis(200);
 
-/// How long none may stay open after that, so that a process which waits for a moment without readers,
-/// such as for a checkpoint, gets one.
+/// How long no transaction may stay open after that. Another process may be waiting for such a moment
+/// without readers, such as for a checkpoint.
 const PAUSE: Duration = Duration::from_millis(20);
 
 const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
@@ -40,8 +40,8 @@ const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
 /// SQLite's default page cache of a connection, in bytes.
 const DEFAULT_CACHE_SIZE: u64 = 2_000 << 10;
 
-/// The maximum page cache of all readers together, in bytes. It is used only if the share of each
-/// reader can hold all animals. See [`page_cache_size`].
+/// The maximum size of the page caches of all readers together, in bytes. Each reader gets an equal
+/// share, but only if that can hold all animals. See [`page_cache_size`].
 const MAX_CACHES_SIZE: u64 = 64 << 20;
 
 /// The size of an animal and of its entries in the indexes that the contract reads, in bytes. Measured
@@ -50,10 +50,10 @@ const BYTES_PER_PET: u64 = 56;
 
 /// The connections that read: one for each thread that the machine can run at once. Reads do not
 /// block, so more connections would never be in use at the same time.
-pub(super) struct Readers(Arc<Shared>);
+pub(super) struct Readers(Arc<ReaderPool>);
 
-/// The state of the readers, which the writer and the task that ends transactions also refer to.
-struct Shared {
+/// The connections that read, with the state that they share with the writer and with a task.
+struct ReaderPool {
     readers: Box<[Mutex<Reader>]>,
     wal_index: Option<WalIndex>,
     /// Whether transactions may stay open: [`IDLE`], [`OPEN`] or [`PAUSING`].
@@ -63,7 +63,7 @@ struct Shared {
 
 /// The handle with which the writer tells the readers that it is waiting for its lock.
 #[derive(Clone, Default)]
-pub(super) struct WaitingWriter(Weak<Shared>);
+pub(super) struct WaitingWriter(Weak<ReaderPool>);
 
 /// The phase in which no transaction is open, and no task is running. The next read begins [`OPEN`].
 const IDLE: u8 = 0;
@@ -88,7 +88,7 @@ impl Readers {
         for _ in 0..count {
             readers.push(Mutex::new(Reader::open(path, count as u64)?));
         }
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(ReaderPool {
             readers: readers.into_boxed_slice(),
             wal_index,
             phase: AtomicU8::new(IDLE),
@@ -101,15 +101,16 @@ impl Readers {
         WaitingWriter(Arc::downgrade(&self.0))
     }
 
-    /// Runs `work` on a free connection. It sees everything that was committed before the call.
+    /// Runs `work` on a connection that is not in use. It sees everything that was committed before the
+    /// call.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut reader = self.0.lock_free_reader();
+        let mut reader = self.0.lock_available_reader();
         if let Some(wal_index) = self.0.wal_index {
             let version = wal_index.version();
-            // After a commit, the open transaction no longer sees the newest state.
+            // If there was a commit, the open transaction does not see it.
             if reader
                 .open_version
                 .is_some_and(|open_version| open_version != version)
@@ -119,7 +120,7 @@ impl Readers {
             if reader.open_version.is_none()
                 && WalIndex::pages_in_wal(&version) < LONG_WAL
                 && !self.0.is_writer_waiting.load(Ordering::Relaxed)
-                && self.0.may_stay_open()
+                && self.0.enter_open_phase()
             {
                 reader.begin(version);
             }
@@ -144,11 +145,11 @@ impl Readers {
 /// Returns the size of the page cache of each reader, in bytes, for a catalogue whose last animal has the
 /// identifier `last_pet`.
 ///
-/// A cached page saves a copy from the cache of the operating system. But a cache that holds only some
-/// of the animals costs more for the missing ones than it saves (`docs/maintainers/performance.md`).
-/// Other tables do not count: they are read less often, and the log of changes grows without end.
-fn page_cache_size(last_pet: u64, readers: u64) -> u64 {
-    let share = MAX_CACHES_SIZE / readers;
+/// A cached page saves a copy from the cache of the operating system. But if a cache holds only some of
+/// the animals, the misses cost more than the hits save (`docs/maintainers/performance.md`). Other
+/// tables do not count: they are read less often, and the log of changes grows without end.
+fn page_cache_size(last_pet: u64, reader_count: u64) -> u64 {
+    let share = MAX_CACHES_SIZE / reader_count;
     let pets = last_pet.saturating_mul(BYTES_PER_PET);
     // Leave an eighth for the data that SQLite keeps about each page.
     if pets <= share / 8 * 7 {
@@ -158,17 +159,17 @@ fn page_cache_size(last_pet: u64, readers: u64) -> u64 {
     }
 }
 
-impl Shared {
-    /// Locks the first free reader, so that a service with little load keeps using the one with the
-    /// warm page cache. If all are in use, waits for the first.
-    fn lock_free_reader(&self) -> MutexGuard<'_, Reader> {
-        let free_reader = self.readers.iter().find_map(Mutex::try_lock);
-        free_reader.unwrap_or_else(|| self.readers[0].lock())
+impl ReaderPool {
+    /// Locks the first reader that is not in use, so that a service with little load keeps using the
+    /// reader with the warm page cache. If all readers are in use, waits for the first one.
+    fn lock_available_reader(&self) -> MutexGuard<'_, Reader> {
+        let available_reader = self.readers.iter().find_map(Mutex::try_lock);
+        available_reader.unwrap_or_else(|| self.readers[0].lock())
     }
 
-    /// Whether a transaction may stay open. In the phase [`IDLE`], begins the phase [`OPEN`], and
-    /// spawns the task that ends it; without a runtime for the task, no transaction may stay open.
-    fn may_stay_open(self: &Arc<Self>) -> bool {
+    /// Enters the phase [`OPEN`] if the phase is [`IDLE`], and spawns the task that ends it. Returns whether
+    /// transactions may stay open now: not during a pause, and not without a runtime for the task.
+    fn enter_open_phase(self: &Arc<Self>) -> bool {
         let exchange =
             self.phase
                 .compare_exchange(IDLE, OPEN, Ordering::Relaxed, Ordering::Relaxed);
@@ -183,8 +184,8 @@ impl Shared {
         true
     }
 
-    /// Ends all open transactions. If the caller first forbids that transactions stay open, none is open
-    /// afterwards: a reader checks the permission while it is locked, and this locks each reader.
+    /// Ends all open transactions. If the caller has forbidden new ones, none is open afterwards: a read
+    /// checks for that while its reader is locked, and this locks each reader.
     fn end_transactions(&self) {
         for reader in &self.readers {
             reader.lock().end_transaction();
@@ -193,34 +194,34 @@ impl Shared {
 }
 
 impl WaitingWriter {
-    /// Tells the readers that the writer has waited for its lock for a while. A process that runs a
-    /// checkpoint can hold the lock until there is a moment without readers, so no transaction stays
-    /// open until [`Self::stop_waiting`].
+    /// Tells the readers that the writer has been waiting for its lock for a while. Another process that
+    /// runs a checkpoint can hold the lock until there is a moment without readers. So no transaction
+    /// stays open until [`Self::stop_waiting`].
     pub(super) fn start_waiting(&self) {
-        if let Some(readers) = self.0.upgrade() {
-            readers.is_writer_waiting.store(true, Ordering::Relaxed);
-            readers.end_transactions();
+        if let Some(pool) = self.0.upgrade() {
+            pool.is_writer_waiting.store(true, Ordering::Relaxed);
+            pool.end_transactions();
         }
     }
 
     /// Tells the readers that the writer no longer waits.
     pub(super) fn stop_waiting(&self) {
-        if let Some(readers) = self.0.upgrade() {
-            readers.is_writer_waiting.store(false, Ordering::Relaxed);
+        if let Some(pool) = self.0.upgrade() {
+            pool.is_writer_waiting.store(false, Ordering::Relaxed);
         }
     }
 }
 
 /// Ends the open transactions after [`MAX_OPEN_TIME`], and allows new ones after [`PAUSE`].
-async fn end_transactions_later(readers: Weak<Shared>) {
+async fn end_transactions_later(weak_pool: Weak<ReaderPool>) {
     sleep(MAX_OPEN_TIME).await;
-    if let Some(readers) = readers.upgrade() {
-        readers.phase.store(PAUSING, Ordering::Relaxed);
-        readers.end_transactions();
+    if let Some(pool) = weak_pool.upgrade() {
+        pool.phase.store(PAUSING, Ordering::Relaxed);
+        pool.end_transactions();
     }
     sleep(PAUSE).await;
-    if let Some(readers) = readers.upgrade() {
-        readers.phase.store(IDLE, Ordering::Relaxed);
+    if let Some(pool) = weak_pool.upgrade() {
+        pool.phase.store(IDLE, Ordering::Relaxed);
     }
 }
 
@@ -236,8 +237,8 @@ impl Reader {
         })
     }
 
-    /// Begins a transaction that stays open. Its first statement takes the snapshot, so the snapshot
-    /// is of `version` or later.
+    /// Begins a transaction that stays open. Its first read takes the snapshot, so the snapshot is of
+    /// `version` or later. If this fails, each statement runs in a transaction of its own.
     fn begin(&mut self, version: FileVersion) {
         if self.run("BEGIN").is_ok() {
             self.open_version = Some(version);
@@ -251,7 +252,7 @@ impl Reader {
         }
     }
 
-    /// Returns a number that changes with every commit of another connection, by any process.
+    /// Returns `data_version`, which changes with every commit of another connection, padded with zeros.
     fn data_version(&self) -> rusqlite::Result<FileVersion> {
         let number: i64 = self
             .connection
@@ -288,10 +289,10 @@ mod tests {
         let (mut writing, wal_index) =
             opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
         let readers = Readers::open(&path, Some(wal_index)).unwrap();
-        let begins = readers.waiting_writer();
-        let ends = readers.waiting_writer();
+        let waiting_writer = readers.waiting_writer();
+        let handler_copy = waiting_writer.clone();
         let limit = opening::BUSY_TIMEOUT;
-        opening::wait_for_locks(&mut writing, limit, move || begins.start_waiting()).unwrap();
+        opening::wait_for_locks(&mut writing, limit, move || handler_copy.start_waiting()).unwrap();
         let read = || {
             readers
                 .read(|connection| connection.query_row(LAST_PET, [], |_| Ok(())))
@@ -310,11 +311,11 @@ mod tests {
             .execute("UPDATE change_log SET epoch = randomblob(16)", [])
             .unwrap();
         let checkpoint = thread::spawn(move || {
-            let other =
-                crate::opening::open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
-            let full = "PRAGMA wal_checkpoint(FULL)";
+            let other = opening::open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
             other
-                .query_row(full, [], |row| row.get::<_, bool>(0))
+                .query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+                    row.get::<_, bool>(0)
+                })
                 .unwrap()
         });
         while !checkpoint.is_finished() {
@@ -323,7 +324,7 @@ mod tests {
         assert!(!checkpoint.join().unwrap(), "it was incomplete");
         read();
         assert!(!is_open());
-        ends.stop_waiting();
+        waiting_writer.stop_waiting();
         read();
         assert!(is_open());
     }
@@ -367,13 +368,13 @@ mod tests {
             (&writing, "SELECT 1", 0),
         ] {
             let versions = || both.each_ref().map(|readers| readers.version().unwrap());
-            let before = versions();
+            let versions_before = versions();
             connection.execute_batch(sql).unwrap();
             animals += added;
-            let changed = before
+            let changed = versions_before
                 .iter()
                 .zip(versions())
-                .map(|(before, now)| *before != now);
+                .map(|(before, after)| *before != after);
             assert_eq!(changed.collect::<Vec<_>>(), [added != 0; 2], "{sql}");
             for readers in &both {
                 let now = readers.version().unwrap();

@@ -13,14 +13,14 @@ const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, bod
 const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
-/// The statement that copies a request into `requests` which a service of the previous release, still
-/// running after the migration, has remembered in its own table.
+/// The statement that copies a request from the table of the previous release into `requests`. A service
+/// of that release may still be running after the migration, and remembers requests in its own table.
 const CONVERT: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
 const ADDED_PET: &str = "SELECT 1 FROM idempotency_keys WHERE pet_id = ?1";
-/// The statement that does the same with all requests that added a certain animal.
+/// The statement that copies all requests that added a certain animal, like [`CONVERT`].
 const CONVERT_OF_PET: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
@@ -28,10 +28,10 @@ const CONVERT_OF_PET: &str = "INSERT INTO requests
         (SELECT api_key_id, key FROM idempotency_keys WHERE pet_id = ?1)";
 /// The statement that remembers a request in the table of the previous release. It replaces a request
 /// whose animal was deleted by hand.
-const REMEMBER_AS_BEFORE: &str = "INSERT OR REPLACE INTO idempotency_keys
+const REMEMBER_FOR_PREVIOUS_RELEASE: &str = "INSERT OR REPLACE INTO idempotency_keys
     (api_key_id, key, fingerprint, pet_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-/// The statement that deletes old requests. It examines only the first rows, because marks ascend with
-/// the identifiers.
+/// The statement that deletes old requests. It examines only the first $2 rows, because marks never
+/// decrease with ascending identifiers.
 pub(super) const FORGET_REQUESTS: &str = "DELETE FROM requests WHERE id IN
     (SELECT id FROM (SELECT id, mark FROM requests ORDER BY id LIMIT $2)
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1)";
@@ -41,7 +41,8 @@ fn identity(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 
-/// Returns what is remembered under the idempotency key of a request, for any of its owners.
+/// Looks up the request that is remembered under the idempotency key of `request`, for any of its
+/// owners: the first key of the lineage, and the key that the client used.
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,
@@ -70,7 +71,7 @@ pub(super) fn convert(
     Ok(false)
 }
 
-/// Returns what is remembered for one owner under the idempotency key of `request`.
+/// Looks up the request that is remembered for one owner under the idempotency key of `request`.
 fn recall_for_owner(
     connection: &Connection,
     owner: RequestOwner,
@@ -107,19 +108,19 @@ pub(super) fn remember(
     ])
 }
 
-/// Stores the request that added an animal also in the table of the previous release, so that a
-/// service of that release recognises it if it is repeated.
-pub(super) fn remember_as_before(
+/// Copies the request that added an animal to the table of the previous release. A service of that
+/// release then recognises a repetition of the request.
+pub(super) fn remember_for_previous_release(
     connection: &Connection,
     request: &IdempotentRequest,
     pet: PetId,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(REMEMBER_AS_BEFORE)?;
+    let mut statement = connection.prepare_cached(REMEMBER_FOR_PREVIOUS_RELEASE)?;
     for owner in request.owners() {
-        let (owner, key) = identity(owner, request);
+        let (owner_number, key) = identity(owner, request);
         statement.execute(params![
-            owner,
+            owner_number,
             key,
             request.fingerprint,
             pet.get(),
@@ -129,9 +130,10 @@ pub(super) fn remember_as_before(
     Ok(())
 }
 
-/// Saves the responses to the requests that added an animal, before its first change. The previous
-/// release did not store them: they are rendered from the row of the animal, which is about to change.
-pub(super) fn keep_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
+/// Stores the responses to the requests with which the previous release added an animal. Must run before
+/// the first change of the animal: that release did not store the responses, so they are rendered from
+/// the row of the animal.
+pub(super) fn store_former_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
     // Few animals were added by such a request, so this cheap query usually saves the expensive
     // statement.
     if connection.prepare_cached(ADDED_PET)?.exists([pet.get()])? {

@@ -6,18 +6,19 @@ use petstore_store::{StoreError, cause};
 
 use super::{committer::transaction_lost, connection::Connection, newest::Newest};
 
-/// Runs `work` in a savepoint. Rolls it back if it fails or panics, or if `is_kept` returns `false`
-/// for its result.
+/// Runs `work` in a savepoint. Rolls its changes back if it fails or panics, or if `should_keep` returns
+/// `false` for its result.
 pub(super) fn in_savepoint<T>(
     connection: &mut Connection,
-    is_kept: impl FnOnce(&T) -> bool,
+    should_keep: impl FnOnce(&T) -> bool,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     in_transaction(connection, |connection| {
         connection.prepare_cached("SAVEPOINT job")?.execute([])
     })?;
     let result = in_transaction(connection, work);
-    let is_kept = result.as_ref().is_ok_and(is_kept);
+    let is_kept = result.as_ref().is_ok_and(should_keep);
+    // In autocommit mode, SQLite has already rolled back the transaction, and with it the savepoint.
     if !connection.is_autocommit() && end_savepoint(connection, is_kept).is_err() {
         // The changes of this job can no longer be separated from the changes of other jobs, so undo all.
         let _ = connection.execute_batch("ROLLBACK");
@@ -40,7 +41,8 @@ pub(super) fn without_savepoint<T>(
     result
 }
 
-/// Runs `work` in the open transaction. Turns a panic into an error, so that it does not end the writer.
+/// Runs `work` in the open transaction. Turns a panic into an error, so that it does not end the writer
+/// thread.
 fn in_transaction<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -65,7 +67,7 @@ fn end_savepoint(connection: &Connection, is_kept: bool) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// Keeps any result. See [`in_savepoint`].
+/// Returns `true` for any result, so that [`in_savepoint`] keeps its changes.
 pub(super) fn keep_always<T>(_: &T) -> bool {
     true
 }

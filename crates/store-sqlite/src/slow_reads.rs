@@ -1,8 +1,8 @@
 //! Reads that would block a runtime thread for too long: pages with very long names (up to 6.5 MB, and
 //! 15 ms of work), searches, the inventory, and the first decision about a batch.
 //!
-//! On a runtime thread, a few clients that request them would delay all others. So they run on threads
-//! for blocking work, one read of each kind at a time, so that each kind uses at most one core.
+//! On runtime threads, the reads of a few clients would delay all other clients. So slow reads run on
+//! threads for blocking work, one read of each kind at a time. Each kind then uses at most one core.
 
 use std::{path::Path, sync::Arc};
 
@@ -42,9 +42,9 @@ impl SlowReads {
         })
     }
 
-    /// Waits for a turn, and runs `work` in it on a snapshot of the database. Also returns the turn,
-    /// which the caller can keep while it uses the result: the next read starts when the turn is
-    /// dropped.
+    /// Waits for a turn, and then runs `work` on a snapshot of the database. Returns its result together
+    /// with the turn: the next read starts when the caller drops the turn. Fails with
+    /// [`StoreError::Overloaded`] if too many reads are waiting.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -60,8 +60,8 @@ impl SlowReads {
         let read_task = task::spawn_blocking(move || -> rusqlite::Result<_> {
             let mut connection = connection.lock();
             let mut snapshot = Transaction::begin(&mut connection, "BEGIN")?;
-            // The turn moves into this closure: if the request is dropped, it still lasts until the
-            // work is done.
+            // The turn has moved into this closure, so it lasts until the work is done, even if the
+            // request is dropped.
             let value = work(&mut snapshot)?;
             Ok((value, turn))
         });

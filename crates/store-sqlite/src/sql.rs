@@ -1,4 +1,4 @@
-//! Implements the interface (`Sql` and `Database`) over which the logic that both stores share runs its
+//! Implements `Sql` and `Database`: the interface through which the code that both stores share runs its
 //! statements and transactions.
 
 use std::{
@@ -95,6 +95,7 @@ impl Sql for Connection {
         let metadata = fs::metadata(file).ok()?;
         let birth = match metadata.created() {
             Ok(time) => time.duration_since(UNIX_EPOCH).unwrap_or_default(),
+            // Some file systems do not record it.
             Err(_) => Duration::default(),
         };
         Some(format!("{} {} {file}", metadata.ino(), birth.as_nanos()))
@@ -184,9 +185,9 @@ pub(super) fn rows(
 ) -> rusqlite::Result<Vec<Row>> {
     let mut statement = prepare_with_values(connection, sql, values)?;
     let column_count = statement.column_count();
-    let mut source = statement.raw_query();
+    let mut borrowed_rows = statement.raw_query();
     let mut rows = Vec::new();
-    while let Some(row) = source.next()? {
+    while let Some(row) = borrowed_rows.next()? {
         let values = (0..column_count).map(|column| row.get(column));
         rows.push(Row {
             values: values.collect::<Result<_, _>>()?,
@@ -200,9 +201,9 @@ fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqli
     Ok(row_count as u64)
 }
 
-/// Prepares a statement, and binds the n-th value to its parameter `$n`. To SQLite, `$1` is only a
-/// name, and parameters are numbered in the order in which they first appear, so this looks at the
-/// names.
+/// Prepares a statement, and binds the n-th value to its parameter `$n`. To SQLite, `$1` is only a name:
+/// it numbers parameters in the order in which they first appear. So this finds the number of each
+/// parameter in its name.
 fn prepare_with_values<'c>(
     connection: &'c Connection,
     sql: &str,

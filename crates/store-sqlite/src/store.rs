@@ -24,19 +24,19 @@ const INSERT_TRIAL: &str =
 
 /// A catalogue in one SQLite file.
 pub struct SqliteStore {
-    // Fields are dropped in this order, so that the writer's connection closes last and runs a
-    // checkpoint.
+    // Fields are dropped in this order. The writer comes after all readers, so its connection is the
+    // last one that closes, and SQLite then runs a checkpoint.
     pub(super) readers: Readers,
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
-    /// The reads of the log, separate so that searches do not delay the clients that follow it.
+    /// The reads of the log. Separate, so that searches do not delay the clients that follow the log.
     pub(super) followers: SlowReads,
-    /// The reads of the public, separate so that they delay neither the staff nor programs.
+    /// The reads of the public. Separate, so that they delay neither the staff nor client programs.
     pub(super) offers: SlowReads,
     pub(super) counts: SlowReads,
     pub(super) batches: SlowReads,
-    /// The number of new and changed animals that a search has to read one by one, because they are
-    /// not yet merged into its index.
+    /// The number of new and changed animals that are not yet merged into the index of the search. A
+    /// search reads them one by one.
     pub(super) unmerged_animals: AtomicU64,
     pub(super) writer: Writer,
     pub(super) wal_path: PathBuf,
@@ -51,13 +51,13 @@ impl SqliteStore {
     /// See [`OpenError`]. A failed migration leaves the database unchanged.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let open_error = |error| opening::open_error(&path.display().to_string(), error);
-        let former_identity = FileIdentity::read(path).ok();
+        let identity_before = FileIdentity::read(path).ok();
         let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
         let waiting_writer = readers.waiting_writer();
-        let long_wait_handle = waiting_writer.clone();
+        let busy_handler_copy = waiting_writer.clone();
         opening::wait_for_locks(&mut connection, opening::BUSY_TIMEOUT, move || {
-            long_wait_handle.start_waiting();
+            busy_handler_copy.start_waiting();
         })
         .map_err(open_error)?;
         let etag_key = connection
@@ -65,8 +65,8 @@ impl SqliteStore {
             .map_err(open_error)?;
 
         let files = Files::open(path, wal_index).map_err(|error| io_error(path, error))?;
-        // A restore may have replaced the file while this process waited for its lock.
-        if let Some(identity) = former_identity
+        // A restore may have replaced the file while this process waited for a lock.
+        if let Some(identity) = identity_before
             && !files.has_identity(identity)
         {
             let error = io::Error::other("it was replaced meanwhile");
@@ -105,9 +105,9 @@ impl Health for SqliteStore {
     }
 
     async fn wait_for_fatal_error(&self) -> StoreError {
-        let mut end_of_use = self.writer.end_of_use();
-        if let Ok(change) = end_of_use.wait_for(Option::is_some).await
-            && let Some(change) = change.clone()
+        let mut fatal_change = self.writer.fatal_change();
+        if let Ok(found_change) = fatal_change.wait_for(Option::is_some).await
+            && let Some(change) = found_change.clone()
         {
             return change.into();
         }
@@ -129,8 +129,8 @@ impl Health for SqliteStore {
     }
 }
 
-/// Adds an animal and rolls it back, as a readiness check. The commit still writes the pages that were
-/// changed and restored, so it fails if the disk does.
+/// Adds an animal and rolls that back, as a readiness check. The commit that follows still writes the
+/// pages that were changed and restored, so it fails if the disk is not writable.
 fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("SAVEPOINT trial")?;
     connection.execute(INSERT_TRIAL, [])?;

@@ -7,8 +7,8 @@ use rusqlite::Error;
 
 use super::connection::Connection;
 
-/// A transaction that is rolled back when dropped, unless it was committed. Unlike the transaction of
-/// rusqlite, it borrows its connection mutably and lends it mutably, so it can be sent to another thread.
+/// A transaction that is rolled back when dropped, unless it was committed. Unlike the transaction type
+/// of rusqlite, it holds a mutable borrow of its connection, so it can be sent to another thread.
 pub(super) struct Transaction<'c>(&'c mut Connection);
 
 impl<'c> Transaction<'c> {
@@ -18,6 +18,7 @@ impl<'c> Transaction<'c> {
         Ok(Self(connection))
     }
 
+    /// Commits the transaction. If that fails, dropping it rolls it back.
     pub(super) fn commit(self) -> rusqlite::Result<()> {
         self.execute_batch("COMMIT")
     }
@@ -45,8 +46,8 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// Returns the result of a future that is ready at its first poll, as all work on SQLite is: it is
-/// asynchronous only because both stores share it.
+/// Returns the result of work on SQLite, which is ready at its first poll. The work is asynchronous only
+/// because PostgreSQL shares its code. Fails if a future is not ready.
 pub(super) fn resolve_now<T>(work: BoxFuture<'_, rusqlite::Result<T>>) -> rusqlite::Result<T> {
     work.now_or_never().unwrap_or(Err(Error::InvalidQuery))
 }

@@ -11,11 +11,11 @@ const CHUNK_LENGTH: usize = 1 << 20;
 
 /// Makes sure that everything that can be read from the WAL is on disk.
 ///
-/// When a sync fails, the operating system may mark the unwritten pages in its cache as clean. If the
-/// process then dies, the next one reads transactions from the WAL that are not on disk, and that no
-/// later sync would write. SQLite takes them for committed, and appends to them. After a power cut,
-/// the WAL would end before them, and everything acknowledged since would be lost. So the whole WAL is
-/// rewritten and synced before anything is appended.
+/// When a sync fails, the operating system may mark the unwritten pages in its cache as clean. They are
+/// then not on disk, and no later sync writes them. If the process dies, the next one still reads their
+/// transactions from the WAL. SQLite treats these as committed, and appends to them. After a power cut,
+/// the WAL would end before them, and everything acknowledged since would be lost. So this rewrites and
+/// syncs the whole WAL before anything is appended.
 ///
 /// # Errors
 ///
@@ -25,19 +25,20 @@ pub(super) fn make_durable(
     wal_index: &WalIndex,
     path: &Path,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
-    // A process that has committed has made the WAL durable before.
-    if wal_index.was_committed_to() {
+    // Every process makes the WAL durable before its first commit. So if any process has committed since
+    // the `-shm` file was rebuilt, the WAL is durable already.
+    if wal_index.has_commits() {
         return Ok(());
     }
-    // No process can append while this transaction is open.
+    // No other process can append while this transaction is open, so check again.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if !wal_index.was_committed_to() {
+    if !wal_index.has_commits() {
         rewrite(&companion(path, "-wal"))?;
     }
     Ok(transaction.rollback()?)
 }
 
-/// Overwrites a file with its own content, so that every page is written to the disk, and syncs it.
+/// Overwrites a file with its own content, and syncs it. This writes every page to the disk again.
 fn rewrite(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut chunk = vec![0; CHUNK_LENGTH];

@@ -28,7 +28,7 @@ pub(super) struct IncompleteWal;
 /// Returns the last frame of a WAL of `size` bytes at this version; `None` for an empty WAL.
 ///
 /// As a cheap check for completeness, verifies the header of the WAL, the last frame, and `former_frame`,
-/// which was the last one at an earlier check. Fails if one of them is missing or different.
+/// the last frame at an earlier check. Fails if one of them is missing or different.
 pub(super) fn find_last_frame(
     wal: &File,
     size: u64,
@@ -47,16 +47,19 @@ pub(super) fn find_last_frame(
     let salts = WalIndex::salts(version);
     let wal_header: [u8; WAL_HEADER] = read_bytes(wal, 0).ok_or(IncompleteWal)?;
     let header: [u8; FRAME_HEADER] = read_bytes(wal, position).ok_or(IncompleteWal)?;
-    let has_former_frame = match former_frame {
+    let is_former_frame_intact = match former_frame {
         Some(frame) if frame.salts == salts => {
             read_bytes(wal, frame.position) == Some(frame.header)
         }
+        // The WAL has restarted since the earlier check, or there was none.
         _ => true,
     };
+    // The header of the WAL has its salts at byte 16. The header of a frame has them at byte 8, and the
+    // checksum at byte 16.
     let is_complete = wal_header[16..24] == salts
         && header[8..16] == salts
         && header[16..24] == WalIndex::checksum(version)
-        && has_former_frame;
+        && is_former_frame_intact;
     if !is_complete {
         return Err(IncompleteWal);
     }
@@ -67,8 +70,8 @@ pub(super) fn find_last_frame(
     }))
 }
 
-/// Whether the WAL has every frame up to this version. Needed because a commit that was in progress
-/// when the WAL was truncated leaves a hole before its own frames.
+/// Whether the WAL has every frame up to this version. The last frame alone does not prove this: if the
+/// WAL was truncated during a commit, that commit leaves a hole before its own frames.
 fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);
     for index in 0..u64::from(WalIndex::pages_in_wal(version)) {
@@ -81,12 +84,12 @@ fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     true
 }
 
-/// Whether the WAL was restarted after the `-shm` file with this version was written: it has other salts.
+/// Whether the WAL was restarted after the `-shm` file with this version was written. A restarted WAL
+/// has other salts.
 pub(super) fn is_restarted(wal: &File, version: &FileVersion) -> bool {
-    match read_bytes::<WAL_HEADER>(wal, 0) {
-        Some(header) => header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(version),
-        None => false,
-    }
+    read_bytes::<WAL_HEADER>(wal, 0).is_some_and(|header| {
+        header[..3] == WAL_MAGIC && header[16..24] != WalIndex::salts(version)
+    })
 }
 
 /// Whether the WAL has all frames up to this version.

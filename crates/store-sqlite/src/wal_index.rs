@@ -54,9 +54,9 @@ impl Checkpoints {
 }
 
 impl WalIndex {
-    /// Maps the header of the `-shm` file of the database at `path`. The database must already be
-    /// open, and stay open while the mapping is used: the first process to open it truncates the file,
-    /// and reading a truncated mapping would crash this process.
+    /// Maps the header of the `-shm` file of the database at `path`. This process must have the database
+    /// open while it uses the mapping. Otherwise, the next process that opens the database would truncate
+    /// the file, and reading the truncated mapping would crash this process.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = keep_open(&companion(path, "-shm"))?;
         if file.metadata()?.len() < INDEX_HEADER as u64 {
@@ -78,6 +78,7 @@ impl WalIndex {
             word(32)?,
             word(40)?,
         ];
+        // `nBackfill` is at byte 96, and `nBackfillAttempted` at byte 128.
         Ok(Self {
             header,
             checkpoints: [word(96)?, word(128)?],
@@ -108,8 +109,8 @@ impl WalIndex {
         }
     }
 
-    /// Returns the header, which is the version of the database. A torn read, while a commit rewrites the
-    /// header, yields a version that differs from all others, so it does no harm.
+    /// Returns the header, which is the version of the database. While a commit rewrites the header, this
+    /// can return a mixture of two versions. That does no harm, because it differs from all others.
     pub(super) fn version(&self) -> FileVersion {
         let mut header = [0; HEADER_SIZE];
         for (bytes, word) in header.chunks_exact_mut(8).zip(self.header) {
@@ -132,8 +133,8 @@ impl WalIndex {
         }
     }
 
-    /// Returns the salts of the WAL and of each page in it (`aSalt`), which change whenever the WAL
-    /// restarts.
+    /// Returns the salts (`aSalt`), which the WAL and each of its frames contain. They change whenever
+    /// the WAL restarts.
     pub(super) fn salts(FileVersion(header): &FileVersion) -> [u8; 8] {
         *header[32..].first_chunk().unwrap_or(&[0; 8])
     }
@@ -149,10 +150,10 @@ impl WalIndex {
         bytes
     }
 
-    /// Whether any process has committed since the `-shm` file was last rebuilt: the first process to
-    /// open the WAL sets `iChange` to 0, and each commit adds 1. Also `false` if the WAL was not read
-    /// yet.
-    pub(super) fn was_committed_to(&self) -> bool {
+    /// Whether any process has committed since the `-shm` file was last rebuilt. The first process that
+    /// opens the WAL sets `iChange` to 0, and each commit adds 1. Also `false` if no process has read the
+    /// WAL yet.
+    pub(super) fn has_commits(&self) -> bool {
         let FileVersion(header) = self.version();
         header[8..12] != [0; 4]
     }

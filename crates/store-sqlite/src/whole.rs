@@ -25,7 +25,7 @@ pub fn fields_of_new_database() -> rusqlite::Result<FieldSet> {
     resolve_now(fields::read_fields(&mut connection).boxed())
 }
 
-/// Opens a read-only connection, all of whose reads see the database at `path` as it is now.
+/// Opens a read-only connection to the database at `path`. All its reads see the database as it is now.
 pub fn snapshot(path: &Path) -> Result<Connection, OpenError> {
     let connection = opening::open_read_only(path, OpenMode::AsIs)?;
     begin_snapshot(&connection)
@@ -83,6 +83,7 @@ impl CatalogueConnection for Connection {
     }
 
     fn is_checked_elsewhere(table: Table, row: &Row<'_>) -> rusqlite::Result<bool> {
+        // `check.rs` checks the other columns of an animal.
         let is_null = |column| row.get_ref(column).map(|value| value == ValueRef::Null);
         Ok(table == Table::Pets && is_null("fields")? && is_null("photos")?)
     }

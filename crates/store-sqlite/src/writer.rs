@@ -18,7 +18,7 @@ use super::{
     checkpoints::Checkpoints,
     committer::{Committer, Job},
     connection::Connection,
-    distrust::{Distrust, EndOfUse},
+    distrust::{ExternalChangeHandler, FatalChangeReceiver},
     file::Files,
     newest::Newest,
     readers::WaitingWriter,
@@ -26,12 +26,12 @@ use super::{
     writer_metrics::WriterMetrics,
 };
 
-/// The capacity of the queue, in addition to the batch that is being committed. Further writes are
-/// rejected.
+/// The maximum number of writes in the queue, not counting the batch that is being committed. Further
+/// writes are rejected.
 const QUEUE_LENGTH: usize = 1024;
 
-/// The batch size below which the commit costs more than the writes, so that it is worth waiting for
-/// more of them.
+/// The batch size below which the commit costs more than the writes. It is then worth waiting for more
+/// writes.
 const SMALL_BATCH: usize = 16;
 
 /// Returns the error of a write after the writer thread has ended.
@@ -76,7 +76,7 @@ pub(super) struct Writer {
     /// The queue of the thread; `None` only while this is being dropped.
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<thread::JoinHandle<()>>,
-    end_of_use: EndOfUse,
+    fatal_change: FatalChangeReceiver,
 }
 
 impl Writer {
@@ -88,8 +88,8 @@ impl Writer {
     ) -> io::Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE_LENGTH);
         let metrics = Arc::new(WriterMetrics::default());
-        let distrust = Distrust::default();
-        let end_of_use = distrust.end_of_use();
+        let change_handler = ExternalChangeHandler::default();
+        let fatal_change = change_handler.fatal_change();
         let committer = Committer {
             connection,
             newest: Newest::default(),
@@ -99,19 +99,19 @@ impl Writer {
         };
         let thread = thread::Builder::new()
             .name("petstore-writer".to_owned())
-            .spawn(move || run_writer(committer, distrust, jobs))?;
+            .spawn(move || run_writer(committer, change_handler, jobs))?;
         Ok(Self {
             metrics,
             queue: Some(queue),
             thread: Some(thread),
-            end_of_use,
+            fatal_change,
         })
     }
 
     /// Runs `work` atomically, and returns once its changes are on disk. `work` may run a second time,
-    /// but only after everything that it did was undone.
+    /// but only after all changes of the first run were undone.
     ///
-    /// If the future is dropped while the write is still queued, it is not done.
+    /// If the future is dropped while the write is still queued, the write is not done.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -135,9 +135,9 @@ impl Writer {
         .await
     }
 
-    /// Runs `work` like [`Writer::write`], but without a savepoint, which saves SQLite from copying
-    /// every page before its first change. If `work` fails after it has written, all writes of its
-    /// batch are retried. `work` must keep the cached [`Newest`] values up to date.
+    /// Runs `work` like [`Writer::write`], but without a savepoint. This saves SQLite from copying every
+    /// page before its first change. If `work` fails after it has written, the whole batch is undone, and
+    /// each of its writes is retried alone. `work` must keep the cached [`Newest`] values up to date.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, &mut Newest) -> rusqlite::Result<T> + Send + 'static,
@@ -147,8 +147,8 @@ impl Writer {
     }
 
     /// Returns a receiver for the change by another program that makes the store unusable.
-    pub(super) fn end_of_use(&self) -> EndOfUse {
-        self.end_of_use.clone()
+    pub(super) fn fatal_change(&self) -> FatalChangeReceiver {
+        self.fatal_change.clone()
     }
 
     /// Writes the metrics of the writer.
@@ -201,21 +201,20 @@ impl Drop for Writer {
 /// Runs the writer thread: commits batches of writes until the queue is closed.
 fn run_writer(
     mut committer: Committer,
-    mut distrust: Distrust,
+    mut change_handler: ExternalChangeHandler,
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
 ) {
     let mut batch = Vec::with_capacity(QUEUE_LENGTH);
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < SMALL_BATCH {
-            // If this thread shares a core with the runtime threads, yielding lets them run first, so
-            // that their writes join this batch. If it has a core of its own, yielding takes almost no
-            // time.
+            // If this thread shares a core with runtime threads, they run while it yields, and their
+            // writes join this batch. If it has a core of its own, yielding takes almost no time.
             thread::yield_now();
             extend_to_limit(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
         let has_committed = committer.commit(&mut batch);
-        distrust.handle_change(&committer.connection, &committer.files);
+        change_handler.handle_change(&committer.connection, &committer.files);
         if has_committed && committer.files.needs_checkpoint() {
             checkpoints.run(&committer.connection, &mut committer.files);
         }

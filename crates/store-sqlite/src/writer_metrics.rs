@@ -23,8 +23,8 @@ impl Default for WriterMetrics {
 }
 
 impl WriterMetrics {
-    /// Calls `commit`, and records its duration and the size of its batch. A batch without changes has no
-    /// `batch_size`, and is not measured: its commit does not wait for the disk.
+    /// Calls `commit`, and records its duration and the size of its batch. Records nothing if
+    /// `batch_size` is `None`: the batch has no changes, so its commit does not wait for the disk.
     pub(super) fn time_commit<E>(
         &self,
         batch_size: Option<usize>,

@@ -3,7 +3,8 @@
 use super::*;
 use crate::{readers::WaitingWriter, wal_index::WalIndex};
 
-async fn writer() -> (Writer, tempfile::TempDir) {
+/// Starts a writer on a new database with a table of unique numbers.
+async fn start_writer() -> (Writer, tempfile::TempDir) {
     let directory = tempfile::TempDir::new().unwrap();
     let file = directory.path().join("test.db");
     let connection =
@@ -24,11 +25,11 @@ async fn writer() -> (Writer, tempfile::TempDir) {
     (writer, directory)
 }
 
-fn insert(connection: &Connection, x: i64) -> rusqlite::Result<usize> {
-    connection.execute("INSERT INTO t VALUES (?1)", [x])
+fn insert(connection: &Connection, number: i64) -> rusqlite::Result<usize> {
+    connection.execute("INSERT INTO t VALUES (?1)", [number])
 }
 
-async fn rows(writer: &Writer) -> i64 {
+async fn count_rows(writer: &Writer) -> i64 {
     let count = |connection: &mut Connection| {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
     };
@@ -37,10 +38,10 @@ async fn rows(writer: &Writer) -> i64 {
 
 /// Keeps the writer busy until the returned sender is dropped, so that later writes form one
 /// batch.
-fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
-    let (release, held) = std::sync::mpsc::channel();
+fn block_writer(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
+    let (release, release_receiver) = std::sync::mpsc::channel();
     let holding = writer.write(move |_| {
-        let _ = held.recv();
+        let _ = release_receiver.recv();
         Ok(())
     });
     (release, holding)
@@ -48,9 +49,9 @@ fn hold(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
 
 #[tokio::test]
 async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
-    let (_, a, b, c, ()) = tokio::join!(
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
+    let (_, before, failing, after, ()) = tokio::join!(
         holding,
         writer.write(|connection| insert(connection, 1)),
         writer.write(|connection| {
@@ -60,30 +61,29 @@ async fn a_failed_write_does_not_affect_the_others_of_its_batch() {
         writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
-    assert!(a.is_ok());
-    assert!(matches!(b, Err(StoreError::Internal(_))));
-    assert!(c.is_ok());
-    assert_eq!(rows(&writer).await, 2);
+    assert!(before.is_ok());
+    assert!(matches!(failing, Err(StoreError::Internal(_))));
+    assert!(after.is_ok());
+    assert_eq!(count_rows(&writer).await, 2);
 }
 
 #[tokio::test]
 async fn a_write_that_panics_fails_and_the_writer_continues() {
-    let (writer, _directory) = writer().await;
-    let panicked = writer
+    let (writer, _directory) = start_writer().await;
+    let result: Result<(), _> = writer
         .write(|connection| {
             insert(connection, 1)?;
             panic!("on purpose")
         })
         .await;
-    let panicked: Result<(), _> = panicked;
-    assert!(matches!(panicked, Err(StoreError::Internal(_))));
-    assert_eq!(rows(&writer).await, 0);
+    assert!(matches!(result, Err(StoreError::Internal(_))));
+    assert_eq!(count_rows(&writer).await, 0);
 }
 
 #[tokio::test]
 async fn when_a_write_undoes_the_transaction_the_others_are_done_again() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
     let (_, before, undoing, after, ()) = tokio::join!(
         holding,
         writer.write(|connection| insert(connection, 1)),
@@ -93,19 +93,19 @@ async fn when_a_write_undoes_the_transaction_the_others_are_done_again() {
     );
     assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
     assert!(undoing.is_err());
-    assert_eq!(rows(&writer).await, 2);
+    assert_eq!(count_rows(&writer).await, 2);
 }
 
 #[tokio::test]
 async fn a_write_without_a_savepoint_that_fails_after_it_has_written_does_not_affect_the_others() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
     let fails_at_once = |connection: &Connection, _: &mut Newest| insert(connection, 1);
     let fails_later = |connection: &Connection, _: &mut Newest| {
         insert(connection, 2)?;
         insert(connection, 1)
     };
-    let (_, a, b, c, d, ()) = tokio::join!(
+    let (_, before, failing_at_once, failing_later, after, ()) = tokio::join!(
         holding,
         writer.write(|connection| insert(connection, 1)),
         writer.write_without_savepoint(fails_at_once),
@@ -113,15 +113,15 @@ async fn a_write_without_a_savepoint_that_fails_after_it_has_written_does_not_af
         writer.write(|connection| insert(connection, 3)),
         async { drop(release) },
     );
-    assert!(b.is_err() && c.is_err());
-    assert!(a.is_ok() && d.is_ok(), "{a:?} {d:?}");
-    assert_eq!(rows(&writer).await, 2);
+    assert!(failing_at_once.is_err() && failing_later.is_err());
+    assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
+    assert_eq!(count_rows(&writer).await, 2);
 }
 
 #[tokio::test]
 async fn a_write_for_which_the_disk_has_no_room_does_not_affect_the_others() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
     // The database may have one more page than it has now.
     let limit = |connection: &mut Connection| {
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
@@ -138,17 +138,17 @@ async fn a_write_for_which_the_disk_has_no_room_does_not_affect_the_others() {
     );
     assert!(before.is_ok() && after.is_ok(), "{before:?} {after:?}");
     assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
-    assert_eq!(rows(&writer).await, 2);
+    assert_eq!(count_rows(&writer).await, 2);
 }
 
 #[tokio::test]
 async fn a_full_queue_rejects_at_once() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
     let mut holding = Box::pin(holding);
     assert!(futures_util::poll!(holding.as_mut()).is_pending());
     let mut waiting = Vec::new();
-    // The held job may or may not have left the queue yet.
+    // The first job, which blocks the writer, may or may not have left the queue yet.
     let rejected = loop {
         let number = i64::try_from(waiting.len()).unwrap();
         let mut write = Box::pin(writer.write(move |connection| insert(connection, number)));
@@ -177,30 +177,30 @@ fn a_batch_stays_within_its_limit_however_many_writes_come() {
 
 #[tokio::test]
 async fn a_queued_write_is_not_done_if_its_caller_is_gone() {
-    let (writer, _directory) = writer().await;
-    let (release, holding) = hold(&writer);
+    let (writer, _directory) = start_writer().await;
+    let (release, holding) = block_writer(&writer);
     let mut holding = Box::pin(holding);
     assert!(futures_util::poll!(holding.as_mut()).is_pending());
     let mut write = Box::pin(writer.write(|connection| insert(connection, 1)));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
     drop(write);
     drop(release);
-    assert_eq!(rows(&writer).await, 0);
+    assert_eq!(count_rows(&writer).await, 0);
 }
 
 #[tokio::test]
 async fn a_write_that_has_begun_is_done_even_if_its_caller_is_gone() {
-    let (writer, _directory) = writer().await;
+    let (writer, _directory) = start_writer().await;
     let (begun, begins) = std::sync::mpsc::channel();
-    let (release, held) = std::sync::mpsc::channel::<()>();
+    let (release, release_receiver) = std::sync::mpsc::channel::<()>();
     let mut write = Box::pin(writer.write(move |connection| {
         begun.send(()).unwrap();
-        let _ = held.recv();
+        let _ = release_receiver.recv();
         insert(connection, 1)
     }));
     assert!(futures_util::poll!(write.as_mut()).is_pending());
     begins.recv().unwrap();
     drop(write);
     drop(release);
-    assert_eq!(rows(&writer).await, 1);
+    assert_eq!(count_rows(&writer).await, 1);
 }

@@ -59,8 +59,10 @@ pub trait Snapshot {
         visitor: &mut dyn FnMut(&[Value<'_>]) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
+    /// Reads all field definitions.
     fn fields(&mut self) -> Result<FieldSet, StoreError>;
 
+    /// Reads the profile of the store, without the file of its logo.
     fn profile(&mut self) -> Result<Profile, StoreError>;
 
     /// Reads the highest identifiers that were ever assigned.
@@ -99,8 +101,10 @@ pub trait Load {
     /// Sets the profile if the present one is empty. Returns whether it did.
     fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
+    /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
+    /// Adds a row to a table, unchanged.
     fn add_row(&mut self, table: &'static CopiedTable, row: &[Value<'_>])
     -> Result<(), StoreError>;
 
@@ -108,12 +112,14 @@ pub trait Load {
     /// assigned here.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Makes the log of changes continue after its last copied row, under a new epoch.
+    /// Makes the log of changes continue after its last copied row. Begins a new epoch, so that cursors
+    /// of the old database are not valid here.
     fn continue_log(&mut self) -> Result<(), StoreError>;
 
     /// Logs everything that was added as a single change: an import.
     fn log_import(&mut self) -> Result<(), StoreError>;
 
+    /// Records an act in the audit trail.
     fn record(&mut self, act: &Act) -> Result<(), StoreError>;
 
     /// Commits. When this returns, everything is durable.
@@ -268,8 +274,8 @@ pub struct LastIds {
     pub note: i64,
 }
 
-/// Returns whether a visit should continue: it stops after an error, which the caller then finds in
-/// `result`.
+/// Tells a visit to continue if `result` is `Ok`, and to stop if it is an error. The caller of the
+/// visit then handles the error.
 pub fn continue_if_ok<T, E>(result: &Result<T, E>) -> ControlFlow<()> {
     if result.is_ok() {
         ControlFlow::Continue(())

@@ -11,13 +11,14 @@ use petstore_domain::{
     text::comparison_key,
 };
 
-/// The maximum number of distinct category labels that a check compares, which bounds its memory.
+/// The maximum number of distinct category labels that a check compares. It limits the memory of the
+/// check.
 const MAX_COMPARED_LABELS: usize = 10_000;
 
 /// The maximum number of problems of one kind that are reported individually.
 const MAX_REPORTED: u64 = 20;
 
-/// Contradictions between tables: each problem, with the statement that finds the affected rows in
+/// Contradictions between tables: each problem, with the statement that selects the affected rows in
 /// SQLite and PostgreSQL. The first column of a row replaces the `{}` in the problem.
 pub const DISAGREEMENTS: [(&str, &str); 11] = [
     (
@@ -87,7 +88,7 @@ struct TimeColumns {
     stored_number: fn(Timestamp) -> i64,
 }
 
-/// The columns of times that [`super::check_rows::check_values`] does not read anyway.
+/// The time columns of the tables that [`super::check_rows::check_values`] does not read.
 const TIMES: [TimeColumns; 8] = [
     TimeColumns {
         row: "change {}",
@@ -162,10 +163,12 @@ const VERSIONED_TABLES: [(&str, &str); 6] = [
     ("staff account", "staff"),
 ];
 
-/// Returns checks for values that no release writes, each as a problem with the statement that
-/// finds the affected rows: times outside the range of [`Timestamp`], and versions near the end of
-/// their range. Such values do not prevent a complete copy of the database, so only a check reports
-/// them. `key_of_changes` is the column that identifies a change, which differs between the stores.
+/// Returns the checks for values that no release writes: times outside the range of [`Timestamp`],
+/// and versions near the end of their range. Each check is a problem, and the statement that
+/// selects the affected rows. Such values do not prevent a complete copy of the database, so only
+/// `petstore check` reports them.
+///
+/// `key_of_changes` is the column that identifies a change, which differs between the stores.
 pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, String)> + use<'_> {
     let times = TIMES
         .iter()
@@ -178,7 +181,7 @@ pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, 
     times.chain(versions)
 }
 
-/// Returns the problem for times that cannot be read, and the statement that finds the affected
+/// Returns the problem for times that cannot be read, and the statement that selects the affected
 /// rows.
 fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, String) {
     let TimeColumns {
@@ -214,7 +217,7 @@ pub fn exhausted_ids_problem() -> String {
 pub struct Checkup {
     pub animals: u64,
     pub keys: u64,
-    /// Facts that an operator should know but that are not problems, one per line.
+    /// Facts that an operator should know, although they are not problems, one per line.
     pub notes: Vec<String>,
     /// All problems, one per line.
     pub problems: Vec<String>,
@@ -223,8 +226,8 @@ pub struct Checkup {
 /// Selects the unique values of the animals in the catalogue.
 pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
 
-/// Returns a note for each value of a unique field that several animals have. A migration kept such
-/// duplicates. Owners of the same value must be adjacent in `owners`.
+/// Returns a note for each value of a unique field that several animals share. A migration kept
+/// such duplicates. Owners of the same value must be adjacent in `owners`.
 pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String> {
     let mut notes = Vec::new();
     for owners_of_value in owners.chunk_by(|owner, next_owner| owner.key == next_owner.key) {
@@ -245,7 +248,7 @@ pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String>
 }
 
 /// Returns a note for each pair of choices of a field that differ only in case. An earlier release
-/// accepted these.
+/// accepted such choices.
 pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     let mut notes = Vec::new();
     for field in fields.all() {
@@ -261,7 +264,7 @@ pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
 }
 
 /// Returns a note for each field whose label differs only in case from the label of an earlier
-/// field. An earlier release accepted these.
+/// field. An earlier release accepted such labels.
 pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     let mut names_by_label = HashMap::new();
     let mut notes = Vec::new();
@@ -281,7 +284,7 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// The labels of the first categories, keyed so that labels that differ only in case collide.
+/// The categories by label, ignoring case: at most [`MAX_COMPARED_LABELS`].
 #[derive(Default)]
 pub(super) struct CategoryLabels {
     ids: HashMap<String, i64>,
@@ -308,9 +311,9 @@ impl CategoryLabels {
     }
 }
 
-/// Selects the animals that are not merged into the search sets, each row as a range: above the
-/// first identifier, and up to the second one. If another release has merged animals, no animal
-/// counts as merged, because that release may have written other words.
+/// Selects the animals that are not merged into the search sets. Each row is a range of
+/// identifiers: above the first column, and up to the second one. If another release has merged
+/// animals, no animal counts as merged, because that release may have written other words.
 pub(super) const UNMERGED: &str = "SELECT CASE own_merges WHEN merges THEN merged ELSE 0 END,
         CASE own_merges WHEN merges THEN last ELSE 9223372036854775807 END FROM search_state
     UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
@@ -322,8 +325,8 @@ pub(super) const WORDS: &str = "SELECT block, words FROM word_blocks";
 /// Selects the photos of all animals.
 pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";
 
-/// A collector for the problems of one kind. It keeps the first [`MAX_REPORTED`] problems, and on
-/// drop adds a line with the number of those that it left out.
+/// A collector for the problems of one kind. It keeps the first [`MAX_REPORTED`] problems. When
+/// dropped, it adds a line with the number of the others.
 pub(super) struct ProblemGroup<'p> {
     problems: &'p mut Vec<String>,
     count: u64,
@@ -334,6 +337,7 @@ impl<'p> ProblemGroup<'p> {
         Self { problems, count: 0 }
     }
 
+    /// Adds a problem, or only counts it if there are enough.
     pub(super) fn add(&mut self, problem: String) {
         self.count += 1;
         if self.count <= MAX_REPORTED {

@@ -43,7 +43,7 @@ where
     })
 }
 
-/// Calls `visitor` with each row of a result, without a way to stop early.
+/// Calls `visitor` with every row of a result.
 fn for_each_row<C: CatalogueConnection>(
     connection: &C,
     sql: &str,
@@ -74,6 +74,23 @@ pub fn check_values<C: CatalogueConnection>(
         pet_count += check_table(connection, table, &mut check, checkup)?;
     }
 
+    check_unique_values(connection, &mut check, checkup)?;
+    for_each_row(connection, PHOTOS, &[], |row| {
+        check.add_photo(row.value(0)?, row.value(1)?);
+        Ok(())
+    })?;
+    check_search(connection, &mut check, checkup)?;
+    checkup.problems.extend(check.disagreements());
+    Ok(pet_count)
+}
+
+/// Adds the unique values to the comparison with the animals. Adds a note for each value that several
+/// animals share.
+fn check_unique_values<C: CatalogueConnection>(
+    connection: &C,
+    check: &mut ValueCheck,
+    checkup: &mut Checkup,
+) -> Result<(), ConnectionError<C>> {
     for_each_row(connection, UNIQUE_VALUES, &[], |row| {
         let key = UniqueKey {
             field: row.value(0)?,
@@ -89,14 +106,7 @@ pub fn check_values<C: CatalogueConnection>(
         Ok(())
     })?;
     checkup.notes.extend(notes_on_shared_values(&owners));
-    for_each_row(connection, PHOTOS, &[], |row| {
-        check.add_photo(row.value(0)?, row.value(1)?);
-        Ok(())
-    })?;
-
-    check_search(connection, &mut check, checkup)?;
-    checkup.problems.extend(check.disagreements());
-    Ok(pet_count)
+    Ok(())
 }
 
 /// Checks every row of a table of animals, orders, categories or notes. Returns the number of
@@ -133,26 +143,27 @@ fn check_table<C: CatalogueConnection>(
     Ok(pet_count)
 }
 
-/// Reads the sets and the words of the search, and adds them to the comparison with the animals.
+/// Adds the sets and the words of the search to the comparison with the animals.
 fn check_search<C: CatalogueConnection>(
     connection: &C,
     check: &mut ValueCheck,
     checkup: &mut Checkup,
 ) -> Result<(), ConnectionError<C>> {
-    {
-        let mut problems = ProblemGroup::new(&mut checkup.problems);
-        for_each_row(connection, SETS, &[], |row| {
-            report_content_error::<C>(check.add_set(row), "value_blocks", &mut problems)
-        })?;
-    }
-    let mut problems = ProblemGroup::new(&mut checkup.problems);
+    let mut set_problems = ProblemGroup::new(&mut checkup.problems);
+    for_each_row(connection, SETS, &[], |row| {
+        report_content_error::<C>(check.add_set(row), "value_blocks", &mut set_problems)
+    })?;
+    // Completes the group before the next one begins.
+    drop(set_problems);
+
+    let mut word_problems = ProblemGroup::new(&mut checkup.problems);
     for_each_row(connection, WORDS, &[], |row| {
-        report_content_error::<C>(check.add_words(row), "word_blocks", &mut problems)
+        report_content_error::<C>(check.add_words(row), "word_blocks", &mut word_problems)
     })
 }
 
-/// Reports an error that is due to the content of a row as a problem of its table. Passes on any
-/// other result.
+/// Reports an error that is due to the content of a row as a problem of its table. Returns any
+/// other result unchanged.
 fn report_content_error<C: CatalogueConnection>(
     result: Result<(), ConnectionError<C>>,
     table: &str,

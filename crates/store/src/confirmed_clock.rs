@@ -2,10 +2,10 @@
 //! something by the time of day asks here first, because a wrong clock would cause damage that
 //! cannot be undone.
 //!
-//! The database stores a confirmed time. A clock that is near it is trusted at once. A clock that
-//! is further away is trusted only after it has run evenly, compared with the monotonic clock, for
-//! a fraction of the distance. A trusted clock then moves the confirmed time forward or back to its
-//! own.
+//! The database stores a confirmed time. A clock that is near that time is trusted at once. A clock
+//! that is further away is trusted only after an even run: it must keep pace with the monotonic
+//! clock for a fraction of the distance. A trusted clock then moves the confirmed time, forward or
+//! back, to the time that it shows.
 
 use std::{sync::Arc, time::Instant};
 
@@ -20,16 +20,17 @@ use crate::{Store, StoreError};
 const MAX_TRUSTED_DISTANCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// The maximum difference between the progress of the wall clock and of the monotonic clock. A
-/// larger one is a jump of the wall clock, after which no time is trusted for this duration.
+/// larger difference is a jump of the wall clock. After a jump, no time is trusted for this
+/// duration.
 const MAX_JUMP: SignedDuration = SignedDuration::from_mins(1);
 
-/// The divisor that gives the duration for which a distant clock must run evenly, from its distance
-/// to the confirmed time: an hour for two days, and more than ten days for 500 days.
+/// The divisor for the duration of an even run. A distant clock must run evenly for its distance to
+/// the confirmed time, divided by this: an hour for two days, and more than ten days for 500 days.
 const DISTANCE_DIVISOR: i32 = 48;
 
-/// The minimum distance between the confirmed time and the clock before the former is moved, which
-/// avoids a write at each reading. It is less than the shortest time for which another process with
-/// a distant clock must wait, half an hour, so that process sees the confirmed time move.
+/// The minimum distance from the clock at which the confirmed time is moved, which avoids a write
+/// at each reading. It is less than half an hour, the shortest time for which another process with
+/// a distant clock must wait, so that process sees the confirmed time move.
 const MIN_DISTANCE_TO_MOVE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Whether a clock that shows `now` is near enough to the confirmed time to be trusted at once.
@@ -66,9 +67,10 @@ impl Reading {
 }
 
 struct State {
-    /// The start of the current even run: the reading since which the wall clock has not jumped and
-    /// no other process has moved the confirmed time from a distance.
+    /// The first reading of the current even run. A new run begins when the wall clock jumps, or
+    /// when another process moves the confirmed time while it is distant from this clock.
     even_since: Reading,
+    /// Whether the wall clock has jumped. It is then trusted only after an even run of [`MAX_JUMP`].
     has_jumped: bool,
     /// The confirmed time at the last reading.
     last_confirmed: Option<Timestamp>,
@@ -112,8 +114,8 @@ impl ConfirmedClock {
         &self.clock
     }
 
-    /// Returns why the clock was not trusted at the last reading, if it was too far from the
-    /// confirmed time.
+    /// Returns the reason why the clock was too far from the confirmed time to be trusted at the
+    /// last reading; `None` if it was not. A jump of the clock is not reported here.
     pub fn doubt(&self) -> Option<Doubt> {
         self.state.lock().doubt
     }
@@ -132,14 +134,14 @@ impl ConfirmedClock {
             return Ok(None);
         };
 
-        // The confirmed time moves only after an even run. Otherwise, restarts in quick succession,
-        // each with a clock that is another day ahead, would each move it by a day.
+        // Move the confirmed time only after an even run. Otherwise, each of several restarts in
+        // quick succession could move it by a day, with a clock that is another day ahead.
         let has_run_evenly = !remaining.is_positive();
         if has_run_evenly && now.duration_since(confirmed).abs() >= MIN_DISTANCE_TO_MOVE {
             if self.store.confirm_time(confirmed, now, None).await? {
                 self.state.lock().last_confirmed = Some(now);
             } else if !is_near(now, confirmed) {
-                // Another process has just confirmed a distant time.
+                // Another process has just moved the confirmed time, and it may be right.
                 return Ok(None);
             }
         }
@@ -158,7 +160,8 @@ enum Judgement {
 }
 
 impl State {
-    /// Compares a reading with the confirmed time, and updates the state.
+    /// Decides whether to trust a reading, by comparing it with the confirmed time. Updates the
+    /// state.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
         let is_near_confirmed = is_near(now, confirmed);
@@ -199,8 +202,8 @@ impl State {
         }
     }
 
-    /// Restarts the even run if another process has moved the confirmed time and it is still
-    /// distant.
+    /// Restarts the even run if another process has moved the confirmed time, but not near to this
+    /// clock: two clocks then disagree, and either may be wrong.
     fn restart_after_distant_move(
         &mut self,
         reading: Reading,

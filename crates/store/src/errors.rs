@@ -33,8 +33,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Converts the error of one step to the error of a request whose earlier steps may already
-    /// have taken effect.
+    /// Converts the error of one step to the error of the whole request, for a request whose earlier
+    /// steps may already have taken effect.
     pub fn into_unknown_outcome(self) -> Self {
         match self {
             Self::Full(cause)

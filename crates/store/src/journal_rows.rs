@@ -140,6 +140,7 @@ impl LogEntry {
 
     /// Makes the entry for a change that a command made.
     pub(super) fn from_change(change: &Change) -> Self {
+        // A change that deletes a resource has no state after it.
         let latest = change.after.as_ref().or(change.before.as_ref());
         Self {
             kind: change.kind,
@@ -173,8 +174,8 @@ fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
     object.end();
 }
 
-/// Returns the representation of a resource as JSON, as the log keeps it. The representation of a
-/// note omits its text.
+/// Returns the representation of a resource as JSON for the log. The representation of a note omits
+/// its text.
 pub(super) fn representation(resource: &Resource) -> String {
     write_json(0, |out| json::write_resource(out, resource))
 }
@@ -204,7 +205,7 @@ impl ImportSummary {
         self.count == 0 && !self.has_other_resources
     }
 
-    /// Adds a resource to the summary: counts an animal, and remembers that there was any other
+    /// Adds a resource to the summary: counts an animal, and records that there was any other
     /// resource.
     pub fn add_resource(&mut self, resource: &Resource) {
         match resource {

@@ -25,9 +25,9 @@ impl OpenMode {
         matches!(self, Self::CreateAndMigrate | Self::CreateLabelled(_))
     }
 
-    /// Returns the parameters of [`SET_LABELS`], one tuple for each field of a new database that
-    /// needs another label than the schema gives it: the label, the labels of the choices as JSON,
-    /// and the name of the field.
+    /// Returns the parameters of [`SET_LABELS`] for each field of a new database whose label must
+    /// differ from the label in the schema: its label, the labels of its choices as JSON, and its
+    /// name.
     pub fn labels(self) -> impl Iterator<Item = (&'static str, Option<String>, &'static str)> {
         let labelled_fields = match self {
             Self::CreateLabelled(labels) => labels,

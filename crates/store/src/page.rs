@@ -9,13 +9,13 @@ use tokio::task;
 
 use super::{PetVisitor, StoreError, cause};
 
-/// The number of bytes of names after which a task yields to other tasks: about a tenth of a
-/// millisecond of rendering.
+/// The number of bytes of names in one turn: about a tenth of a millisecond of rendering. After each
+/// turn, a task yields to other tasks.
 pub const BYTES_PER_TURN: usize = 64 << 10;
 
-/// The animals of a page, copied from their rows. The copy makes sure that each animal is visited
-/// once, even if the store has to read the page again, and that no connection is held while the
-/// visitor runs. All names share one buffer, so a page needs few allocations.
+/// The animals of a page, copied from their rows. Because of the copy, each animal is visited once,
+/// even if the store has to read the page again, and no connection is in use while the visitor
+/// runs. All names share one buffer, so a page needs few allocations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub pets: Vec<Entry>,
@@ -52,14 +52,14 @@ impl Page {
         });
     }
 
-    /// Calls `visitor` with each animal, and yields to other tasks between turns. Returns the last
-    /// animal if more follow.
+    /// Calls `visitor` with each animal, and yields to other tasks after each turn of
+    /// [`BYTES_PER_TURN`]. Returns the last animal of the page if another page follows.
     pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
-        let mut unvisited_rows = Unvisited {
+        let mut unvisited_pets = UnvisitedPets {
             pets: self.pets.iter(),
             names: &self.names,
         };
-        while unvisited_rows.visit_for_one_turn(visitor)? {
+        while unvisited_pets.visit_for_one_turn(visitor)? {
             task::yield_now().await;
         }
         if !self.more_follow {
@@ -70,14 +70,14 @@ impl Page {
 }
 
 /// The animals of a page that have not been visited yet, and their names.
-struct Unvisited<'p> {
+struct UnvisitedPets<'p> {
     pets: slice::Iter<'p, Entry>,
     names: &'p str,
 }
 
-impl Unvisited<'_> {
-    /// Visits animals until the names of one turn are used up or all animals are visited. Returns
-    /// whether the turn ended first.
+impl UnvisitedPets<'_> {
+    /// Visits animals until their names reach [`BYTES_PER_TURN`], and then returns `true`. Returns
+    /// `false` if no animal is left before that.
     fn visit_for_one_turn(&mut self, visitor: PetVisitor<'_>) -> Result<bool, StoreError> {
         let length_before = self.names.len();
         for &Entry {

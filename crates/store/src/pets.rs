@@ -12,8 +12,8 @@ use super::StoreError;
 pub trait Pets: Send + Sync {
     /// Reads the requested page, and calls `visitor` with each of its animals in ascending order of
     /// identifier. Returns the last animal of the page if more follow; the next page begins after
-    /// it. An animal that exists throughout a walk is on exactly one of its pages. If this fails,
-    /// the visitor may have seen some of the animals.
+    /// it. An animal that exists while a client reads all pages is on exactly one of them. If this
+    /// fails, the visitor may have seen some of the animals.
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -26,10 +26,10 @@ pub trait Pets: Send + Sync {
     /// Adds an animal under a new identifier, higher than all earlier ones.
     ///
     /// If the request has an idempotency key, this is idempotent: later calls with the same key and
-    /// the same lineage of API keys replay the first response, which `respond` renders, until the
-    /// request is forgotten. They do so even if the client never received the response, and
-    /// whatever happened to the animal since. The animal and the response are stored atomically. A
-    /// failed request is not remembered.
+    /// the same lineage of API keys (a key and its successors) get the response to the first call,
+    /// which `respond` has rendered, until the request is forgotten. They get it even if the client
+    /// never received the response, and whatever has happened to the animal since. The animal and
+    /// the response are stored atomically. A failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
@@ -42,8 +42,8 @@ pub trait Pets: Send + Sync {
     /// that version. Returns `None` if the store could only find out by reading the database.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// Returns the number of writes that this process has completed, for caches of a store whose
-    /// [`Pets::version`] is `None`. Such a store increments it before a write returns.
+    /// Returns the number of writes that this process has completed. It serves caches of a store
+    /// whose [`Pets::version`] is `None`. Such a store increments the number before a write returns.
     fn ended_writes(&self) -> u64 {
         0
     }
@@ -76,8 +76,8 @@ pub type CreationRenderer = fn(&Pet) -> StoredResponse;
 pub struct Version([u8; Self::LENGTH]);
 
 impl Version {
-    /// The length of every version in bytes. Short versions are padded, and each response of a list
-    /// copies and compares one, so it is kept small.
+    /// The length of every version in bytes; a shorter version is padded. It is small, because each
+    /// response of a list copies and compares a version.
     const LENGTH: usize = 48;
 
     /// Makes a version from at most `LENGTH` bytes, padded with zeros.

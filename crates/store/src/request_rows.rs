@@ -40,7 +40,8 @@ pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "
          WHERE number = (SELECT max(number) FROM idempotency_marks) - $1)
      ORDER BY pet_id LIMIT $2)";
 
-/// The comparison of a new request with the one that is remembered under its idempotency key.
+/// The result of comparing a new request with the request that is remembered under its idempotency
+/// key.
 pub enum KnownRequest {
     /// The requests are the same; this is the remembered response.
     Same(StoredResponse),

@@ -150,8 +150,8 @@ impl State {
         }
     }
 
-    /// Returns a category, other than the subject of a command, that already has the label that the
-    /// command gives, ignoring case.
+    /// Returns another category that already has the new label which a command gives to a category,
+    /// ignoring case.
     fn namesake(&self, command: &Command) -> Option<Category> {
         let key = comparison_key(command.new_label()?.as_str());
         let categories = self
@@ -172,8 +172,9 @@ impl State {
             .or_insert(Versions::unchanged(()));
     }
 
-    /// Returns the fields to which the commands give values and that are being examined for use
-    /// (see [`crate::Fields::examine_field`]). The transaction must end these examinations.
+    /// Returns the fields that get values from the commands while an examination tests whether they
+    /// are in use (see [`crate::Fields::examine_field`]). The transaction must end these
+    /// examinations.
     pub fn examined_fields<'c>(
         &self,
         commands: impl Iterator<Item = &'c Command>,
@@ -187,16 +188,16 @@ impl State {
             .collect()
     }
 
-    /// Decides the next command, which sees the effects of the commands before it. The caller must
-    /// have added every resource that the command concerns. After a refusal, the caller must not
+    /// Decides the next command, against the state that the commands before it have left. The caller
+    /// must first add every resource that the command concerns. After a refusal, the caller must not
     /// write anything.
     pub fn decide(
         &mut self,
         command: &Command,
-        new: NewIds,
+        new_ids: NewIds,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let present_state = self.present_state(command, new);
+        let present_state = self.present_state(command, new_ids);
         let decision = match decide(command, &present_state, now) {
             Ok(decision) => decision,
             Err(refusal) => return Err(self.refuse_batch(refusal)),
@@ -207,6 +208,7 @@ impl State {
             self.bytes += entry.length();
             self.entries.push(entry);
         }
+        // The response contains the unchanged resource, so it counts, too.
         if decision.changes.is_empty()
             && let Some(unchanged_resource) = &decision.result
         {
@@ -236,7 +238,7 @@ impl State {
     }
 
     /// Collects the facts that the decision about a command depends on.
-    fn present_state(&self, command: &Command, new: NewIds) -> PresentState {
+    fn present_state(&self, command: &Command, new_ids: NewIds) -> PresentState {
         let owners = self
             .owners
             .iter()
@@ -246,14 +248,14 @@ impl State {
             fields: Arc::clone(&self.fields),
             owners: owners.collect(),
             namesake: self.namesake(command),
-            next_pet: new.pet,
-            next_order: new.order,
-            next_note: new.note,
-            note_count: new.note_count,
+            next_pet: new_ids.pet,
+            next_order: new_ids.order,
+            next_note: new_ids.note,
+            note_count: new_ids.note_count,
             ..PresentState::default()
         };
 
-        let pet = match command.subject() {
+        let pet_id = match command.subject() {
             Subject::New | Subject::Nothing => None,
             Subject::Pet(id) => Some(id),
             Subject::Order(id) => {
@@ -270,7 +272,7 @@ impl State {
                 None
             }
         };
-        if let Some(id) = pet {
+        if let Some(id) = pet_id {
             present_state.pet = self.current_pet(id).cloned();
             present_state.holder = self.holder(id).cloned();
         }
@@ -330,7 +332,7 @@ impl State {
         }
     }
 
-    /// Records that a resource no longer owns its unique values.
+    /// Records that a resource, in its state before a change, no longer owns its unique values.
     fn release_unique_values(&mut self, resource: &Resource) {
         for owner in self.unique_values(resource) {
             let entry = self.owners.entry(owner);
@@ -338,7 +340,7 @@ impl State {
         }
     }
 
-    /// Records that a resource owns its unique values.
+    /// Records that a resource, in its state after a change, owns its unique values.
     fn take_unique_values(&mut self, resource: &Resource) {
         for owner in self.unique_values(resource) {
             let entry = self.owners.entry(owner);

@@ -30,10 +30,10 @@ pub trait StoreArea: Send + Sync {
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
 
     /// Merges a batch of added or changed animals into the sets of the search. Does nothing unless
-    /// more than `few` animals are waiting, or their names and values are so long that they slow
-    /// down searches. Returns whether more may be waiting. Searches are exact at any time; a
+    /// more than `threshold` animals are waiting, or their names and values are so long that they
+    /// slow down searches. Returns whether more may be waiting. Searches are exact at any time; a
     /// backlog only makes them slower.
-    async fn tend_search(&self, few: u64) -> Result<bool, StoreError>;
+    async fn tend_search(&self, threshold: u64) -> Result<bool, StoreError>;
 }
 
 /// The result of [`StoreArea::execute`].

@@ -35,8 +35,8 @@ pub trait Record: Sized {
     }
 }
 
-/// Returns the PostgreSQL type of a member's column. `_member` only tells the compiler the member's
-/// type.
+/// Returns the PostgreSQL type of a member's column. `_member` is not called: it only tells the
+/// compiler the type of the member.
 const fn type_of_member<R, T: Cell>(_member: fn(&R) -> &T) -> &'static str {
     T::TYPE
 }
@@ -169,8 +169,8 @@ named_enum! {
     }
 }
 
-/// The nulls that a row of an animal in the catalogue has in place of the columns of a withdrawal,
-/// so that rows of both tables of animals have the same shape.
+/// The nulls that complete the row of an animal in the catalogue, in place of the columns of a
+/// withdrawal. The rows of both tables of animals then have the same columns.
 const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
     CAST(NULL AS text) AS note";
 
@@ -292,8 +292,8 @@ pub fn read_order<R: Columns>(row: &R, first_column: usize) -> Result<Option<Ord
     Ok(Some(order))
 }
 
-/// Reads an animal without its order from the columns that begin at `first_column`; `None` if they
-/// are null.
+/// Reads an animal, without the id of its open order, from the columns that begin at
+/// `first_column`; `None` if they are null.
 pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<StorePet>, R::Error> {
     let Some(mut pet) = StorePet::read_optional(row, first_column)? else {
         return Ok(None);
@@ -302,7 +302,7 @@ pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<Store
     Ok(Some(pet))
 }
 
-/// Reads an animal, and the id of its open order in the column after it.
+/// Reads an animal from the first columns, and the id of its open order from the column after them.
 pub fn read_pet_with_order<R: Columns>(row: &R) -> Result<StorePet, R::Error> {
     let mut pet = read_pet(row, 0)?.ok_or_else(|| row.invalid(0))?;
     pet.order_id = Option::<OrderId>::read(row, PET_WIDTH)?;
@@ -335,6 +335,7 @@ pub fn read_owned_pet<R: Columns>(row: &R) -> Result<Pet, R::Error> {
         name,
         category_id,
         status,
+        // Any value will do: the contract does not show it.
         is_listed: true,
     };
     Ok(pet.with_id(id))

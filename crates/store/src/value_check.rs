@@ -15,9 +15,9 @@ use super::{
     columns::Columns,
 };
 
-/// A checksum that compares the rows that a table should have with the rows that it has. It adds
-/// the hash of each expected row and subtracts the hash of each present one, so it is 0 if both
-/// sets are equal, in any order. The comparison therefore needs constant memory.
+/// A checksum that compares the expected rows of a table with its present rows, in constant memory.
+/// It adds the hash of each expected row, and subtracts the hash of each present row. So it is 0 if
+/// both sets of rows are equal, in any order.
 #[derive(Debug, Clone, Copy, Default)]
 struct RowBalance(u64);
 
@@ -32,13 +32,14 @@ impl RowBalance {
         self.0 = self.0.wrapping_sub(hash_row(row));
     }
 
-    /// Whether the table has exactly the rows that it should have.
+    /// Whether the table has exactly the rows that it should have. A wrong `true` is possible, but
+    /// as unlikely as a collision of 64-bit hashes.
     fn is_balanced(self) -> bool {
         self.0 == 0
     }
 }
 
-/// Returns the hash of a row, which is only compared within this process.
+/// Returns the hash of a row. It may differ between releases, so it is never stored.
 fn hash_row(row: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     row.hash(&mut hasher);
@@ -58,7 +59,7 @@ pub(super) struct ValueCheck {
     unmerged: UnmergedPets,
 }
 
-/// The animals that are not merged into the search yet, so the sets may say anything about them.
+/// The animals that are not merged into the search yet. The sets need not agree with them.
 #[derive(Default)]
 struct UnmergedPets {
     /// The exclusive lower bound of the identifiers of new animals.
@@ -80,8 +81,8 @@ impl ValueCheck {
         }
     }
 
-    /// Adds an animal, with the rows that the other tables should have for it. Returns a problem if
-    /// one of its values is invalid.
+    /// Adds an animal: records the rows that the other tables should have for it. Returns a problem
+    /// if one of its values is invalid.
     pub(super) fn add_pet(&mut self, pet: &StorePet) -> Option<String> {
         let id = pet.id.get();
         for photo in pet.photos.all() {
@@ -111,6 +112,7 @@ impl ValueCheck {
         self.unique_values.add_present(&(key, id));
     }
 
+    /// Whether the sets of the search must agree with the animal `id`.
     fn is_merged(&self, id: i64) -> bool {
         let UnmergedPets {
             last_merged,
@@ -151,7 +153,7 @@ impl ValueCheck {
     /// Adds a row of [`super::check::WORDS`].
     pub(super) fn add_words<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
-        // A copy, because the closure borrows `self`.
+        // A copy, because the closure also borrows `self` for `is_merged`.
         let mut balance = self.words;
         read_words(row, 1, |word, offsets| {
             for &offset in offsets {

@@ -21,8 +21,8 @@ use super::{
 
 const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
 
-/// A blocking connection that reads whole catalogues. Each store implements it, and gets
-/// [`Snapshot`] in return.
+/// A blocking connection that reads whole catalogues. Each store implements it for its connection,
+/// which then also implements [`Snapshot`].
 pub trait CatalogueConnection {
     type Sql: Sql;
 
@@ -62,8 +62,8 @@ pub trait CatalogueConnection {
     /// Whether an error is due to the content of a row, and not to the connection.
     fn is_content_error(error: &ConnectionError<Self>) -> bool;
 
-    /// Whether another check already reports every fault that this row can have, so that this one
-    /// need not.
+    /// Whether another check of the store already reports every possible fault of this row. The
+    /// faults need not be reported again.
     fn is_checked_elsewhere(
         _: Table,
         _: &BorrowedRow<'_, Self>,

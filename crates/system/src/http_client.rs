@@ -217,6 +217,7 @@ impl Connection {
     }
 }
 
+/// Reads the body of a response within the limits.
 async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyError> {
     let reading = Limited::new(body, limits.length).collect();
     match time::timeout(limits.timeout, reading).await {

@@ -26,10 +26,9 @@ impl FileOwner {
         }
     }
 
-    /// Returns the user to whom files that belong to the file at `path` must be given: the owner of
-    /// that file or, if it does not exist, of the nearest existing folder above it. `None` if no
-    /// change of ownership is needed, because that user is root, or possible, because this process
-    /// does not run as root.
+    /// Returns the user to whom files next to the file at `path` must be given: the owner of that
+    /// file or, if it does not exist, of the nearest existing folder above it. `None` if the files
+    /// need not be given away, because that user is root, or cannot be, because this process is not.
     pub fn for_file(path: &Path) -> Option<Self> {
         let metadata = path
             .ancestors()
@@ -79,6 +78,7 @@ pub fn create_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
         .mode(0o600)
         .open(path)?;
     if let Err(error) = give_away(&file, owner) {
+        // The caller gets the first error, even if the file cannot be removed.
         let _ = fs::remove_file(path);
         return Err(error);
     }
@@ -88,12 +88,14 @@ pub fn create_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
 /// Creates a folder with this owner, and all missing folders above it. Existing folders are not
 /// changed.
 pub fn create_folder_all(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
-    match (create_folder(path, owner), path.parent()) {
-        (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
+    let result = create_folder(path, owner);
+    let is_parent_missing = matches!(&result, Err(error) if error.kind() == ErrorKind::NotFound);
+    match path.parent() {
+        Some(parent) if is_parent_missing => {
             create_folder_all(parent, owner)?;
             create_folder(path, owner)
         }
-        (result, _) => result,
+        _ => result,
     }
 }
 
@@ -109,6 +111,7 @@ pub fn create_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
     }
     // `NOFOLLOW`, because somebody could have replaced the new folder by a symbolic link.
     let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
+    // `custom_flags` expects the same bits as a signed number.
     let flag_bits = i32::from_ne_bytes(flags.bits().to_ne_bytes());
     let folder = File::options()
         .read(true)

@@ -88,6 +88,7 @@ impl ServerCertVerifier for LenientVerifier {
             return Ok(ServerCertVerified::assertion());
         };
         match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            // The verifier checks the name last, so the chain is valid.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),

@@ -1,6 +1,5 @@
-//! The accent colour of the pages, derived from the colour that the store has chosen. Its shades
-//! have enough contrast to be readable on every background of `look.css`, in light and in dark
-//! mode.
+//! The accent colour of the pages, which is derived from the colour that the store has chosen. It is
+//! readable on every background of `look.css`, both in light and in dark mode.
 
 use petstore_domain::{store_area::Colour, text};
 use sha2::{Digest, Sha256};
@@ -11,12 +10,12 @@ type Rgb = [u8; 3];
 const WHITE: Rgb = [255; 3];
 const BLACK: Rgb = [0; 3];
 
-/// The darkest light-mode background of `look.css`. An accent with enough contrast to it has enough
-/// to all others.
+/// The darkest background of `look.css` in light mode. An accent with enough contrast to it has enough
+/// contrast to all others.
 const LIGHT_BACKGROUND: Rgb = [0xef, 0xea, 0xe0];
 
-/// The lightest dark-mode background of `look.css`. An accent with enough contrast to it has enough
-/// to all others.
+/// The lightest background of `look.css` in dark mode. An accent with enough contrast to it has enough
+/// contrast to all others.
 const DARK_BACKGROUND: Rgb = [0x34, 0x30, 0x2a];
 
 /// The colour of text on the accent in dark mode.
@@ -31,17 +30,17 @@ const HOVER_SHARE: u16 = 50;
 
 /// Returns the path of the style sheet for a colour of the store.
 ///
-/// The path contains the colour, so that a cached page keeps working after the store changes its
-/// colour, and a digest of the style sheet, because a later release may derive other shades from
-/// the same colour.
+/// The path contains the colour, so that a cached page still finds its style sheet after the store has
+/// changed its colour. It also contains a digest of the style sheet, because a later release may derive
+/// other shades from the same colour.
 ///
 /// Example: the path for `#2b5b4d` begins with `/assets/colour-2b5b4d-`.
 pub(super) fn style_sheet_path(colour: &Colour) -> String {
     path_for(rgb(colour))
 }
 
-/// Returns the style sheet with this path. Returns `None` unless [`style_sheet_path`] returns the
-/// path for some colour.
+/// Returns the style sheet with this path. Returns `None` if no colour has this path: see
+/// [`style_sheet_path`].
 pub(super) fn style_sheet_at(path: &str) -> Option<String> {
     let digits = path.strip_prefix("/assets/colour-")?.get(..6)?;
     let colour = rgb(&Colour::new(format!("#{digits}"))?);
@@ -77,7 +76,7 @@ fn style_sheet(colour: Rgb) -> String {
     )
 }
 
-/// Returns the CSS variables of an accent. Its hover shade is mixed with `hover_target`. Text on
+/// Returns the CSS variables of an accent. Its hover shade is a mix with `hover_target`, and text on
 /// the accent has the colour `text_colour`.
 fn variables(accent: Rgb, hover_target: Rgb, text_colour: Rgb) -> String {
     let hover = mix(accent, hover_target, HOVER_SHARE);
@@ -89,8 +88,8 @@ fn variables(accent: Rgb, hover_target: Rgb, text_colour: Rgb) -> String {
     )
 }
 
-/// Returns the first shade on the way from a colour to `target` that has enough contrast to the
-/// background. Returns `target` if no shade has.
+/// Returns the first shade between a colour and `target` that has enough contrast to the background.
+/// Returns `target` if no shade has enough.
 fn readable_shade(colour: Rgb, target: Rgb, background: Rgb) -> Rgb {
     (0..=255)
         .map(|share| mix(colour, target, share))
@@ -139,12 +138,12 @@ mod tests {
     use super::{Rgb, contrast, path_for, rgb, style_sheet, style_sheet_at};
     use petstore_domain::store_area::Colour;
 
-    /// Returns the value of each definition of a CSS variable in a style sheet, in order: light
-    /// mode, then dark mode.
-    fn values(css: &str, name: &str) -> Vec<Rgb> {
-        let before = format!("--{name}:");
+    /// Returns the value of each definition of a CSS variable in a style sheet: first for light mode,
+    /// then for dark mode.
+    fn variable_values(css: &str, name: &str) -> Vec<Rgb> {
+        let definition_start = format!("--{name}:");
         let values = css
-            .split(&before)
+            .split(&definition_start)
             .skip(1)
             .map(|text| text.split([';', '}']).next().unwrap().trim());
         let long_values = values.map(|value| match value {
@@ -156,12 +155,14 @@ mod tests {
             .collect()
     }
 
+    /// Checks the contrast of the shades that are derived from a colour.
     #[track_caller]
-    fn check(colour: Rgb) {
-        let (css, look) = (style_sheet(colour), petstore_languages::look::style());
+    fn check_contrasts(colour: Rgb) {
+        let css = style_sheet(colour);
+        let look = petstore_languages::look::style();
         for name in ["accent", "accent-hover"] {
-            let accents = values(&css, name);
-            let text_colours = values(&css, "on-accent");
+            let accents = variable_values(&css, name);
+            let text_colours = variable_values(&css, "on-accent");
             assert_eq!((accents.len(), text_colours.len()), (2, 2), "{css}");
             for (mode, accent) in accents.into_iter().enumerate() {
                 assert!(
@@ -169,7 +170,7 @@ mod tests {
                     "text on {name} of {colour:?} in {css}"
                 );
                 for variable in ["bg", "surface", "hover", "plain-bg"] {
-                    let background = values(&look, variable)[mode];
+                    let background = variable_values(&look, variable)[mode];
                     assert!(
                         contrast(accent, background) >= 4.5,
                         "{colour:?} on {background:?} in {css}"
@@ -182,26 +183,26 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// A failure prints the colour and the seed, and keeps it for the next runs.
+        /// A failure prints the colour and the seed, and saves the seed for later runs.
         #[test]
         fn text_on_every_accent_and_every_accent_on_the_page_has_a_contrast_of_4_5(
             colour in any::<Rgb>(),
         ) {
-            check(colour);
+            check_contrasts(colour);
         }
     }
 
     #[test]
     fn colours_at_the_ends_have_shades_with_enough_contrast_too() {
         for colour in [[0; 3], [255; 3], [255, 255, 0], [0, 0, 255], [0x77; 3]] {
-            check(colour);
+            check_contrasts(colour);
         }
     }
 
     #[test]
     fn a_colour_that_can_be_read_stays_as_it_is_on_light_paper() {
         assert_eq!(
-            values(&style_sheet([0x2b, 0x5b, 0x4d]), "accent")[0],
+            variable_values(&style_sheet([0x2b, 0x5b, 0x4d]), "accent")[0],
             [0x2b, 0x5b, 0x4d]
         );
     }
@@ -210,9 +211,9 @@ mod tests {
     fn a_style_sheet_is_found_by_its_path_and_nothing_else_is() {
         let colour = [0xff, 0x88, 0x00];
         assert_eq!(style_sheet_at(&path_for(colour)), Some(style_sheet(colour)));
-        let other = path_for(colour).replace("ff8800", "ff8801");
+        let path_with_wrong_digest = path_for(colour).replace("ff8800", "ff8801");
         for path in [
-            &*other,
+            &*path_with_wrong_digest,
             "/assets/colour-ff8800.css",
             "/assets/colour-é",
             "/assets/colour-",

@@ -29,8 +29,8 @@ use super::{
     store, suggestions,
 };
 
-/// The maximum length of the description for search engines, in characters. They cut off longer
-/// ones.
+/// The maximum length of the description for search engines, in characters. Search engines cut off
+/// longer descriptions.
 const MAX_DESCRIPTION_LENGTH: usize = 160;
 
 /// The name and kind of an animal as text, which several parts of its page show.
@@ -50,8 +50,8 @@ impl NameAndKind {
     }
 }
 
-/// Renders `GET /animals/{id}`. An animal that was sold or withdrawn gets a page with the status
-/// 410. Fails with 404 if the animal never existed or is not listed on the website.
+/// Renders `GET /animals/{id}`. For an animal that was sold or withdrawn, the page has the status 410.
+/// Fails with 404 if the animal never existed or is not listed on the website.
 pub(super) async fn page(
     shop: &Shop,
     layout: &Layout,
@@ -110,7 +110,7 @@ async fn offer_page(
     let head = Head {
         title: &title(&name_and_kind),
         description: &description(facts, &name_and_kind, summary.as_deref()),
-        canonical: Some(&animal.path()),
+        canonical_path: Some(&animal.path()),
         is_indexed: true,
         picture: first_photo.map(|photo| shop.preview(photo, animal.alt(0, photo))),
         schema: Some(schema::animal(shop, facts, animal, &labels, summary)),
@@ -130,8 +130,8 @@ fn photo_alts(animal: &Animal<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the description of the page for search engines: the beginning of the animal's own
-/// description or, without one, a sentence with its name, kind and store.
+/// Returns the description of the page for search engines: the beginning of the animal's `summary` or,
+/// without one, a sentence with the name and kind of the animal and the name of the store.
 fn description(facts: &StoreFacts, name_and_kind: &NameAndKind, summary: Option<&str>) -> String {
     if let Some(summary) = summary {
         return readable(summary, MAX_DESCRIPTION_LENGTH);
@@ -141,8 +141,7 @@ fn description(facts: &StoreFacts, name_and_kind: &NameAndKind, summary: Option<
     texts().about_animal(name, kind, store_name.as_deref())
 }
 
-/// Returns the filter for similar animals: of the same species or, if the species is unknown, of
-/// the same category.
+/// Returns the filter for similar animals, by species or, if the species is unknown, by category.
 fn similar_animals_filter(animal: &Animal<'_>) -> Filter {
     let mut filter = Filter::default();
     match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
@@ -155,7 +154,7 @@ fn similar_animals_filter(animal: &Animal<'_>) -> Filter {
     filter
 }
 
-/// Returns the document title of an animal's page: its name, then its kind, the most specific word
+/// Returns the document title of an animal's page: the name, then the kind, with the most specific word
 /// first.
 ///
 /// Example: `Luna, Beagle, Dog`.
@@ -211,8 +210,8 @@ fn long_texts(animal: &Animal<'_>) -> Markup {
     }
 }
 
-/// Renders the page of an animal that is gone, with suggestions of others. Apart from the title,
-/// the page only shows the picture of `animal`, if given.
+/// Renders the page of an animal that is gone, with suggestions of other animals. If `animal` is given,
+/// the page shows its picture, but nothing else about it.
 async fn gone_page(
     shop: &Shop,
     layout: &Layout,
@@ -244,6 +243,7 @@ fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
     html! {
         div.picture.last {
             @if let Some(photo) = animal.photos.first() {
+                // The first of one photo in the first view, so that browsers load it eagerly.
                 (CARD.picture(photo, &animal.alt(0, photo), 0, 1))
             } @else {
                 (drawings.draw(animal, None))
@@ -252,8 +252,8 @@ fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
     }
 }
 
-/// Renders the photos of an animal, the first one large. Each photo links to its full-page view in
-/// [`viewer`]. Renders a drawing if there are no photos.
+/// Renders the photos of an animal, the first one large. Each photo links to its full-page view, which
+/// [`viewer`] renders. Renders a drawing if there are no photos.
 fn gallery(
     animal: &Animal<'_>,
     alts: &[String],
@@ -269,6 +269,7 @@ fn gallery(
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
             @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
+                // The room tells browsers the width of the photo. They load only the first one eagerly.
                 @let room = gallery_room(index == 0, is_upright);
                 li {
                     a href={ "#photo-" (index + 1) } {
@@ -280,9 +281,9 @@ fn gallery(
     }
 }
 
-/// Renders a full-page view of each photo. A view is hidden until the fragment of the URL selects
-/// it, such as `#photo-2`, so the viewer needs no script. Browsers load the photos lazily, when
-/// their view is shown.
+/// Renders a full-page view of each photo. The style sheet hides a view until the fragment of the URL
+/// selects it, such as `#photo-2`, so no script is needed. Browsers load a photo only when its view is
+/// shown.
 fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
     let count = animal.photos.len();
     html! {
@@ -292,8 +293,8 @@ fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
     }
 }
 
-/// Renders the full-page view of the photo `number` of `count`, counted from 1, with links to its
-/// neighbours.
+/// Renders the full-page view of a photo, with links to the previous and next one. `number` is the
+/// position of the photo among `count` photos, counted from 1.
 fn full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
     let (width, height) = photo.dimensions(PhotoSize::Large);
     let position_text = texts().photo_of(number, count);
@@ -313,8 +314,8 @@ fn full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Mar
     }
 }
 
-/// Renders how to ask about an animal: a button with the contact link, the contact details, and the
-/// URLs for the printed page. Without a contact link, it only tells visitors the name and number to
+/// Renders the contact section: a button with the contact link, the contact details, and the URLs for
+/// the printed page. Without a contact link, it only states the name and number that visitors should
 /// ask for.
 fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Markup {
     let number = animal.id.get();
@@ -336,7 +337,8 @@ fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &
     }
 }
 
-/// Renders the public values that no other part of the page shows, with their labels.
+/// Renders the public values that no other part of the page shows, with their labels. The category is
+/// among them unless the headline shows the species, which tells more.
 fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     let category = if is_in_headline(animal, "species") {
         None
@@ -383,7 +385,7 @@ fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
     }
 }
 
-/// Renders a value. A date becomes a `time` element, which is also machine-readable.
+/// Renders a value. A date becomes a `time` element, which programs can read as well.
 fn value_markup(field: &FieldDefinition, value: &FieldValue) -> Markup {
     html! {
         @if field.kind == FieldKind::Date && let FieldValue::Text(date) = value {

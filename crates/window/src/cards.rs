@@ -10,14 +10,14 @@ use petstore_languages::{
 
 use super::{labels::Labels, list_page::ListPage, shop::Shop};
 
-/// How long an animal has the badge for new animals, in days after it was added.
+/// For how many days after it was added an animal has the badge for new animals.
 const NEW_DAYS: i32 = 7;
 
-/// After how many days an animal gets the badge for a long wait.
+/// After how many days of waiting an animal gets the badge for a long wait.
 const LONG_WAIT_DAYS: i32 = 365;
 
-/// The number of cards that are visible without scrolling. Browsers load their pictures eagerly,
-/// and all others lazily.
+/// The number of cards that are visible without scrolling. Browsers load the pictures of these cards
+/// eagerly, and all others lazily.
 pub(super) const CARDS_IN_FIRST_VIEW: usize = 4;
 
 /// Renders the cards of a list.
@@ -117,12 +117,14 @@ impl<'a> CardRenderer<'a> {
             return Some(html! { p.badge.pending { (texts().reserved) } });
         }
 
+        // An animal of an early release has no time, and gets no badge.
         let added_on = self.facts.day_of(animal.created_at?);
         let arrival = animal.arrival(|_| added_on)?;
-        let is_new = (0..NEW_DAYS).contains(&(self.today - added_on).get_days());
-        let label = if (self.today - arrival).get_days() >= LONG_WAIT_DAYS {
+        let days_since_added = (self.today - added_on).get_days();
+        let days_waited = (self.today - arrival).get_days();
+        let label = if days_waited >= LONG_WAIT_DAYS {
             texts().one_year
-        } else if is_new {
+        } else if (0..NEW_DAYS).contains(&days_since_added) {
             texts().new
         } else {
             return None;

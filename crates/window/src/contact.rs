@@ -5,8 +5,8 @@ use petstore_app::{Contact, StoreFacts};
 use petstore_domain::{PetId, store_area::ContactPage};
 use url::Url;
 
-/// The characters to percent-encode in the address of a `mailto:` link (RFC 6068, section 2): all
-/// but letters, digits and these.
+/// The characters to percent-encode in the address of a `mailto:` link (RFC 6068, section 2): all but
+/// letters, digits and `@.-_+`.
 const MAILBOX: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@')
     .remove(b'.')
@@ -14,8 +14,8 @@ const MAILBOX: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'+');
 
-/// Returns the link for a question about an animal. An email gets `subject` as its subject line.
-/// Returns `None` if the store names no way to contact it.
+/// Returns the link for a question about an animal. If the link opens an email, `subject` is its subject
+/// line. Returns `None` if the store names no way to contact it.
 pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Option<String> {
     let link = match facts.contact().value? {
         Contact::Page(page) => page_url(page, id),
@@ -29,9 +29,9 @@ pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Opt
     Some(link)
 }
 
-/// Returns the link for a general question, which is not about an animal: the email address or
-/// telephone number of the profile, or else the contact page without the part of its URL that
-/// identifies an animal.
+/// Returns the link for a general question, which is not about an animal: the email address or telephone
+/// number of the profile. If the profile has neither, returns a link to the configured contact. For a
+/// contact page, this is its URL without the part that identifies an animal.
 pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
     let profile = &facts.profile;
     if let Some(email) = &profile.email {
@@ -48,9 +48,9 @@ pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
     }
 }
 
-/// Returns the URL for a question about an animal, to be printed on paper, where links do not work.
-/// Returns `None` if the contact is an email address or telephone number, because the page shows
-/// those as text anyway.
+/// Returns the URL for a question about an animal as text for the printed page, on which links do not
+/// work. Returns `None` if the store has no contact, or if the contact is an email address or telephone
+/// number, because the page shows those as text anyway.
 pub(super) fn printed_address(facts: &StoreFacts, id: PetId) -> Option<String> {
     match facts.contact().value? {
         Contact::Page(page) => Some(page_url(page, id)),

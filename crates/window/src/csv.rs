@@ -25,7 +25,7 @@ use super::{
     walk::{self, FilePermit},
 };
 
-/// The number of photo columns, `photo_1` to `photo_20`. Further photos of an animal are left out.
+/// The number of columns for photos, `photo_1` to `photo_20`. Further photos of an animal are left out.
 const PHOTO_COLUMNS: usize = 20;
 
 /// The names of the fixed columns. They come before the columns of the public fields.
@@ -40,7 +40,7 @@ struct CsvExport {
     fields: FieldSet,
     labels: Labels,
     matcher: FilterMatcher,
-    /// The id of the last animal that was read. `None` before the first page.
+    /// The id of the last animal that was read. `None` before the first page is read.
     cursor: Option<PetId>,
     /// Whether the last page of animals has been read.
     is_complete: bool,
@@ -81,8 +81,8 @@ pub(super) async fn respond(
 }
 
 impl CsvExport {
-    /// Reads the next page of animals, and returns the rows of those that pass the filter. There
-    /// can be none. Returns `None` when the file is complete.
+    /// Reads the next page of animals, and returns the rows of those that pass the filter. The result
+    /// is empty if none of them does, and `None` when the file is complete.
     async fn next_rows(&mut self) -> Result<Option<Bytes>, StoreError> {
         if self.is_complete {
             return Ok(None);
@@ -91,8 +91,8 @@ impl CsvExport {
         let shop = &self.shop;
         let (mut pets, next) = walk::read_next_animals(shop, self.visitor, self.cursor).await?;
         pets.retain(|pet| self.matcher.matches(pet));
-        // A field may have been made private since the export started. The file must not publish
-        // its values any more.
+        // A field may have been made private since the export started. If so, the file must not
+        // publish its values any more.
         if shop.store().fields().await?.version != self.fields.version {
             return Err(StoreError::Unavailable(Arc::new(FieldsChanged)));
         }
@@ -112,8 +112,7 @@ impl CsvExport {
     }
 }
 
-/// The error that aborts a download because the definition of a field changed while it was in
-/// progress.
+/// The error that aborts a download if the definition of a field changes while it is in progress.
 #[derive(Debug, thiserror::Error)]
 #[error("the fields changed while a file with their values was made")]
 struct FieldsChanged;

@@ -17,8 +17,8 @@ use super::{
     shop::{Shop, Snapshot},
 };
 
-/// Renders `GET /animals.json`: one page of the list as a JSON array. The `Link` header has the URL
-/// of the next page.
+/// Renders `GET /animals.json`: one page of the list as a JSON array. The `Link` header has the URL of
+/// the next page, if there is one.
 pub(super) async fn page(
     shop: &Shop,
     snapshot: &Snapshot,
@@ -43,6 +43,7 @@ pub(super) async fn page(
 ///
 /// Example: `<https://shop.example/animals.json?cursor=81&limit=24>; rel="next"`.
 fn next_page_link(shop: &Shop, query: &Query, cursor: PetId) -> Option<HeaderValue> {
+    // Never empty, because it has the cursor, so `limit` can follow with `&`.
     let parameters = query.with_cursor(Some(cursor));
     let limit = query.limit.get();
     let url = shop.url(&format!("/animals.json{parameters}&limit={limit}"));

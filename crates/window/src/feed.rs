@@ -47,8 +47,8 @@ pub(super) async fn page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let returned_pets = shop.returned_pets(snapshot).await?;
-    // In a reading of an earlier version, an animal may have been sold or taken off the website
-    // since.
+    // In data of an earlier version, an animal may have been sold or taken off the website since.
+    // Leave such data out; the page is then not cached.
     let current_returned_pets = if returned_pets.is_current {
         &returned_pets.value[..]
     } else {
@@ -68,8 +68,9 @@ pub(super) async fn page(
     Ok(page)
 }
 
-/// Merges new and returned animals into entries, newest first, and keeps as many as the query's
-/// page length. The `pets` have passed the filter already; `returned_pets` are filtered here.
+/// Merges new animals (`pets`) and animals that became available again (`returned_pets`) into entries,
+/// newest first, up to the page length of the query. `pets` were selected by the filter already;
+/// `returned_pets` are filtered here.
 fn newest_entries<'p>(
     pets: &'p [StorePet],
     returned_pets: &'p [ReturnedPet],

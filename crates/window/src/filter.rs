@@ -8,6 +8,21 @@ use petstore_domain::{
 };
 use petstore_languages::everyday::UnderstoodWord;
 
+/// The query parameter with the id of a category.
+pub(super) const CATEGORY_PARAMETER: &str = "categoryId";
+
+/// The query parameter with an age, such as `under3`.
+pub(super) const AGE_PARAMETER: &str = "age";
+
+/// The query parameter with the beginning of a name.
+pub(super) const NAME_PARAMETER: &str = "name";
+
+/// The query parameter with the search text.
+pub(super) const SEARCH_PARAMETER: &str = "q";
+
+/// The prefix of the query parameters that filter by a field, such as `field.species`.
+pub(super) const FIELD_PREFIX: &str = "field.";
+
 /// The criteria for animals in a list. An animal must meet all of them. An empty filter matches
 /// every animal.
 #[derive(Debug, Clone, Default)]
@@ -63,9 +78,9 @@ impl Filter {
         self.parameters().is_empty()
     }
 
-    /// Returns a wider filter for similar animals: it keeps only the species or, without a species,
-    /// only the category. Returns `None` if the filter has neither, or if it has nothing else, so
-    /// that the result would not be wider.
+    /// Returns a wider filter for similar animals, with only the species of this filter or, without a
+    /// species, only its category. Returns `None` if the filter has neither, or if it has no other
+    /// criteria, so that the result would be the same filter.
     pub(super) fn similar(&self) -> Option<Self> {
         let mut wider_filter = Self::default();
         if let Some(species) = self.fields.get("species") {
@@ -86,19 +101,19 @@ impl Filter {
     pub(super) fn without_parameter(&self, name: &str) -> Self {
         let mut filter = self.clone();
         match name {
-            "categoryId" => filter.category_id = None,
-            "age" => filter.age = None,
-            "name" => filter.name = None,
-            "q" => filter = filter.with_search(""),
+            CATEGORY_PARAMETER => filter.category_id = None,
+            AGE_PARAMETER => filter.age = None,
+            NAME_PARAMETER => filter.name = None,
+            SEARCH_PARAMETER => filter = filter.with_search(""),
             field => {
-                filter.fields.remove(field.trim_start_matches("field."));
+                filter.fields.remove(field.trim_start_matches(FIELD_PREFIX));
             }
         }
         filter
     }
 
-    /// Returns the filter with this search text instead of its own. Removes the search if the text
-    /// is empty, blank or not a valid phrase.
+    /// Returns the filter with this search text in place of its own. If the text is empty, blank or
+    /// not a valid phrase, the result has no search text.
     pub(super) fn with_search(&self, text: &str) -> Self {
         Self {
             phrase: Phrase::new(text).map(Phrase::public),
@@ -107,11 +122,11 @@ impl Filter {
         }
     }
 
-    /// Returns the filter with the category or field value of this parameter. Other parameters are
-    /// not supported.
+    /// Returns the filter with the category or field value of this parameter. Only `categoryId` and
+    /// the parameters of fields are supported.
     pub(super) fn with_parameter(&self, parameter: &Parameter) -> Self {
         let mut filter = self.clone();
-        match parameter.name.strip_prefix("field.") {
+        match parameter.name.strip_prefix(FIELD_PREFIX) {
             Some(field) => {
                 filter
                     .fields
@@ -122,8 +137,8 @@ impl Filter {
         filter
     }
 
-    /// Whether the filter contains text that a visitor typed. The number of such filters is
-    /// unlimited, so they are cached separately, and search engines do not index them.
+    /// Whether the filter contains text that a visitor typed. There is no limit to the number of such
+    /// filters, so their pages are cached separately, and search engines do not index them.
     pub(super) fn has_free_text(&self) -> bool {
         self.name.is_some() || self.phrase.is_some()
     }
@@ -135,33 +150,33 @@ impl Filter {
     pub(super) fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         if let Some(id) = self.category_id {
-            parameters.push(Parameter::new("categoryId", id.to_string()));
+            parameters.push(Parameter::new(CATEGORY_PARAMETER, id.to_string()));
         }
         for (name, value) in &self.fields {
-            parameters.push(Parameter::new(format!("field.{name}"), value));
+            parameters.push(Parameter::new(format!("{FIELD_PREFIX}{name}"), value));
         }
         if let Some(AgeFilter { age, .. }) = &self.age {
-            parameters.push(Parameter::new("age", age.to_string()));
+            parameters.push(Parameter::new(AGE_PARAMETER, age.to_string()));
         }
         if let Some(name) = &self.name {
-            parameters.push(Parameter::new("name", &name.text));
+            parameters.push(Parameter::new(NAME_PARAMETER, &name.text));
         }
         if let Some(phrase) = &self.phrase {
-            parameters.push(Parameter::new("q", phrase.as_str()));
+            parameters.push(Parameter::new(SEARCH_PARAMETER, phrase.as_str()));
         }
         parameters
     }
 }
 
-/// Whether visitors can filter by a field: it is public, and has a fixed set of values.
+/// Whether visitors can filter by a field: it is public, and it has a fixed set of values.
 pub(super) fn is_filterable(field: &FieldDefinition) -> bool {
     let has_fixed_values = matches!(field.kind, FieldKind::Choice | FieldKind::Boolean);
     // Whether the date of birth is an estimate is not a useful criterion.
     field.is_public && has_fixed_values && !field.is_birth_estimate()
 }
 
-/// Returns the field with the date of birth, if it is public. Visitors can only filter by age if
-/// there is one.
+/// Returns the field with the date of birth, if there is a public one. Without it, visitors cannot
+/// filter by age.
 pub(super) fn birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
     fields
         .all()
@@ -177,10 +192,6 @@ pub(super) fn filterable_field<'f>(
     parameter_name: &str,
     fields: &'f FieldSet,
 ) -> Option<&'f FieldDefinition> {
-    let field = fields.find(parameter_name.strip_prefix("field.")?)?;
-    if is_filterable(field) {
-        Some(field)
-    } else {
-        None
-    }
+    let field_name = parameter_name.strip_prefix(FIELD_PREFIX)?;
+    fields.find(field_name).filter(|field| is_filterable(field))
 }

@@ -12,7 +12,7 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{birth_field, filterable_field, is_filterable},
+    filter::{AGE_PARAMETER, CATEGORY_PARAMETER, birth_field, filterable_field, is_filterable},
     list_page::ListPage,
     query::Query,
 };
@@ -30,8 +30,8 @@ pub(super) struct FilterForm<'a> {
 }
 
 impl FilterForm<'_> {
-    /// Renders the form. Only the search field is expanded initially, even if a filter is set, so
-    /// that visitors see the animals first.
+    /// Renders the form. The dropdowns are collapsed, even if a filter is set, so that visitors see the
+    /// animals first.
     pub(super) fn render(&self) -> Markup {
         html! {
             form.find method="get" action="/" role="search" {
@@ -64,7 +64,7 @@ impl FilterForm<'_> {
             label.hidden for="q" { (texts().search) (texts().colon) (placeholder) }
             input #q type="search" name="q" value=[phrase] placeholder=(placeholder)
                 autocomplete="off" maxlength="64";
-            // Links from before the `q` parameter existed may still carry `name`.
+            // Links that are older than the `q` parameter may have `name`.
             @if let Some(name) = &filter.name { input type="hidden" name="name" value=(name.text); }
             button.button {
                 span.hidden { (texts().search) }
@@ -75,7 +75,8 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Returns example field labels for the search placeholder, such as `Name, breed, colour`.
+    /// Returns the placeholder of the search field: the labels of some fields that the search compares,
+    /// such as `Name, breed, colour`.
     fn search_placeholder(&self) -> String {
         let mut labels = vec![texts().name.to_owned()];
         labels.extend(
@@ -103,8 +104,8 @@ impl FilterForm<'_> {
         }
     }
 
-    /// Renders the remaining dropdowns in a section that is collapsed unless one of them has a
-    /// value.
+    /// Renders the remaining dropdowns in a section of their own. The section is collapsed, unless one
+    /// of its dropdowns has a value.
     fn secondary_inputs(&self) -> Markup {
         let filter = &self.query.filter;
         let secondary_fields: Vec<_> = self
@@ -138,7 +139,7 @@ impl FilterForm<'_> {
         let field_name = field.name.as_str();
         let selected_value = self.query.filter.fields.get(field_name).map(String::as_str);
         let mut values = selectable_values(field);
-        // The URL may contain a value that is no longer one of the choices.
+        // The URL may contain a value that is no longer a choice. The dropdown must show it, too.
         if let Some(value) = selected_value
             && !values.contains(&value)
         {
@@ -171,7 +172,7 @@ impl FilterForm<'_> {
                 text: texts().age_range(age).to_owned(),
             })
             .collect();
-        select("age", texts().age, options, selected_value)
+        select(AGE_PARAMETER, texts().age, options, selected_value)
     }
 
     /// Renders the dropdown for categories, if there are any.
@@ -183,7 +184,7 @@ impl FilterForm<'_> {
             .iter()
             .map(|category| category.id)
             .collect();
-        // The selected category may not be one of the first ones.
+        // The selected category may not be one of the first ones. The dropdown must show it, too.
         if let Some(id) = selected_id
             && !ids.contains(&id)
         {
@@ -200,7 +201,7 @@ impl FilterForm<'_> {
         let selected_value = selected_id.map(|id| id.to_string());
         html! {
             @if !options.is_empty() {
-                (select("categoryId", texts().kind, options, selected_value.as_deref()))
+                (select(CATEGORY_PARAMETER, texts().kind, options, selected_value.as_deref()))
             }
         }
     }
@@ -213,8 +214,8 @@ struct SelectOption {
     text: String,
 }
 
-/// Renders a labelled dropdown for the values of a query parameter. The first option stands for
-/// "any value".
+/// Renders a dropdown with a label for the values of a query parameter. The first option stands for
+/// any value.
 fn select(
     parameter_name: &str,
     label: &str,

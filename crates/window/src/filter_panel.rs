@@ -1,6 +1,6 @@
-//! The filter controls above the list: shortcuts to the kinds of animals, the active criteria with
-//! links to remove them, the number of results, and the sort order. The form is in
-//! [`filter_form`](super::filter_form).
+//! The filter controls above the list: shortcuts to the kinds of animals (species or categories), the
+//! number of results, the active criteria with links to remove them, and the sort order. The form is
+//! in [`filter_form`](super::filter_form).
 
 use maud::{Markup, html};
 use petstore_domain::text::readable::{SHORT_LENGTH, readable};
@@ -11,7 +11,10 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{Filter, Parameter, filterable_field},
+    filter::{
+        AGE_PARAMETER, CATEGORY_PARAMETER, Filter, NAME_PARAMETER, Parameter, SEARCH_PARAMETER,
+        filterable_field,
+    },
     filter_form::choice_text,
     list_page::ListPage,
     query::Query,
@@ -26,24 +29,23 @@ pub(super) struct FilterPanel<'a> {
 }
 
 impl FilterPanel<'_> {
-    /// Renders the kinds of animals as shortcuts. Each one links to the list of that kind or, if it
-    /// is active, to the list without it.
-    pub(super) fn kinds(&self, drawings: &mut Drawings) -> Markup {
+    /// Renders a shortcut to each kind of animals: a link to the list of that kind or, if the kind is
+    /// active, to the list without this criterion.
+    pub(super) fn kind_shortcuts(&self, drawings: &mut Drawings) -> Markup {
         html! {
             @if !self.kinds.is_empty() {
                 ul.kinds aria-label=(texts().kinds) {
-                    @for kind in self.kinds { li { (self.kind(kind, drawings)) } }
+                    @for kind in self.kinds { li { (self.kind_shortcut(kind, drawings)) } }
                 }
             }
         }
     }
 
     /// Renders the shortcut to one kind of animals.
-    fn kind(&self, kind: &CountedKind, drawings: &mut Drawings) -> Markup {
+    fn kind_shortcut(&self, kind: &CountedKind, drawings: &mut Drawings) -> Markup {
         let CountedKind { parameter, count } = kind;
         let other_filter = self.query.filter.without_parameter(&parameter.name);
-        // The count covers all animals of the kind, so it would be wrong in combination with other
-        // criteria.
+        // The count covers all animals of the kind, so it would be wrong next to other criteria.
         let shows_count = other_filter.is_empty();
         let is_active = self.query.filter.parameters().contains(parameter);
         let linked_filter = if is_active {
@@ -81,9 +83,9 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Renders each active criterion, and each property that was recognized in the search text, as
-    /// a link that removes it. Leaves out the kinds of animals, because their shortcuts already
-    /// link to the list without them.
+    /// Renders each active criterion, and each property that was recognized in the search text, as a
+    /// link that removes it. Leaves out an active kind of animals, because its shortcut already links
+    /// to the list without it.
     fn active_criteria(&self) -> Markup {
         let mut parameters = self.query.filter.parameters();
         parameters.retain(|parameter| self.kinds.iter().all(|kind| kind.parameter != *parameter));
@@ -105,18 +107,19 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Returns the text of an active criterion. Search text has no label, so it is in quotation
-    /// marks.
+    /// Returns the text of an active criterion. Search text is put in quotation marks, because it has
+    /// no label.
     fn criterion_text(&self, parameter: &Parameter) -> String {
         let text = self.parameter_text(parameter);
-        if parameter.name == "q" {
+        if parameter.name == SEARCH_PARAMETER {
             quoted(&text)
         } else {
             text
         }
     }
 
-    /// Renders an active criterion as a link to the list without it, which `wider_filter` selects.
+    /// Renders an active criterion as a link that removes it. `wider_filter` is the filter without the
+    /// criterion, and `text` describes the criterion.
     fn removal_link(&self, wider_filter: Filter, text: &str) -> Markup {
         html! {
             a href=(self.query.path_with(wider_filter)) {
@@ -145,7 +148,7 @@ impl FilterPanel<'_> {
     ///
     /// Example: `field.size=Small` becomes `Size: Small`.
     pub(super) fn parameter_text(&self, parameter: &Parameter) -> String {
-        if parameter.name == "q" {
+        if parameter.name == SEARCH_PARAMETER {
             return self.value_text(parameter);
         }
         let label = match filterable_field(&parameter.name, self.list_page.fields) {
@@ -163,14 +166,15 @@ impl FilterPanel<'_> {
         }
 
         let text = match &*parameter.name {
-            "categoryId" => self.category_text(value),
-            "age" => age_text(value),
+            CATEGORY_PARAMETER => self.category_text(value),
+            AGE_PARAMETER => age_text(value),
             _ => None,
         };
         text.unwrap_or_else(|| readable(value, SHORT_LENGTH))
     }
 
-    /// Returns the label of a category. `id` is its decimal id.
+    /// Returns the label of a category. `id` is the id of the category as a decimal number. Returns
+    /// `None` if the public must not know the label.
     fn category_text(&self, id: &str) -> Option<String> {
         self.list_page.labels.readable_label(id.parse().ok()?)
     }
@@ -191,11 +195,11 @@ fn age_text(value: &str) -> Option<String> {
     Some(texts().age_range(age).to_owned())
 }
 
-/// Returns the label of a parameter that is not a field: the age, the name or the category.
+/// Returns the label of a parameter that does not filter by a field: the age, the name or the category.
 fn parameter_label(name: &str) -> &'static str {
     match name {
-        "age" => texts().age,
-        "name" => texts().name,
+        AGE_PARAMETER => texts().age,
+        NAME_PARAMETER => texts().name,
         _ => texts().kind,
     }
 }

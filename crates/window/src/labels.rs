@@ -1,5 +1,5 @@
 //! The labels of categories. A store can have any number of categories, so only the first ones are
-//! loaded in advance, and all others on demand.
+//! loaded in advance. All others are loaded on demand.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,8 +10,8 @@ use petstore_domain::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// The number of labels loaded on demand above which they are discarded. A long CSV export would
-/// otherwise collect the labels of all categories in memory.
+/// The number of labels loaded on demand above which they are discarded. Otherwise, a long CSV export
+/// would collect the labels of all categories in memory.
 const MAX_LOADED_LABELS: usize = 10_000;
 
 /// The labels of categories that have been loaded.
@@ -26,7 +26,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Returns the labels of these categories. All others can be loaded later.
+    /// Creates the labels of the categories that were loaded in advance. Others can be loaded later.
     pub(super) fn new(first_categories: Arc<Vec<Category>>) -> Self {
         Self {
             first_categories,

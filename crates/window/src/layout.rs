@@ -36,7 +36,7 @@ pub(super) struct Layout {
     /// The SVG icon, the style sheet, `favicon.ico` and the touch icon, in this order.
     assets: [Asset; 4],
     /// The operator's own style sheet. Pages link to it last, so its rules override the others.
-    style: Option<Asset>,
+    operator_style: Option<Asset>,
     /// The public base URL of the window, without a trailing slash.
     url: String,
 }
@@ -47,15 +47,16 @@ pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
     /// The path of the canonical URL. `None` for pages that search engines should not index.
-    pub(super) canonical: Option<&'a str>,
+    pub(super) canonical_path: Option<&'a str>,
     /// Whether search engines may index the page. If not, they may still follow its links
     /// (`noindex, follow`).
     pub(super) is_indexed: bool,
-    /// The query string of the Atom feed that the page links to, or an empty string.
-    pub(super) feed: &'a str,
+    /// The query string of the Atom feed that the page links to. Empty for the feed of all animals.
+    pub(super) feed_query: &'a str,
     /// The path of the next page of the list, for `rel="next"`.
-    pub(super) next: Option<&'a str>,
-    /// The picture for link previews on other sites. Without one, they show the logo of the store.
+    pub(super) next_page_path: Option<&'a str>,
+    /// The picture for link previews on other sites. If it is `None`, they show the logo of the
+    /// store.
     pub(super) picture: Option<Preview>,
     /// The structured data of the page for search engines: JSON-LD with the vocabulary of
     /// schema.org.
@@ -88,20 +89,23 @@ impl Layout {
             Asset::new("/favicon.ico", "image/x-icon", favicon),
             Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
         ];
-        let operator_style = settings.style.as_ref();
+        let operator_style = settings
+            .style
+            .as_ref()
+            .map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
         Self {
             assets,
-            style: operator_style
-                .map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone())),
+            operator_style,
             url: settings.url.clone(),
         }
     }
 
-    /// Responds with the style sheet or icon at this path. Fails with 404 for an unknown path. A
-    /// cached page can link to an asset of an earlier release, which gets the current content, or
-    /// to the style sheet of an earlier accent colour, which is generated from its path.
+    /// Responds with the style sheet or icon at this path. Fails with 404 for an unknown path.
+    ///
+    /// A cached page can link to an asset of an earlier release, for which the response is the current
+    /// asset, or to the style sheet of an earlier accent colour, which is generated from its path.
     pub(super) fn respond_with_asset(&self, path: &str) -> Result<Response, ApiError> {
-        let assets = self.assets.iter().chain(&self.style);
+        let assets = self.assets.iter().chain(&self.operator_style);
         if let Some(response) = assets::respond_at(assets, path) {
             return Ok(response);
         }
@@ -111,8 +115,8 @@ impl Layout {
         }
     }
 
-    /// Responds with an error page, or with a JSON error for `/animals.json`. Caches must not store
-    /// either. Also returns the cause of the error for the log.
+    /// Responds with an error page or, for `/animals.json`, with a JSON error. Neither may be stored by
+    /// caches. Also returns the cause of the error for the log.
     pub(super) fn respond_with_problem(
         &self,
         facts: &StoreFacts,
@@ -121,7 +125,7 @@ impl Layout {
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
         let (title, next_step) = texts().problem(error.problem());
-        // The detailed message only exists in English, so pages in other languages leave it out.
+        // The detailed message exists only in English, so pages in other languages leave it out.
         let is_english = languages::language() == Language::English;
         let english_message = is_english.then(|| error.message().to_owned());
         let (mut response, cause) = error.into_response();
@@ -174,7 +178,7 @@ impl Layout {
                     }
                 }
                 main #main tabindex="-1" { (content) }
-                (store::footer(facts, head.feed))
+                (store::footer(facts, head.feed_query))
             }
         };
         self.document(facts, head, &body)
@@ -222,12 +226,13 @@ impl Layout {
             @if let Some(logo) = facts.profile.logo {
                 img.logo src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
             } @else {
+                // The first asset is the SVG icon.
                 img src=(self.assets[0].path) alt="" width="28" height="28";
             }
         }
     }
 
-    /// Returns the logo of the store as the picture for link previews of pages without a picture of
+    /// Returns the logo of the store as the picture for link previews, for pages without a picture of
     /// their own.
     fn logo_preview(&self, facts: &StoreFacts) -> Option<Preview> {
         let logo = facts.profile.logo?;
@@ -251,7 +256,7 @@ impl Layout {
                     (self.preview_metadata(facts, head))
                     (self.asset_links(facts))
                     link rel="alternate" type="application/atom+xml" title=(texts().feed)
-                        href={ "/animals.atom" (head.feed) };
+                        href={ "/animals.atom" (head.feed_query) };
                     @if let Some(schema) = &head.schema {
                         script type="application/ld+json" { (schema) }
                     }
@@ -262,7 +267,8 @@ impl Layout {
         RenderedPage::new(HTML, document.into_string().into_bytes())
     }
 
-    /// Renders the title of the document, and the metadata for search engines.
+    /// Renders the title of the document, followed by the name of the store, and the metadata for
+    /// search engines.
     fn search_metadata(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
         let store_name = store::display_name(facts);
         let title = if head.title == store_name {
@@ -279,13 +285,13 @@ impl Layout {
                 meta property="og:url" content=(text(&url));
             }
             @if !head.is_indexed { meta name="robots" content="noindex, follow"; }
-            @if let Some(path) = head.next { link rel="next" href=(path); }
+            @if let Some(path) = head.next_page_path { link rel="next" href=(path); }
         }
     }
 
     /// Returns the canonical URL of a page, if it has one.
     fn canonical_url(&self, head: &Head<'_>) -> Option<String> {
-        head.canonical.map(|path| [&self.url, path].concat())
+        head.canonical_path.map(|path| [&self.url, path].concat())
     }
 
     /// Renders the metadata for link previews on other sites (Open Graph and Twitter cards).
@@ -331,7 +337,7 @@ impl Layout {
             @if let Some(colour) = &facts.profile.colour {
                 link rel="stylesheet" href=(accent::style_sheet_path(colour));
             }
-            @if let Some(style) = &self.style { link rel="stylesheet" href=(style.path); }
+            @if let Some(style) = &self.operator_style { link rel="stylesheet" href=(style.path); }
         }
     }
 }

@@ -67,13 +67,12 @@ const MAX_CACHED_PAGES: usize = 256;
 /// The capacity of the cache of lists whose filter contains text that a visitor typed.
 const MAX_CACHED_FREE_TEXT_LISTS: usize = 64;
 
-/// The number of locks that prevent a page from being rendered twice at once. Pages are assigned to
-/// locks by hash: two pages that share a lock are rendered one after the other.
+/// The number of locks that keep a page from being rendered twice at once. The hash of a page selects
+/// its lock. Two different pages with the same lock are rendered one after the other.
 const RENDER_LOCKS: usize = 64;
 
-/// The maximum number of files that are streamed at once. A slow client can keep one open for a
-/// long time. Once half of the slots are taken, an address gets only one. The memory of files
-/// counts towards the limit for all responses.
+/// The maximum number of files that are streamed at once. They are limited because a slow client can
+/// keep a file open for a long time. Once half of the slots are taken, an address gets only one.
 const MAX_CONCURRENT_FILES: usize = 512;
 
 /// The maximum number of files that are streamed at once to one client address.
@@ -100,8 +99,8 @@ pub struct Window {
     render_locks: [AsyncMutex<()>; RENDER_LOCKS],
     /// Hashes cache keys to select one of the `render_locks`.
     hash_builder: RandomState,
-    /// The slots for files that are being streamed. The unit of this account is one file, not one
-    /// byte.
+    /// The slots for files that are being streamed. This account counts files instead of bytes; the
+    /// memory of files counts towards the limit for all responses.
     file_slots: Arc<MemoryAccount>,
     /// The `Content-Security-Policy` of `/embed`, which lets the configured sites frame it.
     embedded_policy: HeaderValue,
@@ -204,16 +203,16 @@ impl Window {
         photos::respond_with_logo(&self.shop.parts.logos, memory, reader, logo).await
     }
 
-    /// Responds with a file that is generated while the client downloads it: the CSV export, or one
+    /// Responds with a file that is generated while the client downloads it: the CSV export, or a
     /// sitemap.
     async fn respond_with_file(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let shop = &self.shop;
         let snapshot = shop.snapshot().await?;
         let permit = walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
         let file = if visit.page == Page::csv {
-            let query = visit.request.uri.query();
+            let query_string = visit.request.uri.query();
             let today = shop.today(&snapshot.facts);
-            let query = Query::parse(query, &snapshot.fields, false, today)?;
+            let query = Query::parse(query_string, &snapshot.fields, false, today)?;
             let query = shop.interpret_search(query, &snapshot).await?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
@@ -224,7 +223,8 @@ impl Window {
         Ok(walk::adapt_to_client(&visit.request.headers, file, etag))
     }
 
-    /// Responds with a page, from the cache if it was rendered since the public data last changed.
+    /// Responds with a page. Takes it from the cache if it was rendered since the public data last
+    /// changed, and renders it otherwise.
     async fn respond_with_page(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let headers = &visit.request.headers;
         let page_request = self.resolve_page_request(visit).await?;
@@ -236,7 +236,8 @@ impl Window {
             Some(page) => page,
             None => self.render_in_turn(page_request.turns, visit).await?,
         };
-        // The sitemap index is empty if a single sitemap can hold all animals.
+        // The index of the sitemaps is empty if a single sitemap can hold all animals. The response is
+        // then this sitemap.
         if visit.page == Page::sitemap && page.is_empty() {
             let permit =
                 walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
@@ -252,10 +253,12 @@ impl Window {
         Ok(memory.hold_for(reader, page.respond(headers))?)
     }
 
-    /// Returns the `ETag` of a file whose generation begins at this snapshot. It is weak, because
-    /// the data can change while the file is generated. Besides the version of the data, it depends
-    /// on the day, because ages do, and on the start of this process, because settings only change
-    /// with a restart.
+    /// Returns the `ETag` of a file whose generation begins at this snapshot. The tag is weak, because
+    /// the data can change while the file is generated. It depends on:
+    ///
+    /// - the version of the data;
+    /// - the start of this process, because settings only change with a restart;
+    /// - the day, because the ages of animals change with it.
     fn file_etag(&self, snapshot: &Snapshot) -> HeaderValue {
         let today = self.shop.today(&snapshot.facts).to_string();
         let parts = [
@@ -267,16 +270,16 @@ impl Window {
     }
 }
 
-/// Redirects to the list with the same query, but without its empty parameters. Browsers submit
-/// every input of the filter form, even an empty one.
+/// Redirects to the same list, but without the empty parameters in its URL. Browsers send a parameter
+/// for every input of the filter form, even for an empty one.
 fn redirect_to_canonical(query: &Query) -> Result<Response, ApiError> {
     let path = HeaderValue::try_from(format!("/{}", query.canonical()))
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(redirect(StatusCode::SEE_OTHER, path))
 }
 
-/// Returns the `Content-Security-Policy` of `/embed`: [`POLICY`], but with these sites allowed to
-/// show it in a frame.
+/// Returns the `Content-Security-Policy` of `/embed`: [`POLICY`], but these sites may show the page in
+/// a frame.
 fn embedded_policy(sites: &[Origin]) -> HeaderValue {
     let origins: Vec<&str> = sites.iter().map(Origin::as_str).collect();
     let ancestors = if origins.is_empty() {
@@ -284,7 +287,9 @@ fn embedded_policy(sites: &[Origin]) -> HeaderValue {
     } else {
         origins.join(" ")
     };
+    // The policy ends with `frame-ancestors 'none'`.
     let policy = [POLICY.trim_end_matches("'none'"), &ancestors].concat();
+    // An origin is valid in a header, so the fallback is never used.
     HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
@@ -336,8 +341,8 @@ impl Interface for Window {
         if let Err(error) = &response
             && http_status(error.problem()).is_client_error()
         {
-            // The error page shows the profile of the store, which `error_response` takes from the
-            // last snapshot.
+            // Refresh the last snapshot, from which `error_response` takes the profile of the store.
+            // If that fails, the error page shows the previous profile.
             _ = self.shop.snapshot().await;
         }
         response
@@ -355,7 +360,7 @@ impl Interface for Window {
 
     fn add_headers(&self, route_match: RouteMatch<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
-        for (name, value) in SECURITY_FIELDS {
+        for (name, value) in SECURITY_HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
         }
         let RouteMatch::Route(Route { target: page, .. }, _) = route_match else {
@@ -382,9 +387,9 @@ impl Interface for Window {
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// The security headers of every response. `/embed` overrides the policy. The referrer policy tells
-/// other sites only the origin of the window, not which page a visitor came from.
-const SECURITY_FIELDS: [(HeaderName, &str); 2] = [
+/// The security headers of every response. `/embed` overrides the content policy. With this referrer
+/// policy, other sites learn only the origin of the window, not which page a visitor came from.
+const SECURITY_HEADERS: [(HeaderName, &str); 2] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
 ];

@@ -49,10 +49,10 @@ pub(super) async fn page(
     let head = Head {
         title: &title(query, &panel),
         description: &texts().about_list(store::own_name(facts).as_deref()),
-        canonical: Some(&format!("/{}", query.canonical())),
+        canonical_path: Some(&format!("/{}", query.canonical())),
         is_indexed: query.is_indexed() && !animals.is_empty(),
-        feed: &query.clone().into_first_page().canonical(),
-        next: next_page_path.as_deref(),
+        feed_query: &query.clone().into_first_page().canonical(),
+        next_page_path: next_page_path.as_deref(),
         picture: first_preview(shop, &animals),
         schema: Some(schema::list(shop, facts, &animals)),
         drawings: drawings.symbols(),
@@ -83,7 +83,7 @@ async fn page_content(
 
     Ok(html! {
         h1 { (heading(query)) }
-        (panel.kinds(drawings))
+        (panel.kind_shortcuts(drawings))
         (form.render())
         @if query.has_unknown_parameters { p.note role="status" { (texts().link_not_understood) } }
         (panel.summary(count))
@@ -93,7 +93,8 @@ async fn page_content(
     })
 }
 
-/// Counts the animals on all pages of the list. Stops counting at `MAX_COUNT_OF_LIST + 1`.
+/// Counts the animals on all pages of the list. Stops counting at `MAX_COUNT_OF_LIST + 1`. If there is
+/// only one page, its length is the count.
 async fn count_results(
     shop: &Shop,
     snapshot: &Snapshot,
@@ -109,7 +110,8 @@ async fn count_results(
         .await?)
 }
 
-/// Returns the first photo on the page as the picture for link previews.
+/// Returns the first photo on the page as the picture for link previews. Returns `None` if no animal on
+/// the page has a photo.
 fn first_preview(shop: &Shop, animals: &[Animal<'_>]) -> Option<Preview> {
     let animal = animals.iter().find(|animal| !animal.photos.is_empty())?;
     let photo = animal.photos.first()?;
@@ -148,8 +150,8 @@ fn next_path(query: &Query, list_page: &ListPage<'_>) -> Option<String> {
     Some(format!("/{}", query.with_cursor(Some(next))))
 }
 
-/// Renders the pagination links: to the first page, unless this is the first one, and to the next
-/// page, if there is one.
+/// Renders the pagination links: to the first page, unless this is it, and to the next page, if there
+/// is one.
 fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     html! {
         nav.pages aria-label=(texts().pages) {
@@ -163,8 +165,8 @@ fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     }
 }
 
-/// Renders `GET /embed`: only the cards of one page of the list, to be shown in a frame on another
-/// site. Its links open in the whole tab, not in the frame.
+/// Renders `GET /embed`: only the cards of one page of the list, for a frame on another site. Links
+/// open in the whole tab, not in the frame.
 pub(super) async fn embedded_page(
     shop: &Shop,
     layout: &Layout,
@@ -201,8 +203,8 @@ pub(super) async fn embedded_page(
     Ok(layout.embedded_page(facts, &head, &content))
 }
 
-/// Renders the content of a list page without animals. If no animal matches the filter, it offers
-/// links to lists with one criterion less, and suggests animals of the same species or category.
+/// Renders the content of a list page without animals. On a first page, it also offers links to lists
+/// with one criterion less, and suggests animals of the same species or category.
 async fn empty_list(
     shop: &Shop,
     snapshot: &Snapshot,
@@ -230,8 +232,8 @@ struct WiderFilter {
     count: usize,
 }
 
-/// Renders links to the lists with one criterion less, for those that have animals. If none has,
-/// renders a link to the list without any filter.
+/// Renders links to the lists with one criterion less, as far as they have animals. If none of them
+/// has, renders a link to the list of all animals.
 async fn wider_list_links(
     shop: &Shop,
     snapshot: &Snapshot,

@@ -57,8 +57,8 @@ impl Shop {
         self.build_list_page(query, snapshot, pets, next).await
     }
 
-    /// Builds a list page from its animals: loads the labels of their categories and of the
-    /// filter's category.
+    /// Builds a list page from its animals: loads the labels of their categories and, if no animal
+    /// matches, of the filter's category.
     async fn build_list_page<'f>(
         &self,
         query: &Query,
@@ -68,8 +68,8 @@ impl Shop {
     ) -> Result<ListPage<'f>, StoreError> {
         let mut labels = Labels::new(self.public_categories(snapshot).await?);
         let mut category_ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-        // If no animal matches, the label of the filter's category is still needed to describe the
-        // filter. The public must not learn the label of a category that has no animal on offer.
+        // Even if no animal matches, the page shows the filter, and needs the label of its category.
+        // But the public must not learn the label of a category that has no animal on offer.
         if let Some(id) = query.filter.category_id
             && pets.is_empty()
             && selection::category_has_animals(self.store(), id).await?

@@ -1,6 +1,6 @@
-//! Renders pages on a cache miss. Each page is rendered once per version of the public data, even
-//! if many visitors request it at the same time, and visitors take turns so that nobody can keep
-//! the others waiting.
+//! Renders pages on a cache miss. A page is rendered once per version of the public data, even if many
+//! visitors request it at the same time. Visitors take turns, so that nobody can keep the others
+//! waiting.
 
 use std::{hash::BuildHasher, sync::Arc};
 
@@ -18,8 +18,8 @@ use super::{
     sitemap,
 };
 
-/// A request for a page, resolved against the current snapshot: its parsed query, and where it is
-/// cached.
+/// A request for a page, resolved against the current snapshot: its parsed query, and the cache and key
+/// of the page.
 pub(super) struct PageRequest<'w> {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) query: Query,
@@ -39,9 +39,9 @@ impl PageRequest<'_> {
 }
 
 impl Window {
-    /// Waits for the visitor's turn, then renders the page and caches it. Returns the cached page
-    /// instead if another request rendered it in the meantime. Fails with 503 if the queue is full
-    /// or the wait takes too long.
+    /// Waits for the visitor's turn, then renders the page and caches it. If another request has
+    /// rendered the page in the meantime, returns the cached page instead. Fails with 503 if the queue
+    /// is full, or if the wait takes too long.
     pub(super) async fn render_in_turn(
         &self,
         turns: &Arc<Turns>,
@@ -83,6 +83,8 @@ impl Window {
         let snapshot = shop.snapshot().await?;
         let query = self.parse_query(visit, &snapshot)?;
 
+        // What distinguishes the pages of a route from each other. The canonical query has no limit,
+        // and no unknown parameters, because of which a list shows a note.
         let variant = match visit.page {
             Page::animal => visit.parameter.to_owned(),
             Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
@@ -114,8 +116,8 @@ impl Window {
         })
     }
 
-    /// Parses the query of a request for a page. Pages that take no parameters get the default
-    /// query, and the feed always begins with the newest animals.
+    /// Parses the query of a request for a page. A page that takes no parameters gets the default
+    /// query. The feed takes only the filter: it always begins with the newest animals.
     fn parse_query(&self, visit: Visit<'_>, snapshot: &Snapshot) -> Result<Query, ApiError> {
         if matches!(visit.page, Page::sitemap | Page::animal) {
             return Ok(Query::default());

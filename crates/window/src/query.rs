@@ -12,10 +12,13 @@ use petstore_domain::{
 };
 use petstore_web::edge::ApiError;
 
-use super::filter::{AgeFilter, Filter, NameFilter, Parameter, birth_field, filterable_field};
+use super::filter::{
+    AGE_PARAMETER, AgeFilter, CATEGORY_PARAMETER, FIELD_PREFIX, Filter, NAME_PARAMETER, NameFilter,
+    Parameter, SEARCH_PARAMETER, birth_field, filterable_field,
+};
 
-/// The maximum number of fields in a filter, including the age. Each one costs the search an
-/// additional read.
+/// The maximum number of fields in a filter, including the age. The search needs an additional read
+/// for each field.
 const MAX_FILTER_FIELDS: usize = 8;
 
 /// The default number of animals on a page.
@@ -27,7 +30,7 @@ const ALLOWED_LIMITS: RangeInclusive<i64> = 1..=48;
 /// The maximum length of a field value, in characters. No choice of a field is longer.
 const MAX_VALUE_LENGTH: usize = 64;
 
-/// A parsed query: selects one page of the list.
+/// A parsed query, which selects one page of the list.
 #[derive(Debug, Clone)]
 pub(super) struct Query {
     pub(super) filter: Filter,
@@ -36,11 +39,11 @@ pub(super) struct Query {
     pub(super) after: Option<PetId>,
     /// Whether the animals that have waited longest come first, instead of the newest.
     pub(super) longest_first: bool,
-    /// Whether the request had empty parameters, which a browser sends for every empty input of the
+    /// Whether the request had empty parameters. A browser sends one for every empty input of the
     /// form.
     pub(super) has_empty_parameters: bool,
     /// Whether the request had unknown parameters that were probably meant to select animals, such
-    /// as a field that no longer exists. The page then tells the visitor that it did not understand
+    /// as a field that no longer exists. If so, the page tells the visitor that it did not understand
     /// the whole link.
     pub(super) has_unknown_parameters: bool,
 }
@@ -71,8 +74,8 @@ impl Query {
     /// Parses the query string of a request. Ignores unknown and empty parameters. Fails with 400
     /// if a known parameter is invalid or is given twice.
     ///
-    /// `takes_limit` is whether the route has a `limit` parameter. A filter by age refers to the
-    /// ages on the day `today`.
+    /// `takes_limit` is whether the route has a `limit` parameter. A filter by age selects animals that
+    /// have this age on the day `today`.
     ///
     /// Example: `field.species=Dog&cursor=81` selects the page of dogs after the animal with the id
     /// 81.
@@ -95,8 +98,8 @@ impl Query {
         parser.finish()
     }
 
-    /// Whether search engines may index the page: only a first page in the default order, whose URL
-    /// is permanent, and only without text that a visitor typed.
+    /// Whether search engines may index the page: only a first page in the default order, without text
+    /// that a visitor typed. The URLs of later pages are not permanent.
     pub(super) fn is_indexed(&self) -> bool {
         self.after.is_none() && !self.longest_first && !self.filter.has_free_text()
     }
@@ -107,15 +110,15 @@ impl Query {
     }
 
     /// Returns the canonical query string, with its question mark: the known parameters in a fixed
-    /// order. It is empty if there are none, and never has `limit`.
+    /// order, except `limit`. It is empty if there are no parameters.
     ///
     /// Example: `?sort=longest&field.species=Dog&cursor=81`.
     pub(super) fn canonical(&self) -> String {
         self.with_cursor(self.after)
     }
 
-    /// Returns the query string like [`Self::canonical`], but for the page after the animal
-    /// `after`, or for the first page.
+    /// Returns the query string like [`Self::canonical`], but for the page that begins after the animal
+    /// `after`, or for the first page if that is `None`.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();
         if self.longest_first {
@@ -162,14 +165,15 @@ struct QueryParser<'f> {
 }
 
 impl QueryParser<'_> {
-    /// Adds a parameter. Ignores it if it is unknown or empty, but notes that in the query. Fails
-    /// if it is invalid or a duplicate.
+    /// Adds a parameter to the query. Does not add an unknown or empty parameter, but records in the
+    /// query that there was one. Fails if the parameter is invalid or a duplicate.
     fn add_parameter(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
         if !self.is_known(name) {
             self.query.has_unknown_parameters |= may_select_animals(name, value);
             return Ok(());
         }
-        if value.is_empty() || name == "q" && value.trim().is_empty() {
+        let is_blank_search = name == SEARCH_PARAMETER && value.trim().is_empty();
+        if value.is_empty() || is_blank_search {
             self.query.has_empty_parameters = true;
             return Ok(());
         }
@@ -186,10 +190,10 @@ impl QueryParser<'_> {
         }
 
         match name {
-            "categoryId" => self.query.filter.category_id = Some(parse_category_id(value)?),
-            "name" => self.query.filter.name = parse_name(value)?,
-            "q" => self.query.filter.phrase = Some(parse_phrase(value)?),
-            "age" => self.query.filter.age = self.parse_age(value)?,
+            CATEGORY_PARAMETER => self.query.filter.category_id = Some(parse_category_id(value)?),
+            NAME_PARAMETER => self.query.filter.name = parse_name(value)?,
+            SEARCH_PARAMETER => self.query.filter.phrase = Some(parse_phrase(value)?),
+            AGE_PARAMETER => self.query.filter.age = self.parse_age(value)?,
             "cursor" => self.query.after = Some(parse_cursor(value)?),
             "sort" => self.query.longest_first = parse_sort(value)?,
             "limit" => self.query.limit = parse_limit(value)?,
@@ -198,12 +202,12 @@ impl QueryParser<'_> {
         Ok(())
     }
 
-    /// Whether a parameter is known. Fields that are not public are not, so that a filter cannot
-    /// reveal that they exist.
+    /// Whether a parameter is known. The parameter of a private field counts as unknown, so that a
+    /// filter cannot reveal that the field exists.
     fn is_known(&self, name: &str) -> bool {
         match name {
-            "categoryId" | "name" | "q" | "cursor" | "sort" => true,
-            "age" => birth_field(self.fields).is_some(),
+            CATEGORY_PARAMETER | NAME_PARAMETER | SEARCH_PARAMETER | "cursor" | "sort" => true,
+            AGE_PARAMETER => birth_field(self.fields).is_some(),
             "limit" => self.takes_limit,
             _ => filterable_field(name, self.fields).is_some(),
         }
@@ -221,8 +225,9 @@ impl QueryParser<'_> {
         Ok(Some(AgeFilter { age, birth_range }))
     }
 
-    /// Adds a filter by a field, with the value in the spelling of the store. Unknown choices are
-    /// accepted, because links can be older than the current choices.
+    /// Adds a filter by a field. `name` is the name of the parameter, such as `field.species`. The
+    /// filter has the value in the spelling of the store. Unknown choices are accepted, because links
+    /// can be older than the current choices.
     fn add_field(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
         let field = filterable_field(name, self.fields);
         let is_boolean = field.is_some_and(|field| field.kind == FieldKind::Boolean);
@@ -237,7 +242,7 @@ impl QueryParser<'_> {
             )));
         }
 
-        let field_name = name.trim_start_matches("field.");
+        let field_name = name.trim_start_matches(FIELD_PREFIX);
         let fields = &mut self.query.filter.fields;
         fields.insert(field_name.to_owned(), value.to_owned());
         Ok(())
@@ -257,26 +262,25 @@ impl QueryParser<'_> {
     }
 }
 
-/// Whether an unknown parameter was probably meant to select a page or animals, such as `page=2` or
-/// an old field. Other unknown parameters, such as the tracking parameters that other sites add to
-/// links, have no meaning for the list.
+/// Whether an unknown parameter was probably meant to select animals or a page of them, such as an old
+/// field, or `page=2`. Others, such as the tracking parameters that other sites add to links, have no
+/// meaning for the list.
 fn may_select_animals(name: &str, value: &str) -> bool {
     if value.is_empty() {
         return false;
     }
     let selects_later_page = name == "page" && value != "1";
-    selects_later_page || name.starts_with("field.")
+    selects_later_page || name.starts_with(FIELD_PREFIX)
 }
 
-/// Returns the choice of a field that equals the value regardless of case, in the spelling of the
-/// store. Returns the value itself if there is no such choice.
+/// Returns the value in the spelling of the store: the choice of the field that equals the value
+/// regardless of case. Returns the value itself if there is no such choice.
 ///
 /// Example: `dog` becomes `Dog`.
 fn canonical_choice<'v>(field: &'v FieldDefinition, value: &'v str) -> &'v str {
     let choices = field.choices.as_ref();
-    choices
-        .and_then(|choices| choices.find(value))
-        .map_or(value, |choice| choice)
+    let choice = choices.and_then(|choices| choices.find(value));
+    choice.map_or(value, String::as_str)
 }
 
 /// Parses the `categoryId` parameter.
@@ -286,8 +290,8 @@ fn parse_category_id(value: &str) -> Result<i64, ApiError> {
     })
 }
 
-/// Parses the `name` parameter, the beginning of an animal's name. Returns `None` if it has no
-/// characters that the search compares, so that it would match every name.
+/// Parses the `name` parameter, the beginning of an animal's name. Returns `None` if it has only
+/// characters that the search ignores, so that it would match every name.
 fn parse_name(value: &str) -> Result<Option<NameFilter>, ApiError> {
     let Some(prefix) = NamePrefix::new(value) else {
         return Err(invalid_parameter(
@@ -335,10 +339,9 @@ fn parse_sort(value: &str) -> Result<bool, ApiError> {
 /// Parses the `limit` parameter, the number of animals on a page.
 fn parse_limit(value: &str) -> Result<Limit, ApiError> {
     let length = parse_integer(value).filter(|length| ALLOWED_LIMITS.contains(length));
-    let Some(length) = length else {
-        return Err(invalid_parameter("limit must be from 1 to 48."));
-    };
-    Ok(Limit::new(length).unwrap_or_default())
+    length
+        .and_then(Limit::new)
+        .ok_or_else(|| invalid_parameter("limit must be from 1 to 48."))
 }
 
 /// Returns the error for an invalid parameter.

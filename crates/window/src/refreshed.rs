@@ -1,6 +1,6 @@
 //! A stale-while-revalidate cache for a single value that all visitors need and that is slow to
-//! compute. The value is computed once per version of the public data, by one background task at a
-//! time. Meanwhile, requests use the previous value.
+//! compute. A background task computes the value once per version of the public data. While it runs,
+//! requests use the previous value.
 
 use std::{panic::AssertUnwindSafe, pin::pin, time::Duration};
 
@@ -15,7 +15,7 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// A cached value that is recomputed in the background when the version of the public data changes.
 pub(super) struct Refreshed<T> {
     state: watch::Sender<State<T>>,
-    /// The task that computes a value, if any. Dropping the set aborts the task.
+    /// The task that is computing a value, if any. Dropping the set aborts the task.
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -31,6 +31,7 @@ struct State<T> {
     newest: Option<VersionedValue<T>>,
     /// The error of the last run, if it failed. Cleared when the next run starts.
     error: Option<StoreError>,
+    /// Whether a task is computing a value.
     is_running: bool,
 }
 
@@ -66,9 +67,9 @@ impl<T> Default for Refreshed<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
-    /// Returns the value of this version, and computes it with `compute` if necessary. Falls back
-    /// to the previous value if the computation fails or takes longer than [`MAX_WAIT`]. Fails only
-    /// if the computation fails and there is no previous value.
+    /// Returns the value of this version. If necessary, computes it with `compute`, in the background.
+    /// Falls back to the previous value if the computation fails or takes longer than [`MAX_WAIT`].
+    /// Without a previous value, waits until the computation ends, and fails if it fails.
     pub(super) async fn get<F>(
         &self,
         version: Version,
@@ -90,6 +91,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
             }
 
             self.start_run(version, &compute);
+            // Without a previous value, there is nothing to fall back to, so there is no time limit.
+            // `changed` cannot fail: it would only if `self.state`, the sender, was dropped.
             tokio::select! {
                 _ = changes.changed() => {}
                 () = &mut wait_limit, if has_previous_value => has_timed_out = true,
@@ -99,8 +102,7 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
             match (state.reading(version), &state.error) {
                 (None, Some(error)) => return Err(error.clone()),
                 (Some(reading), error) if has_timed_out || error.is_some() => return Ok(reading),
-                // Either the value is ready now, or a run for an earlier version has ended: check
-                // again.
+                // Either the value is ready, or a run for another version has ended: check again.
                 _ => {}
             }
         }
@@ -121,8 +123,7 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         let mut tasks = self.tasks.lock();
         // Removes finished tasks, so that the set does not grow.
         while tasks.try_join_next().is_some() {}
-        // The computation runs in a task of its own so that it is not cancelled with the request
-        // that started it.
+        // In a task of its own, the computation continues if the request that started it is cancelled.
         tasks.spawn(async move {
             let result = run.await.unwrap_or_else(|_| {
                 let panic_cause = cause("making a part of a page panicked");
@@ -132,8 +133,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
         });
     }
 
-    /// Marks a run as started, and clears the error of the last one. Returns `false` if a run was
-    /// already in progress. Does not wake the requests that wait for a change of the state.
+    /// Marks a run as started, and clears the error of the last run. Returns `false` if a run is in
+    /// progress already.
     fn try_mark_running(&self) -> bool {
         let mut was_running = false;
         self.state.send_if_modified(|state| {
@@ -142,6 +143,7 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
                 state.is_running = true;
                 state.error = None;
             }
+            // Waiting requests need not know that a run has started, so do not wake them.
             false
         });
         !was_running
@@ -180,13 +182,14 @@ mod tests {
 
     #[tokio::test]
     async fn all_who_ask_for_a_version_at_once_get_the_value_of_one_run() {
-        let value = Refreshed::default();
+        let cached = Refreshed::default();
         let runs = Arc::new(AtomicUsize::new(0));
-        let make = || {
+        let compute = || {
             let runs = Arc::clone(&runs);
             async move { Ok(runs.fetch_add(1, Relaxed)) }
         };
-        let readings = join_all((0..9).map(|_| value.get(version(1), make))).await;
+        let requests = (0..9).map(|_| cached.get(version(1), compute));
+        let readings = join_all(requests).await;
         for reading in readings {
             assert_eq!(
                 reading.unwrap(),
@@ -196,24 +199,24 @@ mod tests {
                 }
             );
         }
-        assert_eq!(value.get(version(2), make).await.unwrap().value, 1);
+        assert_eq!(cached.get(version(2), compute).await.unwrap().value, 1);
         assert_eq!(runs.load(Relaxed), 2);
     }
 
     #[tokio::test]
     async fn while_a_value_is_made_the_former_one_is_used_and_afterwards_the_new_one() {
-        let value = Refreshed::default();
-        let first = value.get(version(1), async || Ok("first")).await.unwrap();
+        let cached = Refreshed::default();
+        let first = cached.get(version(1), async || Ok("first")).await.unwrap();
         assert!(first.is_current);
         let gate = Arc::new(Semaphore::new(0));
-        let make = || {
+        let compute = || {
             let gate = Arc::clone(&gate);
             async move {
                 drop(gate.acquire().await);
                 Ok("second")
             }
         };
-        let waiting = value.get(version(2), make).await.unwrap();
+        let waiting = cached.get(version(2), compute).await.unwrap();
         assert_eq!(
             waiting,
             Reading {
@@ -222,7 +225,7 @@ mod tests {
             }
         );
         gate.add_permits(1);
-        let second = value.get(version(2), make).await.unwrap();
+        let second = cached.get(version(2), compute).await.unwrap();
         assert_eq!(
             second,
             Reading {
@@ -234,20 +237,20 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_former_value_a_failure_is_the_result_and_the_next_request_tries_again() {
-        let value = Refreshed::default();
+        let cached = Refreshed::default();
         assert!(
-            value
+            cached
                 .get(version(1), async || Err(StoreError::Overloaded))
                 .await
                 .is_err()
         );
         let panics = || async { panic!("on purpose") };
-        assert!(value.get(version(1), panics).await.is_err());
+        assert!(cached.get(version(1), panics).await.is_err());
         assert_eq!(
-            value.get(version(1), async || Ok(1)).await.unwrap().value,
+            cached.get(version(1), async || Ok(1)).await.unwrap().value,
             1
         );
-        let failed = value
+        let failed = cached
             .get(version(2), async || Err(StoreError::Overloaded))
             .await
             .unwrap();

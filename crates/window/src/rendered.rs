@@ -1,5 +1,5 @@
-//! Rendered pages, and their encoded form with ETags and an optional gzip copy, which is what the
-//! caches hold.
+//! Rendered pages, and their encoded form, with ETags and an optional gzip copy. The caches hold the
+//! encoded form.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ use petstore_web::edge::{
     response,
 };
 
-/// The minimum length of a page that is compressed, in bytes. Below it, compression saves too
+/// The minimum length of a page that is compressed, in bytes. For a shorter page, compression saves too
 /// little.
 const MIN_COMPRESSED_LENGTH: usize = 2 << 10;
 
@@ -28,8 +28,8 @@ pub(super) struct RenderedPage {
     pub(super) body: Vec<u8>,
     /// The `Link` header with the URL of the next page, for client programs.
     pub(super) link: Option<HeaderValue>,
-    /// Whether all data on the page is of the version of the request. A page with older parts is
-    /// not cached.
+    /// Whether all data on the page has the version of the request's snapshot. A page with older parts
+    /// is not cached.
     pub(super) is_current: bool,
 }
 
@@ -46,8 +46,8 @@ impl RenderedPage {
     }
 }
 
-/// A page that is ready to send. It is compressed on the first request that accepts gzip, and only
-/// once.
+/// A page that is ready to send. The first request that accepts gzip compresses it, and later ones reuse
+/// the result.
 pub(super) struct EncodedPage {
     status: StatusCode,
     media_type: &'static str,
@@ -59,13 +59,15 @@ pub(super) struct EncodedPage {
     is_current: bool,
     /// The strong `ETag` of the uncompressed body.
     etag: HeaderValue,
-    /// The strong `ETag` of the compressed body. Strong tags must differ between encodings.
+    /// The strong `ETag` of the compressed body. Strong tags must differ between encodings (RFC 9110,
+    /// section 8.8.3).
     gzip_etag: HeaderValue,
 }
 
 impl EncodedPage {
     /// Encodes a page: computes its ETags from the body and the `Link` header.
     pub(super) fn new(page: RenderedPage, etag_key: EtagKey) -> Self {
+        // The key computes weak tags, such as `W/"0123abcd"`. Their digits become part of strong tags.
         let weak_etag = match &page.link {
             Some(link) => etag_key.etag(&[&page.body, link.as_bytes()].concat()),
             None => etag_key.etag(&page.body),
@@ -97,8 +99,8 @@ impl EncodedPage {
         self.is_current && self.plain.len() <= MAX_CACHED
     }
 
-    /// Returns the gzip copy of the body, and compresses it on first use. Returns `None` if the
-    /// page is too short or too long to compress.
+    /// Returns the gzip copy of the body, which is made on first use. Returns `None` if the page is too
+    /// short or too long to compress.
     fn compressed_body(&self) -> Option<Bytes> {
         let compressed_body = self.gzip.get_or_init(|| {
             if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
@@ -139,8 +141,7 @@ impl EncodedPage {
             };
             response = etag::respond(request_headers, response, etag.clone());
         } else {
-            // The animal of a 404 or 410 page can come back, so caches must revalidate the page
-            // soon.
+            // An animal that is gone can come back, so caches must revalidate its page soon.
             let cache_control = HeaderValue::from_static("public, max-age=60, no-transform");
             headers.insert(header::CACHE_CONTROL, cache_control);
         }

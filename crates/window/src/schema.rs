@@ -186,13 +186,11 @@ pub(super) fn animal(
     for (field, value) in &animal.values {
         product.add_field_value(field, value);
     }
-    json_ld(
-        "ItemPage",
-        None,
-        MainEntity {
-            main_entity: product,
-        },
-    )
+    // The offer names the store as the seller, so the page needs no publisher.
+    let content = MainEntity {
+        main_entity: product,
+    };
+    json_ld("ItemPage", None, content)
 }
 
 /// Renders the structured data of the page of an animal without an offer.
@@ -220,8 +218,8 @@ fn animal_without_offer(
 }
 
 impl<'a> Product<'a> {
-    /// Adds the value of a field. Skips the price, which is part of the offer, as well as the
-    /// description and other long texts, which belong in the description.
+    /// Adds the value of a field. Skips the price, which is part of the offer. Also skips the
+    /// description and other long texts, which belong in the description of the product.
     fn add_field_value(&mut self, field: &'a FieldDefinition, value: &FieldValue) {
         let name = field.name.as_str();
         let is_description = name == "description" && field.kind == FieldKind::Text;
@@ -230,7 +228,7 @@ impl<'a> Product<'a> {
         }
 
         let text = match (field.kind, value) {
-            // Search engines expect ISO 8601 dates, which is how the store keeps them.
+            // Search engines expect dates in the format of ISO 8601, in which the store keeps them.
             (FieldKind::Date, FieldValue::Text(date)) => date.clone(),
             _ => value_text(field, value),
         };
@@ -247,8 +245,8 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Describes the offer of an animal. Returns `None` if its price or the currency of the store is
-/// unknown, or if the price is negative.
+/// Returns the offer of an animal. Returns `None` if its price or the currency of the store is unknown,
+/// or if the price is negative.
 fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
     let price = animal.price()?;
     if Decimal::new(price)?.ten_thousandths() < 0 {

@@ -14,7 +14,7 @@ use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
-    filter::{Filter, Parameter, filterable_field},
+    filter::{CATEGORY_PARAMETER, Filter, Parameter, filterable_field},
     labels::read_first_categories,
     query::Query,
 };
@@ -29,7 +29,7 @@ pub(super) const MAX_COUNT_OF_KIND: usize = 1_000;
 /// The maximum number of name matches that are moved to the top of the first page.
 const MAX_NAME_MATCHES: i64 = 6;
 
-/// How many of the newest changes are searched for animals that became available again.
+/// The number of the newest changes that are searched for animals that became available again.
 const SEARCHED_CHANGES: i64 = 1_000;
 
 /// The maximum number of animals in the feed that became available again.
@@ -44,8 +44,8 @@ pub(super) struct ReturnedPet {
     pub(super) pet: StorePet,
 }
 
-/// The maximum number of animals that are sorted (in memory) by the date of their arrival. Longer
-/// lists are sorted by id, which is the order in which the animals were added.
+/// The maximum length of a list that is sorted (in memory) by the date on which the animals arrived.
+/// Longer lists are sorted by id, which is the order in which the animals were added.
 const MAX_SORTED_BY_ARRIVAL: usize = 500;
 
 /// The query parameter that filters by species.
@@ -64,8 +64,8 @@ pub(super) async fn find_page(
     let Some(mut pet_query) = offers_query(&query.filter, fields) else {
         return Ok((Vec::new(), None));
     };
-    // By id, animals are in the order in which they were added, but they may have arrived in a
-    // different one.
+    // The order of the ids is the order in which the animals were added to the catalogue. The order in
+    // which they arrived in the store can be different.
     if query.longest_first
         && fields.find(INTAKE).is_some_and(|field| field.is_public)
         && let Some(pets) = find_sorted_by_arrival(store, &pet_query, fields).await?
@@ -105,20 +105,24 @@ async fn find_sorted_by_arrival(
             break;
         }
     }
+    // Without a date of arrival, the day on which an animal was added counts.
     pets.sort_by_cached_key(|pet| Animal::public(pet, fields).arrival(utc_day));
     Ok(Some(pets))
 }
 
-/// Cuts the page that a query selects out of all animals in their order. Also returns the cursor of
-/// the next page, if more animals follow. If the animal of the query's cursor is gone, returns the
+/// Cuts the page that a query selects out of the sorted list of all animals. Also returns the cursor
+/// of the next page, if more animals follow. If the animal of the query's cursor is gone, returns the
 /// first page.
 fn page_after_cursor(mut pets: Vec<StorePet>, query: &Query) -> (Vec<StorePet>, Option<PetId>) {
     let cursor_index = pets.iter().position(|pet| Some(pet.id) == query.after);
-    let pets = pets.split_off(cursor_index.map_or(0, |index| index + 1));
-    query.limit.page(pets, |pet| pet.id)
+    let start_index = match cursor_index {
+        Some(index) => index + 1,
+        None => 0,
+    };
+    query.limit.page(pets.split_off(start_index), |pet| pet.id)
 }
 
-/// Returns the date of a time in UTC.
+/// Returns the UTC date of a time.
 fn utc_day(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
@@ -126,9 +130,9 @@ fn utc_day(time: Timestamp) -> Date {
 /// Reads the animals on one page of the list like [`find_page`], with name matches at the top of
 /// the first page.
 ///
-/// This matters for search text that was recognized as everyday words: a visitor who searches for
-/// `kitten` may mean young cats, but also an animal with the name Kitten. A name match can appear
-/// again on a later page.
+/// A name match is an animal whose name begins with a search text that was recognized as everyday
+/// words. For example, a visitor who searches for `kitten` may mean young cats, or an animal with the
+/// name Kitten. A name match can appear again on a later page.
 pub(super) async fn find_page_with_name_matches(
     store: &StoreReader,
     query: &Query,
@@ -136,16 +140,16 @@ pub(super) async fn find_page_with_name_matches(
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
     let (mut pets, next) = find_page(store, query, fields).await?;
     if query.after.is_none() {
-        for pet in find_name_matches(store, query, fields).await? {
-            pets.retain(|listed_pet| listed_pet.id != pet.id);
-            pets.insert(0, pet);
-        }
+        let name_matches = find_name_matches(store, query, fields).await?;
+        let matched_ids: HashSet<_> = name_matches.iter().map(|pet| pet.id).collect();
+        pets.retain(|pet| !matched_ids.contains(&pet.id));
+        pets.splice(0..0, name_matches);
     }
     Ok((pets, next))
 }
 
-/// Finds animals whose name begins with the search text, if the text was recognized as everyday
-/// words. Returns them in reverse order, ready to be inserted at the top of the page one by one.
+/// Finds the first animals whose name begins with the search text, in the sort order of the query.
+/// Returns none unless the text was recognized as everyday words.
 async fn find_name_matches(
     store: &StoreReader,
     query: &Query,
@@ -165,8 +169,7 @@ async fn find_name_matches(
     pet_query.name = name;
     pet_query.newest_first = !query.longest_first;
     pet_query.limit = Limit::new(MAX_NAME_MATCHES).unwrap_or_default();
-    let (mut pets, _) = store.list_offers(&pet_query).await?;
-    pets.reverse();
+    let (pets, _) = store.list_offers(&pet_query).await?;
     Ok(pets)
 }
 
@@ -181,8 +184,8 @@ pub(super) async fn count(
     Ok(counts.first().copied().unwrap_or_default())
 }
 
-/// Counts the animals on offer that match each filter, all in the same database snapshot. Stops
-/// counting at `max_count + 1`. Returns one count per filter, in their order.
+/// Counts the animals on offer that match each filter, all in the same database snapshot. Stops each
+/// count at `max_count + 1`. Returns the counts in the order of the filters.
 async fn count_each(
     store: &StoreReader,
     filters: &[Filter],
@@ -193,19 +196,18 @@ async fn count_each(
         .iter()
         .map(|filter| offers_query(filter, fields))
         .collect();
-    // A filter that no animal can match has no query. Its count is 0.
-    let existing_queries = queries.iter().flatten().cloned().collect();
-    let existing_counts = store.count_offers(existing_queries, max_count + 1).await?;
+    // A filter that no animal can match has no query, and its count is 0.
+    let possible_queries = queries.iter().flatten().cloned().collect();
+    let possible_counts = store.count_offers(possible_queries, max_count + 1).await?;
 
-    let mut existing_counts = existing_counts.into_iter();
+    let mut possible_counts = possible_counts.into_iter();
     let mut counts = Vec::with_capacity(filters.len());
     for query in queries {
-        let count = if query.is_some() {
-            existing_counts.next()
-        } else {
-            None
+        let count = match query {
+            Some(_) => possible_counts.next().unwrap_or_default(),
+            None => 0,
         };
-        counts.push(count.unwrap_or_default());
+        counts.push(count);
     }
     Ok(counts)
 }
@@ -219,9 +221,8 @@ pub(super) struct CountedKind {
     pub(super) count: usize,
 }
 
-/// Counts the animals on offer by species or, if they are not of at least two species, by category.
-/// Returns an empty list if they are not of at least two categories either, because then there is
-/// nothing to choose from.
+/// Counts the animals on offer by species or, if fewer than two species have any, by category. Returns
+/// an empty list if fewer than two categories have any, because then there is nothing to choose from.
 pub(super) async fn count_kinds(
     store: &StoreReader,
     fields: &FieldSet,
@@ -239,7 +240,7 @@ pub(super) async fn count_kinds(
     Ok(Vec::new())
 }
 
-/// Returns the query parameters for the first species that animals can have.
+/// Returns the query parameters for the first [`MAX_KINDS`] species that animals can have.
 fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
     let field = filterable_field(SPECIES, fields);
     let choices = field.and_then(|field| field.choices.as_ref());
@@ -252,18 +253,18 @@ fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
         .collect()
 }
 
-/// Returns the query parameters for the first categories.
+/// Returns the query parameters for the first [`MAX_KINDS`] categories.
 async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
     let categories = read_first_categories(store).await?;
     Ok(categories
         .iter()
         .take(MAX_KINDS)
-        .map(|category| Parameter::new("categoryId", category.id.to_string()))
+        .map(|category| Parameter::new(CATEGORY_PARAMETER, category.id.to_string()))
         .collect())
 }
 
-/// Reads the first categories, and leaves out those without an animal on offer, which the public
-/// must not learn about.
+/// Reads the first categories, except those without an animal on offer: the public must not learn that
+/// they exist.
 pub(super) async fn read_public_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
@@ -318,8 +319,8 @@ async fn kinds_with_animals(
     Ok(kinds)
 }
 
-/// Reads the animals that recently became available again and are still on offer, newest first.
-/// Each animal appears once, with the latest change that made it available.
+/// Reads the animals that recently became available again and are still on offer, the latest one
+/// first. Each animal appears once, with the latest change that made it available.
 pub(super) async fn read_returned_pets(
     store: &StoreReader,
 ) -> Result<Vec<ReturnedPet>, StoreError> {
@@ -363,8 +364,7 @@ fn offers_query(filter: &Filter, fields: &FieldSet) -> Option<PetQuery> {
     })
 }
 
-/// A filter that is evaluated in memory, for animals that were not selected by a store query for
-/// the filter.
+/// A filter that is evaluated in memory, for animals that were read without it.
 pub(super) struct FilterMatcher {
     /// The criteria without the search text. `None` if no animal can match.
     pet_query: Option<PetQuery>,

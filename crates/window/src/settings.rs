@@ -26,8 +26,8 @@ impl Style {
     const MAX_LENGTH: usize = 256 << 10;
 
     /// Validates a style sheet. Fails if it is longer than 256 KiB, is not UTF-8, or contains a NUL
-    /// byte. The error is the end of a message that begins with the name of the file, for example
-    /// `the style sheet a.css is not UTF-8 text`.
+    /// byte. The error is a predicate for a message about the file: `is not UTF-8 text` completes `the
+    /// style sheet a.css is not UTF-8 text`.
     pub fn new(sheet: Vec<u8>) -> Result<Self, &'static str> {
         if sheet.len() > Self::MAX_LENGTH {
             return Err("is larger than 256 KiB");

@@ -29,8 +29,8 @@ use super::{
     settings::WindowSettings,
 };
 
-/// The limits on how many pages are rendered at once. They apply separately to searches and to all
-/// other pages. One visitor can take every turn as long as nobody else is waiting.
+/// The limits on how many pages are rendered at once. Searches and all other pages have separate
+/// queues, each with these limits. As long as nobody else is waiting, one visitor may take every turn.
 const PAGE_TURNS: TurnLimits = TurnLimits {
     turns: 2,
     turns_of_known: 0,
@@ -42,9 +42,9 @@ const PAGE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The limits on how many pieces of files are read at once. Past turns are not remembered here: a
-/// file needs many turns, and if they counted against it, the queue would drop its next request,
-/// and abort the download, as soon as visitors with fewer turns arrived.
+/// The limits on how many pieces of files are read at once. The queue does not remember past turns,
+/// because a file needs many of them. If they counted, the queue would prefer visitors with fewer
+/// turns, drop the next request of the file, and so abort the download.
 const PIECE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::ZERO,
     ..PAGE_TURNS
@@ -57,8 +57,8 @@ const MAX_FILTERS: usize = 64;
 pub(super) struct Shop {
     pub(super) parts: ReadingParts,
     pub(super) settings: WindowSettings,
-    /// The queue for lists with a filter. It is separate because searches take longer than other
-    /// pages.
+    /// The queue for lists with a filter. They have a queue of their own because searches take longer
+    /// than other pages.
     pub(super) search_turns: Arc<Turns>,
     /// The queue for all other pages.
     pub(super) page_turns: Arc<Turns>,
@@ -69,7 +69,7 @@ pub(super) struct Shop {
     /// The facts from the most recently read snapshot, for error pages when the store cannot be
     /// read.
     last_facts: Mutex<Arc<StoreFacts>>,
-    /// The kinds of animals that the list offers as shortcuts above the results.
+    /// The kinds of animals (species or categories) that the list offers as shortcuts.
     kinds: Refreshed<Arc<Vec<CountedKind>>>,
     /// The first categories, without those that have no animal on offer.
     public_categories: Refreshed<Arc<Vec<Category>>>,
@@ -97,8 +97,7 @@ struct CountKey {
 }
 
 /// What pages need to know about the store, apart from its animals. The fields and the facts are at
-/// least as new as `version`, so data that is cached under this version is never older than the
-/// version says.
+/// least as new as `version`, so a page that is cached under this version is never outdated.
 pub(super) struct Snapshot {
     /// The version of the public data. It is the version of every cached page that is rendered from
     /// this snapshot.
@@ -109,7 +108,7 @@ pub(super) struct Snapshot {
     pub(super) facts: Arc<StoreFacts>,
 }
 
-/// A snapshot, with the stamp that tells whether anything was written since it was read.
+/// A snapshot, with a stamp that tells whether anything was written since the snapshot was read.
 struct CachedSnapshot {
     snapshot: Arc<Snapshot>,
     write_stamp: WriteStamp,
@@ -125,7 +124,7 @@ pub(super) struct Suggestion {
 
 type Suggestions = Arc<Vec<Suggestion>>;
 
-/// The picture that other sites show when somebody shares a link to a page (Open Graph).
+/// The picture that other sites show next to a shared link to a page (Open Graph).
 #[derive(Clone)]
 pub(super) struct Preview {
     pub(super) url: String,
@@ -157,8 +156,8 @@ impl Shop {
         }
     }
 
-    /// Returns the current snapshot. It reflects every write of this process; writes of other
-    /// processes can be missing for up to a second. As a side effect, switches the request to the
+    /// Returns the current snapshot. It has every write of this process, but a write of another
+    /// process can be missing for up to a second. As a side effect, switches the request to the
     /// language of the store.
     pub(super) async fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
         let snapshot = self.current_snapshot().await?;
@@ -189,13 +188,13 @@ impl Shop {
         Ok(snapshot)
     }
 
-    /// Reads the current snapshot. Returns `previous` if the version of the public data is still
-    /// the same.
+    /// Reads the current snapshot. Returns `previous` instead if the version of the public data has
+    /// not changed since.
     async fn read_snapshot(
         &self,
         previous: Option<Arc<Snapshot>>,
     ) -> Result<Arc<Snapshot>, StoreError> {
-        // The version is read first, so that the rest is at least as new.
+        // The version is read first, so that the other data is at least as new.
         let version = self.store().public_version().await?;
         if let Some(previous) = previous
             && previous.version == version
@@ -248,8 +247,8 @@ impl Shop {
         }
     }
 
-    /// Counts the animals on offer that match a filter, or returns the cached count. Stops counting
-    /// at `max_count + 1`, which means "more than `max_count`".
+    /// Returns the number of animals on offer that match a filter, from the cache if possible. Stops
+    /// counting at `max_count + 1`, so this result means "more than `max_count`".
     pub(super) async fn count(
         &self,
         snapshot: &Snapshot,
@@ -270,9 +269,9 @@ impl Shop {
         Ok(count)
     }
 
-    /// Returns the kinds of animals that the list offers as shortcuts, with their counts. Every
-    /// list shows them, so they are computed once per version, and may be from an earlier version
-    /// while new ones are computed.
+    /// Returns the kinds of animals that the list offers as shortcuts, with their counts. Every list
+    /// shows them, so they are computed only once per version. While that is in progress, this
+    /// returns the kinds of an earlier version.
     pub(super) async fn kinds(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -290,9 +289,9 @@ impl Shop {
     }
 
     /// Returns the first categories, without those that have no animal on offer. Every list needs
-    /// them, so they are read once per version. Unlike [`Self::kinds`], they are never from an
-    /// earlier version: that could reveal a category whose last animal was taken off the website
-    /// since.
+    /// them, so they are read only once per version. In contrast to [`Self::kinds`], never returns the
+    /// categories of an earlier version: they could reveal a category whose last animal was taken off
+    /// the website since.
     pub(super) async fn public_categories(
         &self,
         snapshot: &Snapshot,
@@ -312,7 +311,8 @@ impl Shop {
     }
 
     /// Returns the animals that recently became available again. Every feed includes them, so they
-    /// are read once per version, and may be from an earlier version while new ones are read.
+    /// are read only once per version. While that is in progress, this returns the animals of an
+    /// earlier version.
     pub(super) async fn returned_pets(
         &self,
         snapshot: &Snapshot,
@@ -325,9 +325,9 @@ impl Shop {
             .await
     }
 
-    /// Returns the suggestions for the filter with these parameters. They are cached, because the
-    /// pages of all animals of the same kind end with the same suggestions; `render_suggestions`
-    /// reads and renders them on a cache miss.
+    /// Returns the suggestions for the filter with these parameters. On a cache miss,
+    /// `render_suggestions` reads and renders them. They are cached because the pages of all animals
+    /// of the same kind end with the same suggestions.
     pub(super) async fn suggestions(
         &self,
         snapshot: &Snapshot,
@@ -358,6 +358,7 @@ impl Shop {
         let Some(phrase) = query.filter.phrase.take() else {
             return Ok(query);
         };
+        // Without general words, which may stand for a category, the categories need not be read.
         let categories = if has_general_words(&phrase) {
             self.public_categories(snapshot).await?
         } else {

@@ -1,7 +1,7 @@
 //! `/sitemap.xml` and `/robots.txt`, for search engines (sitemaps.org).
 //!
-//! As long as one sitemap can hold all animals, `/sitemap.xml` is this sitemap. Beyond that, it is
-//! an index of sitemaps such as `/sitemap-1.xml`, each with the animals of a fixed block of ids.
+//! As long as one sitemap can hold all animals, `/sitemap.xml` is this sitemap. With more animals, it is
+//! an index of sitemaps such as `/sitemap-1.xml`, each with the animals in a fixed block of ids.
 
 use std::{io, sync::Arc};
 
@@ -25,8 +25,8 @@ use super::{
     xml::{XmlWriter, internal_error, write_declaration, write_text},
 };
 
-/// The number of consecutive ids per sitemap. The protocol allows 50,000 URLs in a sitemap, and the
-/// first one also contains the URL of the list. Because blocks are ranges of ids, an animal always
+/// The number of ids in the block of a sitemap. The protocol allows 50,000 URLs in a sitemap, and the
+/// first sitemap also contains the URL of the list. Because a block is a range of ids, an animal always
 /// stays in the same sitemap.
 const BLOCK_LENGTH: i64 = 49_999;
 
@@ -76,6 +76,7 @@ pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
         ..PetQuery::default()
     };
     let max_count = usize::try_from(BLOCK_LENGTH).unwrap_or(usize::MAX);
+    // `counts` has one element, because there is one query.
     let counts = shop
         .store()
         .count_offers(vec![newest_query.clone()], max_count + 1)
@@ -89,9 +90,9 @@ pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
     Ok(RenderedPage::new(XML, document))
 }
 
-/// Returns the numbers of the blocks with animals, highest first, and always block 0, because its
-/// sitemap also contains the URL of the list. Reads only one animal per block: the newest one, from
-/// which it skips to the next lower block.
+/// Returns the numbers of the blocks with animals, highest first. Block 0 is always included, because
+/// its sitemap also contains the URL of the list. Reads only the newest animal of each block, and then
+/// skips to the next lower block with animals.
 async fn block_numbers(shop: &Shop, mut newest_query: PetQuery) -> Result<Vec<i64>, StoreError> {
     let mut numbers = Vec::new();
     loop {
@@ -101,7 +102,7 @@ async fn block_numbers(shop: &Shop, mut newest_query: PetQuery) -> Result<Vec<i6
         if number > 0 {
             numbers.push(number);
         }
-        // Continues below the lowest id of this block.
+        // Continue below the lowest id of this block. Block 0 has none below: 0 is not a valid id.
         let Some(lowest) = PetId::new(number * BLOCK_LENGTH) else {
             break;
         };
@@ -249,7 +250,7 @@ fn write_end(writer: &mut XmlWriter, root: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends a line: every URL has its own line.
+/// Ends a line of the document, in which every URL has a line of its own.
 fn end_line(writer: &mut XmlWriter) {
     writer.get_mut().push(b'\n');
 }
@@ -263,8 +264,7 @@ fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::R
         .write_inner_content(|element| {
             write_text(element, "loc", url)?;
             if let Some(changed_at) = changed_at {
-                // Only the day: changes of private values count too, and an exact time would reveal
-                // them.
+                // Only the day, because an exact time would reveal when private values change.
                 write_text(element, "lastmod", &changed_at.strftime("%F").to_string())?;
             }
             Ok(())

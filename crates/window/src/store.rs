@@ -25,8 +25,7 @@ pub(super) fn display_name(facts: &StoreFacts) -> String {
     own_name(facts).unwrap_or_else(|| texts().no_store.to_owned())
 }
 
-/// Returns a text of any length in a form that is safe to display: like [`readable`], but without
-/// truncating it.
+/// Returns a text in a form that is safe to display, like [`readable`], but without truncating it.
 fn readable_untruncated(text: &str) -> String {
     readable(text, usize::MAX)
 }
@@ -59,8 +58,8 @@ pub(super) fn about_section(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// Renders the footer of a page. `feed_query` is the query string of the Atom feed that it links
-/// to.
+/// Renders the footer of a page. `feed_query` is the query string of the Atom feed to which the footer
+/// links.
 pub(super) fn footer(facts: &StoreFacts, feed_query: &str) -> Markup {
     let profile = &facts.profile;
     let has_contact_links = profile.email.is_some() || profile.telephone.is_some();
@@ -89,7 +88,7 @@ pub(super) fn footer(facts: &StoreFacts, feed_query: &str) -> Markup {
     }
 }
 
-/// Renders a long text with its author's line breaks and paragraphs. An empty line separates
+/// Renders a long text with the line breaks and paragraphs of its author. An empty line separates
 /// paragraphs.
 ///
 /// Example: `a\nb` becomes one paragraph of two lines, and `a\n\nb` becomes two paragraphs.
@@ -135,8 +134,8 @@ pub(super) struct Organization {
     logo: Option<String>,
 }
 
-/// Returns the structured data about the store. Returns `None` if its profile has none of the
-/// properties.
+/// Returns the structured data about the store. Returns `None` if nothing is known about the store but
+/// its URL.
 pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
     let profile = &facts.profile;
     let address = profile.address.as_ref();

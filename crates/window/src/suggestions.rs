@@ -16,9 +16,8 @@ use super::{
 /// The maximum number of suggestions at the end of a page.
 const MAX_SUGGESTIONS: u8 = 4;
 
-/// Renders the section with suggestions: the newest animals that match the filter, except the
-/// animal `excluded_id`, which is the one that the page is about. Renders nothing if there are
-/// none.
+/// Renders the section with suggestions: the newest animals that match the filter. `excluded_id` is the
+/// animal that the page is about, which is left out. Renders nothing if there are no suggestions.
 pub(super) async fn section(
     shop: &Shop,
     snapshot: &Snapshot,
@@ -54,8 +53,8 @@ pub(super) async fn section(
     })
 }
 
-/// Returns the title of the section, which says whether its animals are the newest ones, similar to
-/// the animal of the page, or an alternative to an empty list.
+/// Returns the title of the section. It says that the animals are the newest ones, that they are similar
+/// to the animal of the page, or that they are an alternative to an empty list.
 fn section_title(filter: &Filter, excluded_id: Option<PetId>) -> &'static str {
     if filter.is_empty() {
         texts().newest
@@ -72,7 +71,7 @@ async fn read_suggestions(
     snapshot: &Snapshot,
     filter: Filter,
 ) -> Result<Vec<Suggestion>, StoreError> {
-    // One more than is shown, because the animal that the page is about may be among them.
+    // Read one more than is shown, because the animal that the page is about may be among them.
     let limit = Limit::new(i64::from(MAX_SUGGESTIONS) + 1).unwrap_or_default();
     let mut query = Query::for_filter(filter);
     query.limit = limit;

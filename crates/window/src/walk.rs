@@ -1,6 +1,6 @@
 //! Files with all animals: the CSV export and the sitemaps. A file is generated while the client
-//! downloads it: each piece is made of one page of animals from the store. So a file needs only the
-//! memory of one page, and other visitors get their turn between the pieces.
+//! downloads it, by a walk over the list: each piece of the file has one page of animals. So a file
+//! needs only the memory of one page, and other visitors get their turns between the pieces.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use tokio::task;
 
 use super::shop::Shop;
 
-/// The memory that is reserved for a file that is being streamed, in bytes: one typical piece, plus
-/// one that the connection is buffering.
+/// The memory that is at least reserved for a file that is being streamed, in bytes: for a typical
+/// piece, and for another one that the connection buffers.
 const MIN_FILE_MEMORY: usize = 128 << 10;
 
 /// The slot and the memory of a file that is being streamed. Both are released when it is dropped.
@@ -37,8 +37,8 @@ pub(super) struct FilePermit {
 }
 
 impl FilePermit {
-    /// Adjusts the reserved memory to a piece of this length, in bytes. Fails if there is not
-    /// enough memory.
+    /// Reserves memory for a piece of this length, in bytes, in place of the memory for the previous
+    /// piece. Fails if there is not enough memory.
     pub(super) fn reserve_piece(&mut self, length: usize) -> Result<(), StoreError> {
         self.memory
             .grow(length.max(MIN_FILE_MEMORY))
@@ -71,7 +71,7 @@ pub(super) async fn read_next_animals(
     visitor: Option<ClientAddress>,
     before: Option<PetId>,
 ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    // Without this, a client that downloads fast would monopolize a worker thread of the runtime.
+    // Yield, so that a client with a fast connection does not monopolize a thread of the runtime.
     task::yield_now().await;
     let turn = shop.piece_turns.take(visitor.into()).await;
     let _turn = turn.map_err(|_| StoreError::Overloaded)?;
@@ -87,8 +87,8 @@ pub(super) async fn read_next_animals(
 }
 
 /// Returns a response that streams a file: first `first_piece`, then `further_pieces`, which are
-/// generated on demand. If one of them fails, the download is aborted, so that the client does not
-/// mistake a part for the whole file.
+/// generated on demand. If a piece fails, the download is aborted, so that the client does not mistake
+/// the part that it has for the whole file.
 pub(super) fn file_response(
     media_type: &'static str,
     first_piece: Bytes,
@@ -104,9 +104,11 @@ pub(super) fn file_response(
 }
 
 /// Completes the response with a file: adds the `ETag`, responds with 304 if the client already has
-/// the file, and compresses it if the client accepts gzip. The tag is computed before the file is
-/// generated. If the data changes meanwhile, the tag is outdated and the client downloads the file
-/// again, so it never keeps an old file as current.
+/// the file, and compresses the file if the client accepts gzip.
+///
+/// The tag is computed before the file is generated. If the data changes in between, the tag is older
+/// than the file, and the client's next request downloads the file again. So a client never mistakes an
+/// old file for the current one.
 pub(super) fn adapt_to_client(
     request_headers: &HeaderMap,
     mut file: Response,

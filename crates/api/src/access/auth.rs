@@ -7,8 +7,8 @@ use petstore_app::{Caller, KeyError};
 use petstore_domain::{Problem, Scope};
 use petstore_web::edge::ApiError;
 
-/// Converts an authentication failure into a response: 401 for an invalid key, 503 or 500 if the store
-/// fails, and 503 if the connection was closed to make room for another one.
+/// Converts an authentication failure into an error: 401 for an invalid key, 503 or 500 if the store failed,
+/// and 503 if the connection was closed to make room for another one.
 pub(crate) fn key_error(error: KeyError) -> ApiError {
     match error {
         KeyError::Invalid => invalid_key(),
@@ -30,18 +30,18 @@ pub(crate) fn allow(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiErro
 const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
      one. Retry in a moment.";
 
-/// Extracts the key from an `Authorization: Bearer KEY` header (RFC 6750, section 2.1). Fails with 401 if
-/// there is none, or more than one such header.
+/// Returns the key in the header `Authorization: Bearer KEY` (RFC 6750, section 2.1). Fails with 401 if the
+/// request has no such header, or several.
 pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
-    let mut fields = headers.get_all(header::AUTHORIZATION).iter();
-    let field = fields.next().ok_or_else(missing_key)?;
-    if fields.next().is_some() {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next().ok_or_else(missing_key)?.as_bytes();
+    if values.next().is_some() {
         return Err(invalid_key());
     }
-    let (scheme, key) = match field.as_bytes().iter().position(|&byte| byte == b' ') {
-        Some(space) => field.as_bytes().split_at(space),
-        None => return Err(missing_key()),
+    let Some(space) = value.iter().position(|&byte| byte == b' ') else {
+        return Err(missing_key());
     };
+    let (scheme, key) = value.split_at(space);
     if !scheme.eq_ignore_ascii_case(b"Bearer") {
         return Err(missing_key());
     }
@@ -56,8 +56,8 @@ pub(crate) fn missing_key() -> ApiError {
     )
 }
 
-/// Returns the error for an invalid key. Every reason has the same message, so that it reveals nothing
-/// about existing keys.
+/// Returns the error for an invalid key. Its message does not depend on the reason, so that it reveals
+/// nothing about existing keys.
 pub(crate) fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidApiKey,

@@ -1,4 +1,4 @@
-//! Enforces the rate limit of a key with 429, and announces it in the `RateLimit` header fields.
+//! Enforces the rate limit of a key with 429, and announces it in the `RateLimit` headers.
 
 use hyper::{
     HeaderMap,
@@ -16,8 +16,8 @@ pub(crate) fn check(reading: Option<MeterReading>) -> Result<(), ApiError> {
     check_with_explanation(reading, None)
 }
 
-/// Checks that a batch of `command_count` commands is within the rate limit of its key. Fails with 429 if
-/// it is not, or with 400 if the batch is larger than the whole quota, because a retry could never succeed.
+/// Checks that a batch of `command_count` commands is within the rate limit of its key. Fails with 429 if it
+/// is not. Fails with 400 if the batch is larger than the whole quota: a retry could never succeed.
 pub(crate) fn check_commands(
     reading: Option<MeterReading>,
     command_count: u32,
@@ -36,8 +36,8 @@ pub(crate) fn check_commands(
     check_with_explanation(reading, Some(EACH_COUNTS))
 }
 
-/// Checks the rate limit like [`check`]. `explanation` is an additional sentence for the message of the
-/// error.
+/// Checks the rate limit like [`check`]. The message of the error contains the additional sentence
+/// `explanation`.
 fn check_with_explanation(
     reading: Option<MeterReading>,
     explanation: Option<&str>,
@@ -61,8 +61,8 @@ fn check_with_explanation(
     Err(ApiError::rate_limited(message, refill_seconds))
 }
 
-/// Adds the header fields that announce the quota of a key and what is left of it
-/// (draft-ietf-httpapi-ratelimit-headers).
+/// Adds the headers that announce the quota of a key and what is left of it
+/// (draft-ietf-httpapi-ratelimit-headers), such as `RateLimit: "default";r=59;t=1`.
 pub(crate) fn announce(headers: &mut HeaderMap, reading: MeterReading) {
     let MeterReading {
         limit,
@@ -76,6 +76,7 @@ pub(crate) fn announce(headers: &mut HeaderMap, reading: MeterReading) {
         quota = limit.quota(),
         window = limit.window()
     );
+    // Both texts are printable ASCII, so they are valid in a header.
     if let Ok(rate_limit) = HeaderValue::try_from(rate_limit) {
         headers.insert(RATE_LIMIT, rate_limit);
     }

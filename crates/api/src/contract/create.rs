@@ -19,8 +19,9 @@ use petstore_web::edge::{
 use super::{Contract, deprecation, wire};
 use crate::{access::auth, context::Call, idempotency, query};
 
-/// How many bytes the response can be longer than the request body: for the id, an omitted status, and a
-/// number that the client wrote in a shorter form. A rendered name is never longer than in the request.
+/// The maximum number of bytes by which the response is longer than the request body: for the id, for a
+/// status that the request omits, and for a number in a shorter form. A rendered name is never longer than
+/// in the request.
 const MAX_GROWTH: usize = 128;
 
 /// Adds an animal, and responds once it is durably stored. A retry with the same `Idempotency-Key` gets the
@@ -69,9 +70,10 @@ pub(crate) async fn create(
         idempotency,
     };
     let _in_flight = app.requests.enter(&context)?;
-    let stored = match app.store.create_pet(new_pet, context, respond).await? {
+    let outcome = app.store.create_pet(new_pet, context, respond).await?;
+    let stored_response = match outcome {
         CreationOutcome::New(pet) => respond(&pet),
-        CreationOutcome::Replayed(stored) => stored,
+        CreationOutcome::Replayed(stored_response) => stored_response,
         CreationOutcome::Conflict => {
             return Err(ApiError::new(
                 Problem::IdempotencyConflict,
@@ -79,19 +81,23 @@ pub(crate) async fn create(
             ));
         }
     };
-    Ok(into_http_response(contract, stored, reserved_memory))
+    Ok(into_http_response(
+        contract,
+        stored_response,
+        reserved_memory,
+    ))
 }
 
-/// Converts a stored response into an HTTP response. Adds the `Location` of the animal, unless `getPet`, to
-/// which it leads, has been removed.
+/// Converts a stored response into an HTTP response. Adds the `Location` of the animal, which leads to
+/// `getPet`, unless that operation has been removed.
 fn into_http_response(
     contract: &Contract,
-    stored: StoredResponse,
+    stored_response: StoredResponse,
     reserved_memory: Reservation,
 ) -> Response {
-    let status = StatusCode::from_u16(stored.status).unwrap_or(StatusCode::CREATED);
-    let mut response = response::json(status, reserved_memory.fill(stored.body));
-    if let Some(path) = stored.location
+    let status = StatusCode::from_u16(stored_response.status).unwrap_or(StatusCode::CREATED);
+    let mut response = response::json(status, reserved_memory.fill(stored_response.body));
+    if let Some(path) = stored_response.location
         && !deprecation::is_removed_at(contract.app.clock.now())
         && let Ok(location) = HeaderValue::try_from(format!("{}{path}", contract.http.base_path))
     {
@@ -100,7 +106,8 @@ fn into_http_response(
     response
 }
 
-/// Renders the response to a request that added an animal. It is stored with the `Idempotency-Key`.
+/// Renders the response to a request that added an animal. The store keeps it if the request has an
+/// `Idempotency-Key`.
 fn respond(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: StatusCode::CREATED.as_u16(),
@@ -112,25 +119,25 @@ fn respond(pet: &Pet) -> StoredResponse {
 
 /// Parses a `NewPet` of the contract. Ignores `id` and unknown members, as the contract requires.
 fn parse_new_pet(text: &[u8]) -> Result<NewPet, ApiError> {
-    let [name, category_id, status] =
+    let [name_json, category_id_json, status_json] =
         json::parse_named_members(text, ["name", "categoryId", "status"])?;
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidBody, message);
 
-    let name = name.ok_or_else(|| invalid("name is missing; it must be a string."))?;
-    let name =
-        json::as_string(name).ok_or_else(|| invalid("name must be a string of Unicode text."))?;
-    let name = PetName::new(name).ok_or_else(|| invalid("name must not contain U+0000."))?;
+    let name_json = name_json.ok_or_else(|| invalid("name is missing; it must be a string."))?;
+    let name_text = json::as_string(name_json)
+        .ok_or_else(|| invalid("name must be a string of Unicode text."))?;
+    let name = PetName::new(name_text).ok_or_else(|| invalid("name must not contain U+0000."))?;
 
-    let category_id =
-        category_id.ok_or_else(|| invalid("categoryId is missing; it must be an integer."))?;
-    let category_id = json::as_integer(category_id).ok_or_else(|| {
+    let category_id_json =
+        category_id_json.ok_or_else(|| invalid("categoryId is missing; it must be an integer."))?;
+    let category_id = json::as_integer(category_id_json).ok_or_else(|| {
         invalid("categoryId must be an integer from -9223372036854775808 to 9223372036854775807.")
     })?;
 
-    let status = match status {
+    let status = match status_json {
         None => PetStatus::default(),
-        Some(status) => json::as_string(status)
-            .and_then(|status| status.parse().ok())
+        Some(status_json) => json::as_string(status_json)
+            .and_then(|status_text| status_text.parse().ok())
             .ok_or_else(|| invalid("status must be one of available, pending and sold."))?,
     };
     Ok(NewPet {

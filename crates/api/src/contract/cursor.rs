@@ -1,16 +1,17 @@
 //! The pagination cursors of `listPets`, which appear in `rel="next"` links.
 //!
-//! A cursor contains the id after which the next page begins, and the status filter of the walk. A checksum
-//! detects altered cursors. A cursor grants no access, so it needs no signature. Its first byte is a
-//! version, so the format can change.
+//! A cursor contains the id after which the next page begins, and the status filter of the list. It is valid
+//! only for the same filter. A checksum detects altered cursors. A cursor grants no access, so it needs no
+//! signature. Its first byte is a version, so the format can change.
 
 use petstore_domain::{PetId, PetStatus, Problem, text::sealed};
 use petstore_web::edge::ApiError;
 
 const VERSION: u8 = 1;
 
-/// Encodes the position after the animal `after`, in a walk over the animals with `status`.
+/// Encodes the position after the animal `after`, in the list of the animals with `status`.
 pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
+    // An id is below 2^53, so its first byte is always 0 and can be left out.
     sealed::encode(&[
         &[VERSION, status_byte(status)],
         &after.get().to_be_bytes()[1..],
@@ -18,13 +19,13 @@ pub(crate) fn encode(status: Option<PetStatus>, after: PetId) -> String {
 }
 
 /// Decodes a cursor, and returns the id after which the page begins. Fails with 400 if the cursor is
-/// invalid, or belongs to a walk with another status.
+/// invalid, or belongs to a list with another status filter.
 pub(crate) fn decode(text: &str, status: Option<PetStatus>) -> Result<PetId, ApiError> {
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidCursor, message);
-    let (made_for, after) = parse(text).ok_or_else(|| {
+    let (cursor_status, after) = parse(text).ok_or_else(|| {
         invalid("cursor must be taken unchanged from the Link of an earlier page.")
     })?;
-    if made_for != status_byte(status) {
+    if cursor_status != status_byte(status) {
         return Err(invalid(
             "cursor belongs to a list with another status filter.",
         ));
@@ -43,6 +44,7 @@ fn parse(text: &str) -> Option<(u8, PetId)> {
     (id.len() == 7).then_some((status, PetId::new(after)?))
 }
 
+/// Returns the byte that stands for a status filter in a cursor.
 fn status_byte(status: Option<PetStatus>) -> u8 {
     match status {
         None => b'-',

@@ -24,8 +24,8 @@ pub(crate) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }
 
-/// Adds the header fields to a response that announce the deprecation of `getPet`. `successor` is a `Link`
-/// to the replacement.
+/// Adds the headers that announce the deprecation of `getPet` to a response. `successor` is a `Link` to the
+/// replacement.
 pub(crate) fn announce(headers: &mut HeaderMap, successor: &HeaderValue) {
     headers.insert(DEPRECATION, HeaderValue::from_static(DEPRECATED_SINCE));
     headers.insert(SUNSET, HeaderValue::from_static(SUNSET_DATE));

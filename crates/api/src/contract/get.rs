@@ -18,10 +18,11 @@ pub(crate) async fn get(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    // Count every call, whatever its outcome, because every caller must migrate.
+    // Count every call, even one that fails: the metric shows which clients still have to migrate.
     if let Some(caller) = caller {
         caller.note_deprecated_call();
     }
+    // The clock was already read when the key was checked.
     let authenticated_at =
         caller.map_or_else(|| contract.app.clock.now(), Caller::authenticated_at);
     if deprecation::is_removed_at(authenticated_at) {

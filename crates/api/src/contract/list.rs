@@ -14,8 +14,8 @@ use tokio::task;
 use super::{Contract, RenderedPage, cursor, wire};
 use crate::{context::Call, etag, query};
 
-/// The maximum size, in bytes, of a page that is hashed directly. Hashing a larger one would block the
-/// async runtime, so it moves to a separate thread.
+/// The maximum size of a page, in bytes, that is hashed directly. A larger page is hashed on a separate
+/// thread, because it would block the async runtime.
 const MAX_INLINE_BYTES: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
@@ -24,7 +24,7 @@ pub(crate) async fn list(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let page_request = parse_query(request.uri.query())?;
-    // Only first pages are cached, because most clients request them again and again.
+    // Only first pages are cached, because most clients request the same first page again and again.
     if page_request.after.is_some() {
         return Ok(respond(request, read_page(contract, &page_request).await?));
     }
@@ -48,16 +48,16 @@ async fn read_page(
     page_request: &PageRequest,
 ) -> Result<RenderedPage, ApiError> {
     let mut pets = wire::begin_array(page_request.limit.get());
-    let last = contract
+    let last_id = contract
         .app
         .store
         .list_pets(page_request, &mut |pet| wire::write_element(&mut pets, pet))
         .await?;
-    let next = last.map(|last| {
+    let next = last_id.map(|last_id| {
         next_link(
             &contract.pets_path,
             page_request,
-            &cursor::encode(page_request.status, last),
+            &cursor::encode(page_request.status, last_id),
         )
     });
     let body = contract.http.memory.hold(wire::end_array(pets))?;
@@ -88,12 +88,11 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
 fn parse_query(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    let is_status = "one of available, pending and sold";
     let status: Option<PetStatus> = query::parse_parameter(
         "status",
         status.as_ref(),
         |text| text.parse().ok(),
-        is_status,
+        "one of available, pending and sold",
     )?;
     let after = match cursor {
         None => None,
@@ -106,10 +105,10 @@ fn parse_query(query: Option<&str>) -> Result<PageRequest, ApiError> {
     })
 }
 
-/// Returns the link to the next page (RFC 8288).
+/// Returns the link to the next page (RFC 8288), such as `</v1/pets?limit=20&cursor=CURSOR>; rel="next"`.
 fn next_link(path: &str, page_request: &PageRequest, cursor: &str) -> HeaderValue {
-    let mut limit = itoa::Buffer::new();
-    let limit = limit.format(page_request.limit.get());
+    let mut limit_buffer = itoa::Buffer::new();
+    let limit = limit_buffer.format(page_request.limit.get());
     let (status_name, status) = page_request
         .status
         .map_or(("", ""), |status| ("&status=", status.as_str()));
@@ -125,5 +124,6 @@ fn next_link(path: &str, page_request: &PageRequest, cursor: &str) -> HeaderValu
         r#">; rel="next""#,
     ]
     .concat();
+    // All parts of the link are printable ASCII, so this never fails.
     HeaderValue::try_from(link).unwrap_or(HeaderValue::from_static(""))
 }

@@ -18,8 +18,8 @@ use petstore_web::edge::cache::Cache;
 
 use super::context::Context;
 
-/// The maximum number of cached first pages. They have at most 8 MiB of content, and take at most twice as
-/// much memory.
+/// The maximum number of cached first pages. Their content is 8 MiB at most, and takes twice as much memory
+/// at most.
 const MAX_PAGES: usize = 128;
 
 /// A rendered page, ready to send.

@@ -28,6 +28,7 @@ pub(crate) fn write_element(out: &mut Vec<u8>, pet: PetRef<'_>) {
     write_pet(out, pet);
 }
 
+/// Returns the complete array.
 pub(crate) fn end_array(mut out: Vec<u8>) -> Vec<u8> {
     out.push(b']');
     out

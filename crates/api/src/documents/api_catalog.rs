@@ -52,9 +52,10 @@ pub(super) async fn get(catalog: &Document, call: Call<'_>) -> Result<Response, 
 
 /// Responds with the catalog, or redirects to `/docs/` if the client prefers HTML: `GET /`.
 pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
-    let html = ["text/html", "application/xhtml+xml"];
-    let usual = ["application/json", "application/linkset+json"];
-    let mut response = if accept::prefers(&call.request.headers, &html, &usual) {
+    let html_types = ["text/html", "application/xhtml+xml"];
+    let json_types = ["application/json", "application/linkset+json"];
+    let prefers_html = accept::prefers(&call.request.headers, &html_types, &json_types);
+    let mut response = if prefers_html {
         response::redirect(
             StatusCode::TEMPORARY_REDIRECT,
             HeaderValue::from_static("docs/"),

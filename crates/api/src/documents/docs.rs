@@ -23,16 +23,17 @@ use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
 use super::document::Document;
 
-/// The policy of the pages. Swagger UI needs inline styles and `data:` images; scripts and requests stay on
-/// this host.
+/// The `Content-Security-Policy` of the pages. Swagger UI needs inline styles and `data:` images. Scripts
+/// come only from this host, and requests go only to it.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Redirects `GET /docs` to `/docs/`, because the links of the page are relative.
 pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
-    let to = HeaderValue::from_static("docs/");
-    ready(Ok(response::redirect(StatusCode::PERMANENT_REDIRECT, to)))
+    let location = HeaderValue::from_static("docs/");
+    let response = response::redirect(StatusCode::PERMANENT_REDIRECT, location);
+    ready(Ok(response))
 }
 
 /// A file of the pages.
@@ -102,7 +103,7 @@ impl Docs {
             return Err(ApiError::new(Problem::NotFound, message));
         };
         let mut response = document
-            .get_or_try_init(|| make_on_blocking_thread(file))
+            .get_or_try_init(|| prepare_document(file))
             .await?
             .response(request)
             .await;
@@ -114,8 +115,9 @@ impl Docs {
     }
 }
 
-/// Prepares a file on a thread for blocking work, because unpacking and hashing a megabyte takes a while.
-async fn make_on_blocking_thread(file: &'static File) -> Result<Document, ApiError> {
+/// Makes the document of a file on a thread for blocking work, because unpacking and hashing a megabyte
+/// takes a while.
+async fn prepare_document(file: &'static File) -> Result<Document, ApiError> {
     match task::spawn_blocking(|| make_document(file)).await {
         Ok(Ok(document)) => Ok(document),
         Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
@@ -123,7 +125,7 @@ async fn make_on_blocking_thread(file: &'static File) -> Result<Document, ApiErr
     }
 }
 
-/// Unpacks a file if necessary, and makes it a document.
+/// Makes the document of a file. Unpacks the file first if it is from the archive.
 fn make_document(file: &File) -> Result<Document, DocsError> {
     let content = match file.content {
         Content::Own(text) => Bytes::from_static(text.as_bytes()),

@@ -16,8 +16,8 @@ use tokio::{sync::OnceCell, task};
 
 use crate::etag;
 
-/// Lets every cache store a document, but requires revalidation, because an upgrade of the service can
-/// change it.
+/// The `Cache-Control` of documents. Caches may store a document, but must revalidate it, because an
+/// upgrade of the service can change it.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// A document that does not change while the service runs.
@@ -77,14 +77,15 @@ impl Document {
     async fn gzip_document(&self) -> &EncodedDocument {
         let encode = async || {
             let body = self.plain.body.clone();
-            let copy = task::spawn_blocking(move || {
-                let copy = compression::gzip(Compression::best(), &body).ok()?;
-                if copy.len() >= body.len() {
+            let encoding = task::spawn_blocking(move || {
+                let compressed_body = compression::gzip(Compression::best(), &body).ok()?;
+                if compressed_body.len() >= body.len() {
                     return None;
                 }
-                Some(EncodedDocument::new(Some(GZIP), copy.into()))
+                Some(EncodedDocument::new(Some(GZIP), compressed_body.into()))
             });
-            copy.await
+            encoding
+                .await
                 .ok()
                 .flatten()
                 .unwrap_or_else(|| self.plain.clone())
@@ -101,6 +102,7 @@ impl EncodedDocument {
         Self {
             coding,
             body,
+            // Base64 is always valid in a header, so the fallback is never used.
             tag: tag.unwrap_or(HeaderValue::from_static("\"\"")),
         }
     }

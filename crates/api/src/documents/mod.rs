@@ -39,6 +39,7 @@ impl Documents {
         }
     }
 
+    /// Responds with an OpenAPI document, as it is at the present time.
     pub(super) async fn openapi(
         &self,
         call: Call<'_>,

@@ -58,8 +58,7 @@ pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
 
 /// Returns the servers with these base URLs.
 pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
-    let named = [(production, "Production"), (staging, "Staging")];
-    named
+    [(production, "Production"), (staging, "Staging")]
         .into_iter()
         .filter_map(|(url, name)| Some((url?.clone(), name)))
         .collect()
@@ -70,7 +69,8 @@ pub fn this_service(url: BaseUrl) -> Servers {
     vec![(url, "This service")]
 }
 
-/// Returns the text of a document as it is at the time `now`. Fails only if the embedded JSON is broken.
+/// Returns the text of a document with these servers, without the operations that are removed by `now`. Fails
+/// only if the embedded JSON is invalid.
 pub fn text(
     document: OpenApi,
     format: Format,
@@ -121,17 +121,13 @@ fn text_after_removal(json: &str, server_list: Vec<Value>) -> Result<String, ser
 }
 
 /// Removes from `value` every part that is marked with [`REMOVED_WITH_GET_PET`], and every reference to
-/// one. `document` is the whole document before the removal, in which references are resolved.
+/// such a part. References are resolved in `document`, the whole document before the removal.
 fn prune(value: &mut Value, document: &Value) {
     let is_removed = |member: &Value| {
-        let referred = member
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
-        referred
-            .unwrap_or(member)
-            .get(REMOVED_WITH_GET_PET)
-            .is_some()
+        let reference = member.get("$ref").and_then(Value::as_str);
+        let target = reference.and_then(|path| document.pointer(path.strip_prefix('#')?));
+        let part = target.unwrap_or(member);
+        part.get(REMOVED_WITH_GET_PET).is_some()
     };
     match value {
         Value::Object(members) => {
@@ -150,13 +146,13 @@ fn prune(value: &mut Value, document: &Value) {
     }
 }
 
-/// The maximum number of cached documents. Above it, a request with a new host gets the document with
-/// relative URLs, so made-up hosts do not exhaust the memory.
+/// The maximum number of cached documents. Once it is reached, a request with a new host gets the document
+/// with the configured servers, so that requests with made-up hosts do not use up the memory.
 const MAX_DOCUMENTS: usize = 64;
 
 /// The OpenAPI documents, rendered and cached for each set of servers.
 pub struct OpenApiDocuments {
-    /// The configured servers. If there are none, a document names the URL at which the request arrived.
+    /// The configured servers. If there are none, a document contains the URL at which the request arrived.
     servers: Servers,
     tls: bool,
     documents: Mutex<HashMap<DocumentKey, Arc<OnceCell<Document>>>>,
@@ -173,12 +169,12 @@ struct DocumentKey {
 
 impl OpenApiDocuments {
     pub fn new(settings: &Settings) -> Self {
-        let contract_servers = servers(
+        let configured_servers = servers(
             settings.base_url.as_ref(),
             settings.staging_base_url.as_ref(),
         );
         Self {
-            servers: contract_servers,
+            servers: configured_servers,
             tls: settings.tls,
             documents: Mutex::default(),
         }
@@ -218,6 +214,7 @@ impl OpenApiDocuments {
         };
         let mut documents = self.documents.lock();
         if documents.len() >= MAX_DOCUMENTS && !documents.contains_key(&key) {
+            // There are only a few documents with the configured servers, so these may exceed the limit.
             key.servers.clone_from(&self.servers);
         }
         let cell = Arc::clone(documents.entry(key.clone()).or_default());
@@ -242,8 +239,8 @@ async fn render(key: DocumentKey, now: Timestamp) -> Result<Document, ApiError> 
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Header fields that reveal that a proxy forwarded the request.
-const FORWARDED: [&str; 5] = [
+/// The headers by which a proxy shows that it has forwarded the request.
+const PROXY_HEADERS: [&str; 5] = [
     "forwarded",
     "via",
     "x-forwarded-for",
@@ -253,15 +250,18 @@ const FORWARDED: [&str; 5] = [
 
 /// Returns the base URL at which the request arrived. Returns `None` if the host is invalid.
 ///
-/// Also returns `None` in two cases in which this URL may be wrong but a relative one is always right:
-/// behind a proxy, which may use TLS to the client, and for a page of this service itself (according to
-/// `Sec-Fetch-Site`), which resolves relative URLs by its own address.
+/// Also returns `None` in two cases in which this URL may be wrong. The document then has a relative URL,
+/// which is always right:
+/// - A proxy has forwarded the request. It may use TLS to the client.
+/// - A page of this service has sent the request, according to `Sec-Fetch-Site`. It resolves relative URLs by
+///   its own address.
 fn request_base_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
-    let same_origin = headers
+    let is_from_own_page = headers
         .get("sec-fetch-site")
         .is_some_and(|site| site == "same-origin");
-    if same_origin || FORWARDED.iter().any(|name| headers.contains_key(*name)) {
+    let is_forwarded = PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
+    if is_from_own_page || is_forwarded {
         return None;
     }
     let host = request::host(request)?;

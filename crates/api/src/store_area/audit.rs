@@ -94,7 +94,7 @@ fn parse_query(
     })
 }
 
-/// Returns the total length of the texts of an entry, in bytes.
+/// Returns the total length of the texts of an entry in bytes.
 fn texts_length(entry: &AuditEntry) -> usize {
     match entry {
         AuditEntry::Change(change) => change.length(),

@@ -15,7 +15,7 @@ use super::{
     pets::WithdrawPet,
     shared::StoreArea,
     subjects, wire,
-    write::Write,
+    write::{CommandIndex, Write},
 };
 use crate::{access::rate_limit, context::Call};
 
@@ -38,13 +38,14 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
     let caller = call.caller;
     let write = Write::read_with_key(area, call).await?;
     let elements = json::parse_elements(&write.body)?;
-    let count = elements.len();
-    let command_count = u32::try_from(count).unwrap_or(u32::MAX);
+    let element_count = elements.len();
+    let command_count = u32::try_from(element_count).unwrap_or(u32::MAX);
     if !(1..=MAX_COMMANDS).contains(&command_count) {
-        let message = format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {count}.");
+        let message =
+            format!("A batch must have 1 to {MAX_COMMANDS} commands, but has {element_count}.");
         return Err(invalid(message));
     }
-    let mut commands = Vec::with_capacity(count);
+    let mut commands = Vec::with_capacity(element_count);
     for (index, element) in elements.into_iter().enumerate() {
         let command = parse_command(area, element, &write);
         commands.push(command.map_err(|error| error.with_index(index))?);
@@ -54,7 +55,7 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
         rate_limit::check_commands(*write.rate, command_count)?;
     }
     write
-        .execute_all(area, commands, wire::all_results, Some)
+        .execute_all(area, commands, wire::all_results, CommandIndex::Show)
         .await
 }
 
@@ -119,12 +120,12 @@ fn parse_act(
     act: OrderAct,
     write: &Write<'_>,
 ) -> Result<Command, ApiError> {
-    check_members(members, &MEMBERS_FOR_ORDER, act.names())?;
+    check_members(members, &MEMBERS_FOR_ORDER, act.member_names())?;
     let order_id = subjects::order_id(members.required("orderId")?);
     act.read_command(area, members, order_id, preconditions(members)?, write.now)
 }
 
-/// Checks that a command has no members other than `common_names` and `names`.
+/// Checks that a command has only members in `common_names` and `names`.
 fn check_members(
     members: &Members<'_>,
     common_names: &[&str],
@@ -139,7 +140,7 @@ fn pet_id(members: &Members<'_>) -> Result<PetId, ApiError> {
     subjects::pet_id(members.required("petId")?)
 }
 
-/// Parses the version that a command requires its animal or order to have.
+/// Parses the precondition `ifMatch`: the version that the animal or order must have.
 fn preconditions(members: &Members<'_>) -> Result<Preconditions, ApiError> {
     let version: Option<RequiredVersion> = members.optional("ifMatch")?;
     Ok(Preconditions {

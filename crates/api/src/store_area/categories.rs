@@ -35,8 +35,7 @@ pub(crate) async fn list_categories(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
-    // A category can have any number as its id.
-    let after = walk.id_before_page(cursor.as_deref(), Some)?;
+    let after = walk.integer_before_page(cursor.as_deref())?;
     let (categories, last_id) = area.app.store.list_categories(after, limit).await?;
     let next = last_id.and_then(|id| {
         page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))

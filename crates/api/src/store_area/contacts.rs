@@ -24,17 +24,18 @@ pub(super) fn order_writer(caller: Option<&Caller>) -> fn(&mut Vec<u8>, &Order) 
 
 /// Adds `Vary: Authorization` to a response that depends on the permissions of the caller.
 pub(super) fn vary_by_key(mut response: Response) -> Response {
-    let by_key = HeaderValue::from_static("Authorization");
-    response.headers_mut().append(header::VARY, by_key);
+    let authorization = HeaderValue::from_static("Authorization");
+    response.headers_mut().append(header::VARY, authorization);
     response
 }
 
-/// Adds the present contacts of the orders to the response `body` of commands. Remembered responses do not
-/// contain contacts, so that erasing a contact erases it everywhere. Every caller of a command may see
-/// them.
+/// Inserts the present contacts of the orders into `body`, the response to commands. Responses are rendered
+/// and remembered without contacts, so that erasing a contact erases it everywhere. Every client that may
+/// run the commands may also see the contacts.
 ///
 /// `changes` are the changes that the commands have just made; none for a retry. `has_all` says whether
-/// they include each order in the response, so that the store need not be read.
+/// they include each order in the response. If they do, and none of the orders has a contact, `body` need not
+/// be searched.
 pub(super) async fn add_contacts(
     area: &StoreArea,
     body: Vec<u8>,
@@ -46,18 +47,7 @@ pub(super) async fn add_contacts(
     }
     let mut contacts = Vec::new();
     for id in json::order_ids_without_contact(&body) {
-        contacts.push(match last_change(changes, id) {
-            Some(change) => contact_after(change).cloned(),
-            // If the read fails after the changes were made, the error must not claim that nothing was
-            // changed.
-            None => read_contact(area, id).await.map_err(|error| {
-                if changes.is_empty() {
-                    error
-                } else {
-                    error.into_unknown_outcome()
-                }
-            })?,
-        });
+        contacts.push(present_contact(area, changes, id).await?);
     }
     if contacts.iter().all(Option::is_none) {
         return Ok(body);
@@ -65,7 +55,28 @@ pub(super) async fn add_contacts(
     Ok(json::insert_contacts(&body, &contacts))
 }
 
-/// Returns the last of the changes that concerns the order.
+/// Returns the present contact of an order: from the last of `changes` that concerns it, or else from the
+/// store.
+async fn present_contact(
+    area: &StoreArea,
+    changes: &[Change],
+    id: OrderId,
+) -> Result<Option<Contact>, StoreError> {
+    let contact = match last_change(changes, id) {
+        Some(change) => Ok(contact_after(change).cloned()),
+        None => read_contact(area, id).await,
+    };
+    contact.map_err(|error| {
+        if changes.is_empty() {
+            error
+        } else {
+            // The changes were made, so the error must not claim that nothing was changed.
+            error.into_unknown_outcome()
+        }
+    })
+}
+
+/// Returns the last of the changes that concerns the order; `None` if none of them does.
 fn last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
     changes.iter().rev().find(|change| {
         let order = change.after.as_ref().and_then(Resource::order);
@@ -73,7 +84,7 @@ fn last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
     })
 }
 
-/// Returns the contact of an order after a change.
+/// Returns the contact of the changed order after a change, if there is one.
 fn contact_after(change: &Change) -> Option<&Contact> {
     change.after.as_ref()?.order()?.contact.as_ref()
 }

@@ -1,7 +1,7 @@
 //! The pagination cursors of the store area, which appear in `rel="next"` links.
 //!
-//! A cursor contains a byte that identifies the list, a hash of the filters of the walk, and the position.
-//! The format can change: a new format gets a new first byte.
+//! A cursor contains a byte that identifies the list, a hash of the filters of the walk, and a position,
+//! which is the last element of the page before. The format can change: a new format gets a new first byte.
 
 use petstore_domain::{Problem, text::sealed};
 use petstore_web::edge::ApiError;
@@ -17,7 +17,8 @@ pub(super) const WEBHOOKS: u8 = 6;
 pub(super) const ATTEMPTS: u8 = 7;
 pub(super) const NOTES: u8 = 8;
 
-/// A walk through one list with certain filters. Its cursors are not valid for another walk.
+/// A walk: a client reads one list page by page, with the same filters for all pages. The cursors of a walk
+/// are not valid for another list, or for other filters.
 pub(super) struct Walk {
     /// One of the constants above, such as [`PETS`].
     list: u8,
@@ -42,8 +43,8 @@ impl Walk {
         }
     }
 
-    /// Encodes the position after the element with this id. `key` is its sort key; empty if the list is
-    /// sorted by id.
+    /// Encodes the position after the element with this id. `key` is the sort key of the element; empty if
+    /// the list is sorted by id.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
         sealed::encode(&[
             &[self.list],
@@ -53,9 +54,9 @@ impl Walk {
         ])
     }
 
-    /// Returns the id after which the page begins, for a list that is sorted by id; `None` for the first
-    /// page, which has no cursor. Fails with 400 if `parse_id` rejects the id, and for the reasons of
-    /// [`Self::decode`].
+    /// Returns the id after which the page begins, for a list that is sorted by id. Returns `None` for the
+    /// first page, which has no cursor. Fails with 400 if `parse_id` rejects the id, or if
+    /// [`Self::decode`] fails.
     pub(super) fn id_before_page<T>(
         &self,
         cursor: Option<&str>,
@@ -66,6 +67,15 @@ impl Walk {
         };
         let (_, id) = self.decode(cursor)?;
         parse_id(id).map(Some).ok_or_else(invalid)
+    }
+
+    /// Returns the position like [`Self::id_before_page`], for a list whose elements can have any integer as
+    /// their id or number.
+    pub(super) fn integer_before_page(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<Option<i64>, ApiError> {
+        self.id_before_page(cursor, Some)
     }
 
     /// Decodes a cursor into the sort key and the id of its position. Fails with 400 if the cursor is
@@ -86,7 +96,8 @@ pub(super) fn invalid() -> ApiError {
     ApiError::new(Problem::InvalidCursor, message)
 }
 
-/// Parses a cursor into its list, the hash of its filters, and its position.
+/// Parses a cursor into its list, the hash of its filters, and its position. Returns `None` if the cursor is
+/// malformed.
 fn parse(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
     let bytes = sealed::decode(text)?;
     let (&list, after_list) = bytes.split_first()?;

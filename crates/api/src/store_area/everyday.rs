@@ -9,8 +9,8 @@ use petstore_store::StoreError;
 
 use super::shared::StoreArea;
 
-/// Interprets the everyday words of a phrase. Reads the fields and the first page of categories only if the
-/// phrase has words that need them.
+/// Interprets the everyday words of a phrase, such as a category or the value of a field. Reads the fields
+/// and the first page of categories only if the phrase has words that need them.
 pub(super) async fn understand(area: &StoreArea, phrase: Phrase) -> Result<Phrase, StoreError> {
     let app = &area.app;
     let facts = area

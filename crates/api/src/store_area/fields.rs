@@ -61,12 +61,12 @@ async fn execute(
 ) -> Result<Response, ApiError> {
     let context = write.context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
-    let changed = area
+    let outcome = area
         .app
         .fields
-        .change(&command, &preconditions, context, response_to)
+        .change(&command, &preconditions, context, render_response)
         .await?;
-    write.respond_to(area, changed, refusal_error)
+    write.respond_with_outcome(area, outcome, refusal_error)
 }
 
 /// Parses the name of the field in the path. Returns `None` if it is not a valid name.
@@ -75,7 +75,7 @@ fn name_in_path(write: &Write<'_>) -> Option<FieldName> {
 }
 
 /// Renders the response to a change of a field.
-fn response_to(decision: &FieldDecision) -> StoredResponse {
+fn render_response(decision: &FieldDecision) -> StoredResponse {
     let Some(field) = &decision.field else {
         return wire::no_content();
     };

@@ -10,8 +10,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Returns the fingerprint of a request with a JSON body. It covers the method, the path, the preconditions
-/// and the body. Bodies with equal JSON values have the same fingerprint, whatever their whitespace, order
-/// of members and spelling of integers.
+/// and the body. Bodies that differ only in whitespace, in the order of members or in the spelling of
+/// integers have the same fingerprint.
 pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
     add(&mut hash, request.method.as_str().as_bytes());
@@ -29,7 +29,8 @@ pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Adds a part to a hash, preceded by its length, so that different lists of parts never give the same input.
+/// Adds a part to a hash, preceded by its length. Without the lengths, different lists of parts could have
+/// the same hash, such as `ab`, `c` and `a`, `bc`.
 fn add(hash: &mut Sha256, part: &[u8]) {
     hash.update(part.len().to_be_bytes());
     hash.update(part);
@@ -47,7 +48,7 @@ pub(super) fn of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Rewrites each number that is an integer into its canonical form.
+/// Rewrites each number whose value is an integer in its canonical form.
 ///
 /// Example: `7.0` becomes `7`.
 fn normalize_numbers(value: &mut Value) {

@@ -76,18 +76,18 @@ pub(crate) async fn get_note(
     Call {
         request,
         parameter,
-        second,
+        second_parameter,
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (pet_id, id) = ids_in_path(parameter, second)?;
+    let (pet_id, id) = ids_in_path(parameter, second_parameter)?;
     let stored_note = area.app.store.get_note(id).await?;
     let note = stored_note
         .filter(|note| note.pet_id == pet_id)
         .ok_or_else(no_note)?;
     let body = wire::render(|out| json::write_note(out, &note));
-    wire::respond_with(area, request, body, note.version)
+    wire::respond_with_body(area, request, body, note.version)
 }
 
 /// Corrects a note: `PATCH /v1/store/pets/{petId}/notes/{noteId}`.
@@ -109,9 +109,9 @@ pub(crate) async fn delete_note(area: &StoreArea, call: Call<'_>) -> Result<Resp
     write.execute(area, command, wire::first_result).await
 }
 
-/// Identifies the note that a request changes or deletes, and the caller as its editor.
+/// Returns which note a request changes or deletes, who does so, and under which preconditions.
 fn edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, ApiError> {
-    let (pet_id, id) = ids_in_path(write.parameter, write.second)?;
+    let (pet_id, id) = ids_in_path(write.parameter, write.second_parameter)?;
     Ok(NoteEdit {
         id,
         pet_id,

@@ -56,14 +56,14 @@ pub(crate) async fn act(
 ) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    let members = write.members(act.names())?;
+    let members = write.members(act.member_names())?;
     let command = act.read_command(area, &members, write.order_id(), preconditions, write.now)?;
     write.execute(area, command, wire::first_result).await
 }
 
 impl OrderAct {
     /// Returns the names of the members that the body of the operation can have.
-    pub(super) fn names(self) -> &'static [&'static str] {
+    pub(super) fn member_names(self) -> &'static [&'static str] {
         match self {
             Self::Complete => CompleteOrder::NAMES,
             Self::Cancel | Self::Return => EndOrder::NAMES,
@@ -71,8 +71,9 @@ impl OrderAct {
         }
     }
 
-    /// Parses the members of the body into a command. Fails with 400 if a member is invalid, or else with
-    /// the error in `id`: a client should first learn of an invalid body.
+    /// Parses the members of the body into a command. Fails with 400 if a member is invalid. `id` is the
+    /// result of parsing the id: its error comes second, because a client should first learn of an invalid
+    /// body.
     pub(super) fn read_command(
         self,
         area: &StoreArea,

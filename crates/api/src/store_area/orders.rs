@@ -47,8 +47,9 @@ pub(crate) async fn list_orders(
     query.after = walk.id_before_page(cursor.as_deref(), OrderId::new)?;
 
     let _turn = area.turns.take(caller).await?;
-    let is_for_impossible_pet = pet_id.is_some() && query.pet_id.is_none();
-    let (orders, last_id) = if is_for_impossible_pet {
+    // The list is empty if no animal can have the requested id.
+    let has_impossible_pet_id = pet_id.is_some() && query.pet_id.is_none();
+    let (orders, last_id) = if has_impossible_pet_id {
         (Vec::new(), None)
     } else {
         area.app.store.list_orders(&query).await?
@@ -133,7 +134,7 @@ pub(crate) async fn get_order(
     let order = subjects::find_order(area, subjects::order_id_in_path(parameter)?).await?;
     let write_order = contacts::order_writer(caller);
     let body = wire::render(|out| write_order(out, &order));
-    let response = wire::respond_with(area, request, body, order.version)?;
+    let response = wire::respond_with_body(area, request, body, order.version)?;
     Ok(contacts::vary_by_key(response))
 }
 

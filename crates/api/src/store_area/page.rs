@@ -14,13 +14,13 @@ use tokio::task;
 use super::{shared::StoreArea, wire::USUAL_LENGTH};
 use crate::etag;
 
-/// The maximum number of bytes of texts in a page that is rendered directly. Rendering a larger one would
-/// block the async runtime, so it moves to a separate thread.
+/// The maximum number of bytes of texts in a page that is rendered directly. A larger page is rendered on a
+/// separate thread, because it would block the async runtime.
 const MAX_INLINE_BYTES: usize = 128 << 10;
 
 /// How to render the elements of a list.
 pub(super) struct Element<T> {
-    /// Returns the total length of the texts of an element, in bytes.
+    /// Returns the total length of the texts of an element in bytes, by which the buffer is sized.
     pub(super) length: fn(&T) -> usize,
     /// Appends an element as JSON.
     pub(super) write: fn(&mut Vec<u8>, &T),
@@ -49,8 +49,8 @@ pub(super) async fn respond<T: Send + 'static>(
     Ok(etag::respond(&request.headers, response, etag))
 }
 
-/// Renders the elements as a JSON array, and returns what `finish` makes of it. `finish` runs on the same
-/// thread, so it can also do expensive work such as hashing.
+/// Renders the elements as a JSON array, and returns the result of `finish` for it. `finish` runs on the same
+/// thread as the rendering, so it can also do expensive work such as hashing.
 pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
     elements: Vec<T>,
     Element { length, write }: Element<T>,
@@ -78,7 +78,8 @@ pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Returns the link to the next page (RFC 8288) of the list at `path`, which is relative to the base URL.
+/// Returns the link to the next page (RFC 8288) of the list at `path`, which is relative to the base URL. See
+/// [`link`].
 pub(super) fn next_link(
     area: &StoreArea,
     path: &str,
@@ -92,8 +93,9 @@ pub(super) fn next_link(
     link(area, path, "next", [&[limit], filters, &[cursor]].concat())
 }
 
-/// Returns a link to `path`, which is relative to the base URL. Includes only the `parameters` that have a
-/// value.
+/// Returns a link with this relation type to `path`, which is relative to the base URL. Includes only the
+/// `parameters` that have a value, percent-encoded. Returns `None` only if the base URL is not valid in a
+/// header.
 pub(super) fn link<'a>(
     area: &StoreArea,
     path: &str,

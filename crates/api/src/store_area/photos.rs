@@ -5,7 +5,7 @@ use std::time::Duration;
 use petstore_domain::{
     PetId, Problem,
     store_area::{
-        AltText, Command, PHOTO_ORDER_RULE, PhotoId, PhotoPatch, Photos, PictureProblem, Refusal,
+        AltText, Command, PHOTO_ORDER_RULE, PhotoId, PhotoPatch, Photos, PictureProblem,
         check_room_for_photo,
     },
 };
@@ -26,8 +26,8 @@ use super::{
 };
 use crate::{context::Call, idempotency, query};
 
-/// How much longer than other requests a request with a picture may take, to arrive over a slow connection,
-/// wait for its turn, and be decoded.
+/// The additional time that a request with a picture may take, because the picture arrives over a slow
+/// connection, waits for its turn, and is decoded.
 pub(crate) const MAX_UPLOAD: Duration = Duration::from_mins(3);
 
 /// Adds a photo after the others: `POST /v1/store/pets/{petId}/photos`.
@@ -44,8 +44,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     if area.app.photos.storage().is_none() {
         return Err(PhotoError::Off.into());
     }
-    // With an idempotency key, the request may be a retry, which gets its first response whatever the
-    // present state is.
+    // Skip the check if the request has an idempotency key. It may be a retry, which gets the remembered
+    // response whatever the present state is.
     if idempotency::key(&call.request.headers)?.is_none() {
         check_room(area, id).await?;
     }
@@ -66,16 +66,15 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
         .await
 }
 
-/// Checks that the animal can get another photo. Done before the picture is read, to avoid a useless upload.
+/// Checks that the animal can get another photo. This is done before the picture is read, to avoid a useless
+/// upload.
 async fn check_room(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
     let pet = subjects::find_pet(area, id).await?;
-    check_room_for_photo(&pet).or_else(|refusal: Refusal| {
-        Err(refusals::refusal_error(
-            refusal,
-            None,
-            area.http.memory.reserve(pet.length())?,
-        ))
-    })
+    if let Err(refusal) = check_room_for_photo(&pet) {
+        let reserved_memory = area.http.memory.reserve(pet.length())?;
+        return Err(refusals::refusal_error(refusal, None, reserved_memory));
+    }
+    Ok(())
 }
 
 /// Reads a photo: `GET /v1/store/pets/{petId}/photos/{photoId}`.
@@ -84,15 +83,15 @@ pub(crate) async fn get_photo(
     Call {
         request,
         parameter,
-        second,
+        second_parameter,
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
-    let (id, photo) = ids_in_path(parameter, second)?;
+    let (id, photo) = ids_in_path(parameter, second_parameter)?;
     let pet = subjects::find_pet(area, id).await?;
     let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
-    wire::respond_with(area, request, body, pet.version)
+    wire::respond_with_body(area, request, body, pet.version)
 }
 
 /// Changes a photo: `PATCH /v1/store/pets/{petId}/photos/{photoId}`.
@@ -100,7 +99,7 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch = write.members(PhotoPatch::NAMES)?.read()?;
-    let (id, photo) = ids_in_path(write.parameter, write.second)?;
+    let (id, photo) = ids_in_path(write.parameter, write.second_parameter)?;
     let command = Command::PatchPhoto {
         id,
         photo,
@@ -146,7 +145,7 @@ fn parse_order(elements: Vec<&RawValue>) -> Option<Vec<PhotoId>> {
 pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let (id, photo) = ids_in_path(write.parameter, write.second)?;
+    let (id, photo) = ids_in_path(write.parameter, write.second_parameter)?;
     let command = Command::DeletePhoto {
         id,
         photo,

@@ -27,8 +27,8 @@ pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiErro
 /// Parses the preconditions of a `PUT`, which creates the resource if it does not exist. Fails with 400 if
 /// one is malformed.
 pub(super) fn from_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
-    let mut fields = headers.get_all(header::IF_NONE_MATCH).iter();
-    let if_absent = match (fields.next(), fields.next()) {
+    let mut values = headers.get_all(header::IF_NONE_MATCH).iter();
+    let if_absent = match (values.next(), values.next()) {
         (None, _) => false,
         (Some(value), None) if value == "*" => true,
         _ => {
@@ -45,20 +45,22 @@ pub(super) fn from_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
 
 /// Parses `If-Match`, if the request has it.
 fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
-    let fields: Vec<&[u8]> = headers
+    let values: Vec<&[u8]> = headers
         .get_all(header::IF_MATCH)
         .iter()
         .map(HeaderValue::as_bytes)
         .collect();
-    if fields.is_empty() {
+    if values.is_empty() {
         return Ok(None);
     }
-    parse(&fields.join(&b',')).map(Some).ok_or_else(|| {
-        invalid(
+    // Several header lines form one list (RFC 9110, section 5.3).
+    match parse(&values.join(&b',')) {
+        Some(if_match) => Ok(Some(if_match)),
+        None => Err(invalid(
             "If-Match must be * or a list of ETags of the resource, such as \"7\" with its double \
              quotes.",
-        )
-    })
+        )),
+    }
 }
 
 /// Parses the value of `If-Match`. Returns `None` if it is malformed.
@@ -75,12 +77,11 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
 /// Returns the versions in a list of ETags. Skips ETags that are not versions. Returns `None` if the value
 /// is not a list of ETags, or is empty.
 ///
-/// The service sends strong ETags, and a version identifies the content however a proxy encodes it.
-/// Therefore an ETag that a proxy has weakened or extended still counts: `W/"7"` and `"7-gzip"` are the
-/// version 7.
+/// Also accepts the weak or extended ETags of a proxy that compresses responses: `W/"7"` and `"7-gzip"` are
+/// the version 7. This is safe, because a version identifies the content in any encoding.
 fn versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
-    let mut has_tags = false;
+    let mut is_empty = true;
     let mut remaining = list.trim_ascii();
     while let Some((&first, after_first)) = remaining.split_first() {
         if first == b',' {
@@ -95,15 +96,16 @@ fn versions(list: &[u8]) -> Option<Vec<i64>> {
         if tag.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
             return None;
         }
-        has_tags = true;
+        is_empty = false;
         versions.extend(version_of_tag(tag));
 
+        // Skip the closing quote.
         remaining = end[1..].trim_ascii_start();
         if !remaining.is_empty() && !remaining.starts_with(b",") {
             return None;
         }
     }
-    if has_tags { Some(versions) } else { None }
+    if is_empty { None } else { Some(versions) }
 }
 
 /// Parses the version from an ETag without its quotes. Returns `None` if it is not a version.

@@ -23,7 +23,7 @@ pub(crate) async fn get_profile(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let profile = area.app.store.profile().await?;
-    wire::respond_with(area, request, profile_json(&profile), profile.version)
+    wire::respond_with_body(area, request, profile_json(&profile), profile.version)
 }
 
 /// Changes the profile: `PATCH /v1/store/profile`.
@@ -43,24 +43,22 @@ const LOGOS: Pictures = Pictures {
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let [] = query::parameters(call.request.uri.query(), [])?;
     let write = Write::read_picture(area, call, &LOGOS).await?;
-    let format = match Format::detect(&write.body) {
-        Some(Format::Gif) => Err(ApiError::new(
-            Problem::UnsupportedMediaType,
-            "A logo cannot be a GIF. Send a PNG, JPEG or WebP picture.",
-        )),
-        Some(format) => Ok(format),
-        None => {
-            area.app.photos.metrics.invalid.count();
-            let message = "The body is not a PNG, JPEG or WebP picture. Send the bytes of one.";
-            Err(ApiError::new(Problem::InvalidImage, message))
-        }
+    let Some(format) = Format::detect(&write.body) else {
+        area.app.photos.metrics.invalid.count();
+        let message = "The body is not a PNG, JPEG or WebP picture. Send the bytes of one.";
+        return Err(ApiError::new(Problem::InvalidImage, message));
     };
-    let new = area
+    // A client can send a GIF under the media type of another format.
+    if format == Format::Gif {
+        let message = "A logo cannot be a GIF. Send a PNG, JPEG or WebP picture.";
+        return Err(ApiError::new(Problem::UnsupportedMediaType, message));
+    }
+    let logo = area
         .app
         .photos
-        .make_logo(write.body.clone(), format?)
+        .make_logo(write.body.clone(), format)
         .await?;
-    change(area, write, ProfileChange::Logo(Some(new))).await
+    change(area, write, ProfileChange::Logo(Some(logo))).await
 }
 
 /// Removes the logo: `DELETE /v1/store/profile/logo`.
@@ -79,12 +77,12 @@ async fn change(
     let context = write.context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
     let store = area.app.store.as_ref();
-    let changed = change_profile(store, &change, &preconditions, context, response_to).await?;
-    write.respond_to(area, changed, refusal_error)
+    let outcome = change_profile(store, &change, &preconditions, context, render_response).await?;
+    write.respond_with_outcome(area, outcome, refusal_error)
 }
 
 /// Renders the response to a change of the profile.
-fn response_to(profile: &Profile) -> StoredResponse {
+fn render_response(profile: &Profile) -> StoredResponse {
     wire::stored_response(StatusCode::OK, Some(profile.version), profile_json(profile))
 }
 

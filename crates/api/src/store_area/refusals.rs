@@ -21,7 +21,8 @@ const IF_MATCH_MISSING_IN_BATCH: &str = "This command needs ifMatch with the ver
      to change, such as 7. Read the animal first.";
 
 /// Returns the error for a refused command, with the state that caused the refusal. `failed_index` is the
-/// index of the command in its batch; `None` outside of a batch. `reserved_memory` is for the response.
+/// index of the command in its batch; `None` if the request is not a batch. `reserved_memory` is for the
+/// response.
 pub(super) fn refusal_error(
     refusal: Refusal,
     failed_index: Option<usize>,
@@ -31,15 +32,17 @@ pub(super) fn refusal_error(
     let Rejection { error, current } = rejection(refusal, is_batch);
     // An internal error names no command, because the command is not its cause.
     let is_internal = error.problem() == Problem::Internal;
-    if is_internal || failed_index.is_none() && current.is_none() {
+    let has_details = is_batch || current.is_some();
+    if is_internal || !has_details {
         return error;
     }
     error.with_state(failed_index, current.as_deref(), Some(reserved_memory))
 }
 
-/// An error, and the JSON of the state that caused it, if that helps the client.
+/// The error for a refusal, before the details for the client are added.
 struct Rejection {
     error: ApiError,
+    /// The JSON of the state that caused the error, if it helps the client.
     current: Option<Vec<u8>>,
 }
 
@@ -69,7 +72,8 @@ impl Rejection {
     }
 }
 
-/// Converts a refusal into a rejection.
+/// Converts a refusal into a rejection. `is_batch` says whether the command is in a batch, in which
+/// preconditions have another form.
 fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
     match refusal {
         Refusal::Invalid(message) => Rejection::new(Problem::InvalidBody, message),
@@ -172,7 +176,7 @@ fn moved_on_message(current: Option<&Resource>) -> String {
     )
 }
 
-/// Returns the message for a resource that does not have the version that a command requires.
+/// Returns the message for a resource whose version is not the one that a command requires.
 fn stale_resource_message(current: Option<&Resource>, is_batch: bool) -> String {
     let (noun, version) = match current {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
@@ -188,12 +192,13 @@ fn stale_resource_message(current: Option<&Resource>, is_batch: bool) -> String 
     stale_message(noun, version)
 }
 
-/// Returns the message for a `noun`, such as `field`, that does not have the version that a request requires.
+/// Returns the message for a resource whose version is not the one that a request requires. `noun` is what
+/// the resource is called, such as `field`.
 pub(super) fn stale_message(noun: &str, version: i64) -> String {
     stale_message_with(noun, version, &format!("If-Match: \"{version}\""))
 }
 
-/// Returns the message for a stale version. `retry` completes "send it again with".
+/// Returns the message for a stale version. `retry` completes the sentence "Send it again with …".
 fn stale_message_with(noun: &str, version: i64, retry: &str) -> String {
     format!(
         "The {noun} has version {version} now; see current. If you still want the change, send it \
@@ -201,8 +206,8 @@ fn stale_message_with(noun: &str, version: i64, retry: &str) -> String {
     )
 }
 
-/// Returns the message for a `noun`, such as `field`, that does not exist although a request requires a
-/// version of it.
+/// Returns the message for a request that requires a version of a resource that does not exist. `noun` is
+/// what the resource is called, such as `field`.
 pub(super) fn absent_message(noun: &str) -> String {
     format!("The {noun} does not exist. To create it, send If-None-Match: *.")
 }

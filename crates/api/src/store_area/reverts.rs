@@ -3,7 +3,11 @@
 use petstore_domain::Problem;
 use petstore_web::edge::{ApiError, Response, body::Accepted};
 
-use super::{shared::StoreArea, wire, write::Write};
+use super::{
+    shared::StoreArea,
+    wire,
+    write::{CommandIndex, Write},
+};
 use crate::{context::Call, query};
 
 /// Reverts a change, together with the other changes that the same request made.
@@ -15,7 +19,7 @@ pub(crate) async fn revert_change(area: &StoreArea, call: Call<'_>) -> Result<Re
     let act = area.app.act(seq).await?.ok_or_else(no_change)?;
     let commands = area.app.reverting_commands(&act).await?;
     write
-        .execute_all(area, commands, wire::all_results, |_| None)
+        .execute_all(area, commands, wire::all_results, CommandIndex::Omit)
         .await
 }
 

@@ -10,7 +10,9 @@ use crate::context::Context;
 /// The state that the operations of the store area share.
 pub struct StoreArea {
     pub(super) app: Arc<App>,
+    /// The HTTP-related state, such as the memory for responses.
     pub(super) http: Arc<Context>,
+    /// The turns of clients at slow reads.
     pub(super) turns: Turns,
     /// The fallback for facts about the store that its profile does not state.
     pub(super) store_options: StoreOptions,

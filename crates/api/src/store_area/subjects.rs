@@ -1,4 +1,4 @@
-//! Finds the animals and orders that requests identify by id. Fails with 404 if there is none.
+//! Finds the animals and orders that requests identify by id. The functions fail with 404 if there is none.
 
 use petstore_domain::{
     PetId, Problem,

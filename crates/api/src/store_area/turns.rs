@@ -1,5 +1,5 @@
-//! Fairness for slow reads, such as searches. The store runs them one at a time, so a client with many
-//! requests must not fill its queue.
+//! Fairness for slow reads, such as searches. The store runs them one at a time, from a queue. A client with
+//! many requests must not fill this queue.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::access::auth;
 /// wait here.
 const MAX_READS_IN_QUEUE: usize = 2;
 
-/// The semaphore of each key that has a slow read now. Other keys take no memory.
+/// The semaphore of each API key that has a slow read now. Other keys take no memory.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<KeyId, Weak<Semaphore>>>);
 
@@ -29,20 +29,21 @@ impl Turns {
         caller: Option<&Caller>,
     ) -> Result<OwnedSemaphorePermit, ApiError> {
         let caller = caller.ok_or_else(auth::missing_key)?;
-        let turn = self.turns_of(caller.key_id()).acquire_owned().await;
-        turn.map_err(|error| ApiError::internal(Arc::new(error)))
+        let permit = self.semaphore_of(caller.key_id()).acquire_owned().await;
+        permit.map_err(|error| ApiError::internal(Arc::new(error)))
     }
 
     /// Returns the semaphore of a key. Creates it if the key has no slow read now.
-    fn turns_of(&self, key: KeyId) -> Arc<Semaphore> {
-        let mut keys = self.0.lock();
-        if let Some(turns) = keys.get(&key).and_then(Weak::upgrade) {
-            return turns;
+    fn semaphore_of(&self, key: KeyId) -> Arc<Semaphore> {
+        let mut semaphores = self.0.lock();
+        if let Some(semaphore) = semaphores.get(&key).and_then(Weak::upgrade) {
+            return semaphore;
         }
-        keys.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Semaphore::new(MAX_READS_IN_QUEUE));
-        keys.insert(key, Arc::downgrade(&turns));
-        turns
+        // Remove the semaphores that no read holds or waits for.
+        semaphores.retain(|_, semaphore| semaphore.strong_count() > 0);
+        let semaphore = Arc::new(Semaphore::new(MAX_READS_IN_QUEUE));
+        semaphores.insert(key, Arc::downgrade(&semaphore));
+        semaphore
     }
 }
 
@@ -53,11 +54,11 @@ mod tests {
     #[test]
     fn a_key_has_two_turns_and_takes_none_of_another_key() {
         let turns = Turns::default();
-        let take = |key| turns.turns_of(KeyId(key)).try_acquire_owned();
-        let (one, two) = (take(1).unwrap(), take(1).unwrap());
+        let take = |key| turns.semaphore_of(KeyId(key)).try_acquire_owned();
+        let permits = [take(1).unwrap(), take(1).unwrap()];
         assert!(take(1).is_err());
         assert!(take(2).is_ok());
-        drop((one, two));
+        drop(permits);
         assert!(take(1).is_ok());
         // Only keys with a request are in memory.
         assert!(take(3).is_ok());

@@ -16,7 +16,7 @@ use crate::etag;
 /// The approximate length of an animal or an order as JSON without its texts, in bytes, for sizing buffers.
 pub(super) const USUAL_LENGTH: usize = 256;
 
-/// Returns the JSON that `write` appends to a new buffer of the usual length.
+/// Returns the JSON that `write` appends to a new buffer, which has capacity for [`USUAL_LENGTH`].
 pub(super) fn render(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH);
     write(&mut out);
@@ -60,8 +60,8 @@ pub(super) fn resource(resource: &Resource) -> Vec<u8> {
     render(|out| write_resource(out, resource))
 }
 
-/// Renders a resource as JSON for callers with permission to change it, with the contact of an order and
-/// the text of a note.
+/// Renders a resource as JSON, with the contact of an order and the text of a note. The caller must have
+/// permission to change the resource.
 pub(super) fn full_resource(resource: &Resource) -> Vec<u8> {
     match resource {
         Resource::Order(order) => render(|out| json::write_order_with_contact(out, order)),
@@ -86,8 +86,8 @@ pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     })
 }
 
-/// Renders the response to a single command that may have created its resource: like [`first_result`], but
-/// with 201 and a `Location` if it has.
+/// Renders the response to a single command that may create its resource. If it did, the response has the
+/// status 201 and a `Location`; otherwise it is the response of [`first_result`].
 pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
     let mut response = first_result(decisions);
     let change = decisions
@@ -114,19 +114,18 @@ pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
 /// Renders the response to a command on a photo: the photo, with the ETag of its animal. If the photo was
 /// deleted, the response is 204 with the ETag only.
 pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
-    let decision = decisions.first();
-    let Some((Resource::Pet(pet), photo)) =
-        decision.and_then(|decision| Some((decision.result.as_ref()?, decision.photo)))
+    let Some(Decision {
+        result: Some(Resource::Pet(pet)),
+        photo,
+        ..
+    }) = decisions.first()
     else {
         return no_content();
     };
-    let body = photo.and_then(|id| photo_of(pet, id));
-    let status = if body.is_some() {
-        StatusCode::OK
-    } else {
-        StatusCode::NO_CONTENT
-    };
-    stored_response(status, Some(pet.version), body.unwrap_or_default())
+    match photo.and_then(|id| photo_of(pet, id)) {
+        Some(body) => stored_response(StatusCode::OK, Some(pet.version), body),
+        None => stored_response(StatusCode::NO_CONTENT, Some(pet.version), Vec::new()),
+    }
 }
 
 /// Renders the response to a command that added a photo: like [`photo`], but with 201 and a `Location`.
@@ -147,8 +146,8 @@ pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
 /// Renders a photo of an animal as JSON. Returns `None` if the animal has no photo with this id.
 pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
     let position = pet.photos.position(id)?;
-    let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
     let photo = pet.photos.all().get(position)?;
+    let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
     json::write_photo(&mut out, pet.id, position, photo);
     Some(out)
 }
@@ -175,11 +174,11 @@ pub(super) fn respond(
     request: &Parts,
     resource: &Resource,
 ) -> Result<Response, ApiError> {
-    respond_with(area, request, self::resource(resource), resource.version())
+    respond_with_body(area, request, self::resource(resource), resource.version())
 }
 
-/// Responds like [`respond`] with a rendered `body`, which has this version.
-pub(super) fn respond_with(
+/// Responds like [`respond`] with a resource that is already rendered as `body`.
+pub(super) fn respond_with_body(
     area: &StoreArea,
     request: &Parts,
     body: Vec<u8>,

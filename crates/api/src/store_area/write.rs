@@ -26,23 +26,26 @@ use super::{
 };
 use crate::{access::auth, context::Call, idempotency, query};
 
-/// How many bytes a response is usually longer than the request body, because it also has the unchanged
-/// parts of the resource. Very long names can exceed it.
+/// The number of bytes by which a response is usually longer than the request body, because it also has the
+/// unchanged parts of the resource. Very long names can exceed it.
 const USUAL_GROWTH: usize = 16 << 10;
 
-/// How much longer a picture may take to arrive than another body, as a factor.
+/// The factor by which the time limit for receiving a picture exceeds the limit for another body.
 const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 
 /// A request for a change that has been read completely, with the reserved memory for its response.
 pub(super) struct Write<'r> {
+    // These are taken from the `Call`.
     pub(super) request: &'r Parts,
     pub(super) parameter: &'r str,
-    pub(super) second: &'r str,
+    pub(super) second_parameter: &'r str,
     pub(super) rate: &'r mut Option<MeterReading>,
     request_id: &'r HeaderValue,
     operation: &'static str,
     pub(super) caller: &'r Caller,
+    /// The `Idempotency-Key`, if the request has one.
     key: Option<IdempotencyKey>,
+    /// The time of the change.
     pub(super) now: Timestamp,
     /// The body; an empty JSON object if the request has none.
     pub(super) body: Bytes,
@@ -59,9 +62,18 @@ struct Content {
     reserved_memory: Reservation,
 }
 
+/// Whether the error for a refused command contains the index of the command among the executed ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CommandIndex {
+    /// The client has sent the commands as a batch, so it needs the index.
+    Show,
+    /// The client has not sent a list of commands, so an index would mean nothing to it.
+    Omit,
+}
+
 impl<'r> Write<'r> {
-    /// Reads the request of an operation that accepts a body of this kind, or none. Fails with 400, 408,
-    /// 413 or 415, like every request with a body.
+    /// Reads the request of an operation. `accepted_body` is the kind of body that the operation accepts;
+    /// `None` if it accepts no body. Fails with 400, 408, 413 or 415, like every request with a body.
     pub(super) async fn read(
         area: &StoreArea,
         call: Call<'r>,
@@ -147,7 +159,7 @@ impl<'r> Write<'r> {
             request_id,
             operation,
             parameter,
-            second,
+            second_parameter,
             caller,
             rate,
             ..
@@ -162,7 +174,7 @@ impl<'r> Write<'r> {
         Ok(Self {
             request,
             parameter,
-            second,
+            second_parameter,
             rate,
             request_id,
             operation,
@@ -198,19 +210,18 @@ impl<'r> Write<'r> {
         command: Command,
         respond: ExecutionRenderer,
     ) -> Result<Response, ApiError> {
-        self.execute_all(area, vec![command], respond, |_| None)
+        self.execute_all(area, vec![command], respond, CommandIndex::Omit)
             .await
     }
 
-    /// Executes several commands in one transaction, and responds with what `respond` renders. If a command
-    /// is refused, `failed_index` converts its index into the one that the error shows, or `None` to show
-    /// none.
+    /// Executes several commands in one transaction, and responds with what `respond` renders. Fails if one
+    /// of them is refused, so that none takes effect.
     pub(super) async fn execute_all(
         self,
         area: &StoreArea,
         commands: Vec<Command>,
         respond: ExecutionRenderer,
-        failed_index: fn(usize) -> Option<usize>,
+        command_index: CommandIndex,
     ) -> Result<Response, ApiError> {
         let context = self.context(area).await?;
         let _in_flight = area.app.requests.enter(&context)?;
@@ -219,16 +230,16 @@ impl<'r> Write<'r> {
             commands[..],
             [Command::AddNote { .. } | Command::PatchNote { .. }]
         );
-        let commands = area.app.commands.execute(commands, context, respond);
-        let (mut response, changes) = match commands.await? {
+        let execution = area.app.commands.execute(commands, context, respond);
+        let (mut response, changes) = match execution.await? {
             ExecutionOutcome::Done { response, changes } => (response, changes),
             ExecutionOutcome::Replayed(response) => (response, Vec::new()),
             ExecutionOutcome::IdempotencyConflict => return Err(idempotency_conflict()),
             ExecutionOutcome::Refused { index, refusal } => {
-                let index = failed_index(index);
+                let failed_index = (command_index == CommandIndex::Show).then_some(index);
                 return Err(refusals::refusal_error(
                     refusal,
-                    index,
+                    failed_index,
                     self.reserved_memory,
                 ));
             }
@@ -236,10 +247,12 @@ impl<'r> Write<'r> {
         if is_about_note {
             response.body = note_texts::add_text(area, response.body, &changes).await?;
         } else {
+            // The changes of a single command include its order. A command of a batch may change nothing,
+            // and still have its order in the response.
             let has_all = is_one_command && !changes.is_empty();
             response.body = contacts::add_contacts(area, response.body, &changes, has_all).await?;
         }
-        Ok(self.respond_with(area, response))
+        Ok(self.into_response(area, response))
     }
 
     /// Returns the context of the change: who makes it, when, and with which idempotency key.
@@ -266,29 +279,30 @@ impl<'r> Write<'r> {
         })
     }
 
-    /// Responds to a change of a field, the profile or a webhook. `refusal_error` converts a refusal into
-    /// an error.
-    pub(super) fn respond_to<R>(
+    /// Responds with the outcome of a change of a field, the profile or a webhook. `refusal_error` converts a
+    /// refusal into an error.
+    pub(super) fn respond_with_outcome<R>(
         self,
         area: &StoreArea,
         outcome: Changed<R>,
         refusal_error: impl FnOnce(R) -> ApiError,
     ) -> Result<Response, ApiError> {
         match outcome {
-            Changed::Done(response) => Ok(self.respond_with(area, response)),
+            Changed::Done(response) => Ok(self.into_response(area, response)),
             Changed::Refused(refusal) => Err(refusal_error(refusal)),
             Changed::IdempotencyConflict => Err(idempotency_conflict()),
         }
     }
 
     /// Converts a stored response into an HTTP response.
-    pub(super) fn respond_with(
+    pub(super) fn into_response(
         self,
         area: &StoreArea,
         stored_response: StoredResponse,
     ) -> Response {
         let status = StatusCode::from_u16(stored_response.status).unwrap_or(StatusCode::OK);
         let mut response = response::json(status, self.reserved_memory.fill(stored_response.body));
+        // The service made the ETag and the path, so both are valid in a header.
         let headers = response.headers_mut();
         if status == StatusCode::NO_CONTENT {
             headers.remove(header::CONTENT_TYPE);

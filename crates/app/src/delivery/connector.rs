@@ -42,7 +42,8 @@ pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// A reason why an attempt has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
-    /// The URL, or an address to which its name resolves, is not permitted, or no longer permitted.
+    /// The URL is not permitted, or its host name resolves to an address that is not. The operator may have
+    /// permitted it when the webhook was added.
     #[error("{0}")]
     Forbidden(String),
     #[error("cannot resolve the name")]
@@ -77,6 +78,7 @@ impl From<RequestError> for AttemptError {
             RequestError::TooSlow(_) => Self::Timeout,
             RequestError::Connect(cause) => Self::Connect(cause),
             RequestError::Tls(cause) => Self::Tls(cause),
+            // The host name cannot be used for TLS.
             RequestError::Name(cause) => Self::Tls(io::Error::other(cause)),
             other => Self::Response(Box::new(other)),
         }
@@ -97,7 +99,8 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 /// How long an idle connection is kept.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
 
-/// The age at which a connection is no longer reused. Until then, a change of the DNS records goes unnoticed.
+/// The age at which a connection is no longer reused. A change of the DNS records takes effect within this
+/// time.
 const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
 
 /// A connection that can be reused. Its address was checked when it was opened.
@@ -138,9 +141,9 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// Returns a connector that trusts these root certificates and reaches, of private networks, only the
-    /// `allowed` ones. `timeout` limits each attempt, and is usually [`ATTEMPT_TIMEOUT`]. Fails only if the
-    /// TLS library was built without a suitable protocol version.
+    /// Returns a connector that trusts the certificates `roots`, and reaches private networks only if these
+    /// are in `allowed`. `timeout` limits each attempt, and is usually [`ATTEMPT_TIMEOUT`]. Fails only if
+    /// the TLS library was built without a suitable protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
@@ -162,8 +165,8 @@ impl Connector {
         })
     }
 
-    /// Sends `body` to `url` with these header fields. Does not follow redirects, uses no proxy, and
-    /// returns only information from the response head.
+    /// Sends `body` to `url` with these header fields. Does not follow redirects, and uses no proxy. Returns
+    /// only information from the head of the response.
     pub async fn deliver(
         &self,
         url: &str,
@@ -201,9 +204,10 @@ impl Connector {
                 .send(url, signed_request(fields), body.clone())
                 .await;
             // The server may close an idle connection just as it is reused. In that case, use a new one.
+            // After a parse error, do not: the server has responded, so it may have received the message.
             let was_closed = matches!(&result, Err(RequestError::Http(error)) if !error.is_parse());
             if !was_closed {
-                return self.finish(url, idle, result);
+                return self.read_response(url, idle, result);
             }
         }
 
@@ -212,20 +216,21 @@ impl Connector {
             .connection
             .send(url, signed_request(fields), body)
             .await;
-        self.finish(url, idle, result)
+        self.read_response(url, idle, result)
     }
 
-    /// Opens a connection to one of the host's addresses, after all of them were checked.
+    /// Resolves the host name, checks all addresses, and opens a connection to one of them.
     async fn open_connection(&self, url: &Url) -> Result<IdleConnection, AttemptError> {
         let addresses = self.resolve_permitted(url).await?;
-        let mut tls = None;
-        if url.scheme() == "https" {
-            tls = self.tls.as_ref();
-            if tls.is_none() {
+        let tls = if url.scheme() == "https" {
+            if self.tls.is_none() {
                 let error = io::Error::other("the system has no trusted certificates");
                 return Err(AttemptError::Tls(error));
             }
-        }
+            self.tls.as_ref()
+        } else {
+            None
+        };
         let now = self.clock.instant();
         let connection = Connection::open(url, tls, &addresses[..]).await?;
         Ok(IdleConnection {
@@ -235,9 +240,9 @@ impl Connector {
         })
     }
 
-    /// Converts the result of an attempt into a response. Keeps the connection for reuse if the attempt
-    /// succeeded; otherwise closes it.
-    fn finish(
+    /// Returns the relevant parts of the response, and keeps the connection for reuse. Closes the connection
+    /// if the attempt failed.
+    fn read_response(
         &self,
         url: &Url,
         idle: IdleConnection,
@@ -246,11 +251,14 @@ impl Connector {
         let head = result?;
         self.keep_connection(url, idle);
 
-        let field = head.headers.get(header::RETRY_AFTER);
-        let text = field.and_then(|value| value.to_str().ok());
+        let retry_after = head
+            .headers
+            .get(header::RETRY_AFTER)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| self.parse_retry_after(text.trim()));
         Ok(EndpointResponse {
             status: head.status.as_u16(),
-            retry_after: text.and_then(|text| self.parse_retry_after(text.trim())),
+            retry_after,
         })
     }
 
@@ -291,7 +299,7 @@ impl Connector {
         Some(seconds.try_into().unwrap_or(0))
     }
 
-    /// Resolves the host of the URL. Fails unless every address is permitted.
+    /// Resolves the host of the URL. Fails if any of its addresses is not permitted.
     async fn resolve_permitted(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
             .lookups

@@ -40,7 +40,7 @@ pub struct NewWebhook {
     pub description: Option<Label>,
 }
 
-/// What carrying out a command requires.
+/// The decision about a command: what to write to the store, and what the response shows.
 #[derive(Debug)]
 pub struct WebhookDecision {
     /// The change to write to the store; [`WebhookChange::Nothing`] if the webhook is already in the
@@ -48,7 +48,7 @@ pub struct WebhookDecision {
     pub change: WebhookChange,
     /// The entry for the audit trail, if the command makes one.
     pub act: Option<Act>,
-    /// The webhook after the change; `None` if it does not exist then.
+    /// The webhook after the change; `None` if there is none, because it was deleted or never existed.
     pub webhook: Option<Webhook>,
     /// The new secret, if the command makes one. It is shown only in the response to this command.
     pub secret: Option<String>,
@@ -63,8 +63,8 @@ pub enum DecisionError {
     Store(#[from] StoreError),
 }
 
-/// Decides what a command changes, given the present state of the webhook: `None` if it does not exist.
-/// Adding a webhook that exists and changing one that does not exist have no effect.
+/// Decides what a command changes. `present` is the webhook that the command concerns; `None` if it does not
+/// exist. A command to add a webhook that exists, or to change one that does not, has no effect.
 pub async fn decide(
     store: &dyn Store,
     registrar: &Registrar,
@@ -81,7 +81,7 @@ pub async fn decide(
     }
 }
 
-/// Decides how to add a webhook. It will receive the changes after the present end of the log.
+/// Decides how to add a webhook. The webhook will receive the changes that are logged from now on.
 async fn add_webhook(
     store: &dyn Store,
     registrar: &Registrar,
@@ -119,7 +119,7 @@ async fn add_webhook(
     Ok(decision.with_secret(secret.reveal()))
 }
 
-/// Decides what a command changes at an existing webhook.
+/// Decides what a command changes in an existing webhook.
 async fn change_webhook(
     store: &dyn Store,
     registrar: &Registrar,
@@ -129,50 +129,48 @@ async fn change_webhook(
 ) -> Result<WebhookDecision, DecisionError> {
     let id = stored.webhook.id;
     let unchanged = WebhookDecision::without_change(Some(stored.webhook.clone()));
-    let (act_type, change) = match command {
-        WebhookCommand::Add(_) => return Ok(unchanged),
-        WebhookCommand::Test => {
-            let change = WebhookChange::Test(registrar.new_test(id));
-            return Ok(WebhookDecision {
-                change,
-                ..unchanged
-            });
-        }
-        WebhookCommand::Delete => {
-            let version = stored.webhook.version;
-            return Ok(WebhookDecision {
-                change: WebhookChange::Delete { id, version },
-                act: Some(Act::for_webhook(ActType::WebhookDeleted, id)),
-                webhook: None,
-                secret: None,
-            });
-        }
+    match command {
+        WebhookCommand::Add(_) => Ok(unchanged),
+        WebhookCommand::Test => Ok(WebhookDecision {
+            change: WebhookChange::Test(registrar.new_test(id)),
+            ..unchanged
+        }),
+        WebhookCommand::Delete => Ok(WebhookDecision {
+            change: WebhookChange::Delete {
+                id,
+                version: stored.webhook.version,
+            },
+            act: Some(Act::for_webhook(ActType::WebhookDeleted, id)),
+            webhook: None,
+            secret: None,
+        }),
         WebhookCommand::RotateSecret => {
-            let (secret, sealed_secret) = registrar.new_secret(id, false)?;
+            // The present secret needs the existing key file.
+            let may_create_key_file = false;
+            let (secret, sealed_secret) = registrar.new_secret(id, may_create_key_file)?;
             let (webhook, change) = stored.rotate_secret(sealed_secret, now);
             let act_type = ActType::WebhookSecretRotated;
             let decision = WebhookDecision::with_act(act_type, webhook, change);
-            return Ok(decision.with_secret(secret.reveal()));
+            Ok(decision.with_secret(secret.reveal()))
         }
-        WebhookCommand::Patch(patch) => (ActType::WebhookChanged, stored.patch(patch.clone(), now)),
+        WebhookCommand::Patch(patch) => {
+            let change = stored.patch(patch.clone(), now);
+            Ok(unchanged.or_change(ActType::WebhookChanged, change))
+        }
         WebhookCommand::Enable { resumes } => {
             let restart = if *resumes {
                 RestartPoint::Resume(now)
             } else {
                 RestartPoint::From(store.journal_state().await?.last)
             };
-            (ActType::WebhookEnabled, stored.enable(restart, now))
+            let change = stored.enable(restart, now);
+            Ok(unchanged.or_change(ActType::WebhookEnabled, change))
         }
-    };
-    let Some((webhook, change)) = change else {
-        return Ok(unchanged);
-    };
-    Ok(WebhookDecision::with_act(act_type, webhook, change))
+    }
 }
 
-/// Whether the database has a secret that was encrypted with a key file: the secret of a webhook or of a
-/// second factor. If it has, a new key file must not be made, because the existing secrets need the old
-/// one.
+/// Whether the database has a secret that was encrypted with the key file: the secret of a webhook or of a
+/// second factor. If so, no new key file may be created, because the existing secrets need the old one.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     if !store.list_webhooks().await?.is_empty() {
         return Ok(true);
@@ -199,6 +197,15 @@ impl WebhookDecision {
             act: Some(Act::for_webhook(act_type, webhook.id)),
             webhook: Some(webhook),
             secret: None,
+        }
+    }
+
+    /// Returns the decision to make `change` and to record an act of this type. Returns this decision, which
+    /// changes nothing, if `change` is `None` because the webhook already is as requested.
+    fn or_change(self, act_type: ActType, change: Option<(Webhook, WebhookChange)>) -> Self {
+        match change {
+            Some((webhook, change)) => Self::with_act(act_type, webhook, change),
+            None => self,
         }
     }
 

@@ -33,19 +33,23 @@ use super::{
 };
 
 /// How often the webhooks and their leases are read from the store.
-const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+const WEBHOOK_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The age at which this process renews a lease that it holds.
 const RENEWAL_AGE: Duration = Duration::from_secs(2);
 
-/// The age of a lease at which its holder stops delivering, because it could not renew the lease in time.
+/// The age of a lease at which its holder stops delivering: it could not renew the lease in time, so another
+/// process may soon take it over.
 const MAX_LEASE_AGE: Duration = Duration::from_secs(6);
 
-/// How often the log is polled while there is work, and until a second after the last change.
+/// How often the log is polled while the dispatcher is busy.
 const ACTIVE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often the log is polled when it has been idle.
+/// How often the log is polled while the dispatcher is idle.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long the log must be without new changes before the dispatcher counts as idle.
+const IDLE_DELAY: Duration = Duration::from_secs(1);
 
 /// The minimum time between two saves of delivery progress.
 const SAVE_INTERVAL: Duration = Duration::from_millis(200);
@@ -58,8 +62,8 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 struct LeasedEndpoint {
     endpoint: Endpoint,
     secrets: SigningSecrets,
-    /// The sequence number of the lease within this process. It distinguishes the attempts of this lease
-    /// from the attempts of an earlier lease on the same webhook.
+    /// The number of the lease among all leases that this process has taken. It tells the attempts of this
+    /// lease from the attempts of an earlier lease on the same webhook.
     generation: u64,
     /// The attempts in flight, by the sequence numbers of their changes.
     attempts: HashMap<i64, AbortHandle>,
@@ -84,8 +88,8 @@ struct ForeignLease {
     unchanged_since: Instant,
 }
 
-/// Delivers webhook messages. Callers may drop its futures, as they do at shutdown or when a step takes too
-/// long.
+/// Delivers webhook messages. Its futures are cancel-safe: callers drop them at shutdown, or when a step
+/// takes too long.
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -103,7 +107,7 @@ pub struct Dispatcher {
     epoch: Option<Epoch>,
     /// The sequence number of the last change in the log, as of the last poll.
     last_seq: i64,
-    /// When a poll last found new changes in the log.
+    /// When a poll last found new changes in the log; `None` if none has yet.
     log_grew_at: Option<Instant>,
     /// The endpoints whose leases this process holds, by webhook id.
     leased_endpoints: BTreeMap<WebhookId, LeasedEndpoint>,
@@ -115,7 +119,8 @@ pub struct Dispatcher {
     attempts: JoinSet<FinishedAttempt>,
     /// Attempts that have completed but whose outcomes are not yet recorded.
     finished_attempts: Vec<FinishedAttempt>,
-    leases_read_at: Option<Instant>,
+    // The last times of the periodic work; `None` if it was never done.
+    webhooks_refreshed_at: Option<Instant>,
     log_polled_at: Option<Instant>,
     progress_saved_at: Option<Instant>,
 }
@@ -150,7 +155,7 @@ impl Dispatcher {
             unreadable_webhooks: HashSet::new(),
             attempts: JoinSet::new(),
             finished_attempts: Vec::new(),
-            leases_read_at: None,
+            webhooks_refreshed_at: None,
             log_polled_at: None,
             progress_saved_at: None,
         }
@@ -165,12 +170,12 @@ impl Dispatcher {
     pub async fn due(&mut self) {
         tokio::select! {
             () = time::sleep(self.poll_interval()) => {}
+            // An aborted attempt yields an error. Its lease is gone, so there is nothing to record.
             Some(result) = self.attempts.join_next() => self.finished_attempts.extend(result.ok()),
         }
     }
 
-    /// Returns the interval at which the log is polled now, which is the longest time that [`Self::due`]
-    /// waits.
+    /// Returns the present interval between two polls of the log. [`Self::due`] waits no longer than this.
     pub fn poll_interval(&self) -> Duration {
         if self.is_idle() {
             IDLE_POLL_INTERVAL
@@ -179,13 +184,13 @@ impl Dispatcher {
         }
     }
 
-    /// Whether there is nothing to send or save, and no change was logged in the last second.
+    /// Whether there is nothing to send or save, and the log had no new changes for [`IDLE_DELAY`].
     fn is_idle(&self) -> bool {
         let now = self.clock.instant();
         let has_work = self.leased_endpoints.values().any(|leased_endpoint| {
             leased_endpoint.endpoint.is_dirty() || leased_endpoint.endpoint.is_ready()
         });
-        is_due(self.log_grew_at, now, REFRESH_INTERVAL) && self.in_flight() == 0 && !has_work
+        is_due(self.log_grew_at, now, IDLE_DELAY) && self.in_flight() == 0 && !has_work
     }
 
     /// Does the work that is due now, in bounded time: takes and renews leases, records the outcomes of
@@ -196,9 +201,9 @@ impl Dispatcher {
         self.leased_endpoints.retain(|_, leased_endpoint| {
             now.saturating_duration_since(leased_endpoint.renewed_at) < MAX_LEASE_AGE
         });
-        if is_due(self.leases_read_at, now, REFRESH_INTERVAL) {
-            self.refresh().await?;
-            self.leases_read_at = Some(now);
+        if is_due(self.webhooks_refreshed_at, now, WEBHOOK_REFRESH_INTERVAL) {
+            self.refresh_webhooks().await?;
+            self.webhooks_refreshed_at = Some(now);
         }
 
         self.record_finished_attempts().await;
@@ -206,10 +211,10 @@ impl Dispatcher {
         self.read_log(now).await?;
         if self.last_seq > previous_last_seq {
             self.log_grew_at = Some(now);
-            // Refresh before sending: if a webhook was changed before these changes were logged, its new
-            // settings apply to their messages.
-            self.refresh().await?;
-            self.leases_read_at = Some(now);
+            // Read the webhooks again before sending: a webhook may have been changed before these changes
+            // were logged, and its new settings must then apply to their messages.
+            self.refresh_webhooks().await?;
+            self.webhooks_refreshed_at = Some(now);
         }
 
         self.start_attempts().await?;
@@ -241,6 +246,7 @@ impl Dispatcher {
                 self.finished_attempts.extend(result.ok());
             }
         };
+        // After a timeout, abort the attempts that are still in flight.
         let _ = time::timeout(SHUTDOWN_TIMEOUT, drain_attempts).await;
         self.attempts.abort_all();
         self.record_finished_attempts().await;

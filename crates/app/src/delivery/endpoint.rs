@@ -157,9 +157,9 @@ impl Endpoint {
     fn insert(&mut self, seq: i64, message: Message) {
         let is_first = match &message.lane {
             Some(lane) => {
-                let lane = self.lanes.entry(lane.clone()).or_default();
-                lane.push_back(seq);
-                lane.len() == 1
+                let lane_messages = self.lanes.entry(lane.clone()).or_default();
+                lane_messages.push_back(seq);
+                lane_messages.len() == 1
             }
             None => true,
         };
@@ -183,9 +183,9 @@ impl Endpoint {
 
     /// Queues the message about the next change that the webhook wants.
     ///
-    /// Skips a message that is already queued, or that must have been delivered because a later one of its
-    /// lane is queued. Both occur after a lease changes hands: the stored cursor may be behind the stored
-    /// messages.
+    /// Skips a message that is already queued. Also skips a message if a later one of its lane is queued: the
+    /// earlier one must have been delivered. Both occur when a process takes over a lease, because the stored
+    /// cursor may be behind the stored messages.
     pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
         let lane_messages = lane.as_ref().and_then(|lane| self.lanes.get(lane));
         let newest = lane_messages.and_then(VecDeque::back);
@@ -281,8 +281,8 @@ impl Endpoint {
         }
     }
 
-    /// Records the outcome of an attempt. Only a confirmed time (`is_confirmed`) counts for how long the
-    /// endpoint fails.
+    /// Records the outcome of an attempt. `is_confirmed` says whether `now` is a confirmed time. Only
+    /// confirmed times measure how long the endpoint has been failing.
     pub(super) fn record_outcome(
         &mut self,
         seq: i64,
@@ -335,13 +335,13 @@ impl Endpoint {
         message.due_at = Some(due_at);
         self.timers.insert(Timer { due_at, seq });
 
-        let lane = message.lane.as_ref().and_then(|lane| self.lanes.get(lane));
-        let delayed_seqs: Vec<i64> = match lane {
-            Some(lane) => lane.iter().copied().collect(),
+        let lane_messages = message.lane.as_ref().and_then(|lane| self.lanes.get(lane));
+        let delayed_seqs: Vec<i64> = match lane_messages {
+            Some(lane_messages) => lane_messages.iter().copied().collect(),
             None => vec![seq],
         };
-        for seq in delayed_seqs {
-            self.ensure_row(seq);
+        for delayed_seq in delayed_seqs {
+            self.ensure_row(delayed_seq);
         }
     }
 
@@ -360,8 +360,8 @@ impl Endpoint {
         self.unsaved.waiting.insert(seq);
     }
 
-    /// Removes a message that was delivered, or whose change the log no longer has. The next message of its
-    /// lane becomes ready.
+    /// Removes a message that was delivered, or whose change the log no longer has. It is the first one of
+    /// its lane, because no other can be in flight or ready. The next one of the lane becomes ready.
     fn remove(&mut self, seq: i64) {
         let Some(message) = self.messages.remove(&seq) else {
             return;

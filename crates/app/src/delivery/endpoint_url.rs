@@ -12,8 +12,8 @@ const MAX_URL_LENGTH: usize = 2000;
 /// A hint about the form of a valid URL, for error messages to clients.
 const FORM: &str = "Use the form https://shop.example/hooks.";
 
-/// A URL whose text permits sending messages to it. The addresses of a host name are checked later, at each
-/// attempt, because they can change.
+/// The URL of an endpoint, checked as far as its text allows. The addresses of a host name can change, so
+/// they are checked at each attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointUrl(Url);
 
@@ -83,20 +83,19 @@ fn check_parts(text: &str, url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the host is permitted, and that plain HTTP is permitted if the URL uses it. Plain HTTP needs
-/// a network that the operator permits. A host name might resolve into any of these networks, so it passes
-/// here if there are any.
+/// Checks that the URL leads to no forbidden address, and uses plain HTTP only into the `allowed` networks. A
+/// host name passes with plain HTTP if there is any such network, because it may resolve to an address in it.
 fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
     let address = match url.host() {
         Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),
         Some(Host::Ipv6(address)) => Some(IpAddr::from(address)),
         Some(Host::Domain(_)) | None => None,
     };
-    let may_be_plain = match address {
+    let may_use_plain_http = match address {
         Some(address) => allowed.contains(address),
         None => !allowed.is_empty(),
     };
-    if url.scheme() != "https" && !may_be_plain {
+    if url.scheme() != "https" && !may_use_plain_http {
         return Err(format!(
             "url must begin with https://. {FORM} The operator of the service can permit \
              plain HTTP into a network with --webhook-allow."

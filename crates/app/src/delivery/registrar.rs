@@ -1,4 +1,4 @@
-//! Everything needed to register a webhook, for the API, the console and the command line.
+//! What the API, the console and the command line need to register webhooks.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use rand::{Rng, rngs::StdRng};
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
 
-/// Validates the URLs of webhooks, generates their secrets and test messages, and encrypts secrets and the
-/// stored responses that contain secrets.
+/// Validates the URLs of webhooks, and generates their secrets and test messages. Encrypts the secrets, and
+/// the remembered responses that contain them.
 pub struct Registrar {
     vault: Arc<Vault>,
     /// The private networks that webhooks may reach.
@@ -24,8 +24,8 @@ pub struct Registrar {
 }
 
 impl Registrar {
-    /// Returns a registrar that encrypts with `vault`. Of private networks, webhooks may reach only the
-    /// `allowed` ones.
+    /// Returns a registrar that encrypts with `vault`. Webhooks may reach private networks only if these are
+    /// in `allowed`.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
         Self {
             vault,
@@ -52,29 +52,36 @@ impl Registrar {
 
     /// Generates a secret for a webhook. Returns it in plain and in encrypted form.
     ///
-    /// Creates the key file if it does not exist and `may_make_key` is set. Set it only if the database has
-    /// no secret yet: existing secrets need the key file that encrypted them.
+    /// If the key file does not exist, creates it, provided that `may_create_key_file` is set. Set it only if
+    /// the database has no secret yet: existing secrets need the key file that encrypted them.
     pub fn new_secret(
         &self,
         webhook: WebhookId,
-        may_make_key: bool,
+        may_create_key_file: bool,
     ) -> Result<(Secret, Vec<u8>), VaultError> {
         let mut random = self.random.lock();
         let secret = Secret::generate(&mut *random);
         let subject = secret_subject(webhook);
-        let sealed = self
-            .vault
-            .seal(&subject, secret.as_bytes(), may_make_key, &mut *random)?;
+        let sealed = self.vault.seal(
+            &subject,
+            secret.as_bytes(),
+            may_create_key_file,
+            &mut *random,
+        )?;
         Ok((secret, sealed))
     }
 
-    /// Encrypts the body of a response that contains a secret, to be remembered for retries of the request.
+    /// Encrypts the body of a response that contains a secret. The response is remembered for retries of the
+    /// request.
     pub(crate) fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock();
-        self.vault.seal(RESPONSE_SUBJECT, body, false, &mut *random)
+        // The secret in the response was encrypted just before, so the key file already exists.
+        let may_create_key_file = false;
+        self.vault
+            .seal(RESPONSE_SUBJECT, body, may_create_key_file, &mut *random)
     }
 
-    /// Decrypts the body of a remembered response. Returns it as it is if it was not encrypted, because it
+    /// Decrypts the body of a remembered response. Returns it unchanged if it was not encrypted, because it
     /// contains no secret.
     pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
         if Vault::is_sealed(&stored) {

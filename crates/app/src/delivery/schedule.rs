@@ -34,6 +34,7 @@ pub(super) fn delay(
     retry_after: Option<u64>,
     random: &mut impl Rng,
 ) -> SignedDuration {
+    // The first failure leads to the first step.
     let step_index = failures.max(1) as usize - 1;
     let step_seconds = STEP_SECONDS
         .get(step_index)
@@ -61,14 +62,14 @@ mod tests {
             let delays: Vec<i64> = (0..100)
                 .map(|_| delay(failures, None, random).as_secs())
                 .collect();
-            let least = delays.iter().min().unwrap();
-            let most = delays.iter().max().unwrap();
+            let shortest = delays.iter().min().unwrap();
+            let longest = delays.iter().max().unwrap();
             assert!(
-                *least >= seconds && *most <= seconds * 11 / 10,
+                *shortest >= seconds && *longest <= seconds * 11 / 10,
                 "{failures}: {delays:?}"
             );
-            // They are spread.
-            assert!(failures == 1 || most > least);
+            // The jitter of the first step is less than a second.
+            assert!(failures == 1 || longest > shortest);
         }
     }
 

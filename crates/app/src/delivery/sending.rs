@@ -38,20 +38,21 @@ struct PreviousSecret {
 }
 
 impl SigningSecrets {
-    /// Decrypts the secrets of a webhook. Skips a previous secret that cannot be decrypted: it may have
-    /// been rotated because its key file was lost.
+    /// Decrypts the secrets of a webhook. Ignores a previous secret that cannot be decrypted: the secret may
+    /// have been rotated just because its key file was lost.
     pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
         let webhook = stored.webhook.id;
         let current = open_secret(vault, webhook, &stored.secrets.current)?;
-        let mut previous = None;
-        if let Some((sealed, valid_until)) = &stored.secrets.previous
-            && let Ok(secret) = open_secret(vault, webhook, sealed)
-        {
-            previous = Some(PreviousSecret {
-                secret,
-                valid_until: *valid_until,
-            });
-        }
+        let previous = match &stored.secrets.previous {
+            Some((sealed, valid_until)) => {
+                let secret = open_secret(vault, webhook, sealed).ok();
+                secret.map(|secret| PreviousSecret {
+                    secret,
+                    valid_until: *valid_until,
+                })
+            }
+            None => None,
+        };
         Ok(Self { current, previous })
     }
 
@@ -67,8 +68,8 @@ impl SigningSecrets {
     }
 }
 
-/// Records the attempt to send a test message. A 410 response disables the webhook, as it does for any
-/// other message.
+/// Records the attempt to send a test message. If the endpoint responded with 410 (Gone), also disables the
+/// webhook, as after any other message.
 pub(super) async fn record_test(
     store: &dyn Store,
     webhook_id: WebhookId,
@@ -98,7 +99,7 @@ pub(super) async fn record_test(
 
     // Any other outcome means that somebody changed the webhook meanwhile, so it stays as it is now.
     if outcome == WriteOutcome::Done {
-        // Log at the level of an error: nobody in the store asked to stop the messages.
+        // This is logged as an error, because nobody in the store asked to stop the messages.
         error!(
             webhook = webhook_id.0,
             reason = reason.as_str(),
@@ -202,7 +203,7 @@ impl OutgoingMessage {
     }
 }
 
-/// How an attempt failed. Both members are `None` if it succeeded.
+/// How an attempt failed. Both fields are `None` if it succeeded.
 struct FailureDetails {
     /// The class of the error, which the API and the metrics show.
     error_class: Option<&'static str>,

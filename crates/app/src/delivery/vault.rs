@@ -70,23 +70,23 @@ impl Vault {
 
     /// Returns a vault with this key, which needs no file.
     pub fn with_key(key: [u8; 32]) -> Self {
-        let unbound = UnboundKey::new(&CHACHA20_POLY1305, &key);
-        let key = Mutex::new(unbound.ok().map(LessSafeKey::new));
+        // A key of this length is always valid.
+        let unbound_key = UnboundKey::new(&CHACHA20_POLY1305, &key).ok();
         Self {
             path: None,
             owner: None,
-            key,
+            key: Mutex::new(unbound_key.map(LessSafeKey::new)),
         }
     }
 
     /// Encrypts `secret` for `subject`, such as `webhook 7`. It can be decrypted only for the same subject,
     /// so an encrypted secret cannot be moved to another row. Creates the key file if it does not exist and
-    /// `may_make_key` is set.
+    /// `may_create_key_file` is set.
     pub fn seal(
         &self,
         subject: &str,
         secret: &[u8],
-        may_make_key: bool,
+        may_create_key_file: bool,
         random: &mut impl Rng,
     ) -> Result<Vec<u8>, VaultError> {
         let mut nonce = [0; NONCE_LEN];
@@ -94,7 +94,7 @@ impl Vault {
         let mut new_key = [0; 32];
         random.fill_bytes(&mut new_key);
 
-        let new_key = may_make_key.then_some(new_key);
+        let new_key = may_create_key_file.then_some(new_key);
         self.with_loaded_key(new_key, |key| {
             let mut text = secret.to_vec();
             let unique_nonce = Nonce::assume_unique_for_key(nonce);
@@ -104,7 +104,8 @@ impl Vault {
         })
     }
 
-    /// Whether these bytes are an encrypted secret rather than a text. No text begins with the version byte.
+    /// Whether these bytes are an encrypted secret. Otherwise they are a text, which never begins with the
+    /// version byte.
     pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
         bytes.first() == Some(&FORMAT_VERSION)
     }
@@ -125,8 +126,8 @@ impl Vault {
         })
     }
 
-    /// Calls `work` with the key, and loads the key first if this is the first use. If the key file does
-    /// not exist, it is created with `new_key`, if given.
+    /// Calls `work` with the key. Loads the key on first use, and creates the key file with `new_key` if it
+    /// does not exist and a new key is given.
     fn with_loaded_key<T>(
         &self,
         new_key: Option<[u8; 32]>,
@@ -142,7 +143,7 @@ impl Vault {
         work(loaded_key.insert(LessSafeKey::new(unbound_key)))
     }
 
-    /// Reads the key file. If the file does not exist, creates it with `new_key` first, if given.
+    /// Reads the key file. Creates it first if it does not exist and a `new_key` is given.
     fn load(&self, new_key: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
         let path = self.path.as_ref().ok_or(VaultError::NotSet)?;
         let path_text = || path.display().to_string();

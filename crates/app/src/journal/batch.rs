@@ -10,24 +10,24 @@ use super::cursor;
 /// keeps one batch alive.
 const BATCH_SIZE: usize = 32 << 10;
 
-/// Consecutive events, rendered.
+/// Rendered events with consecutive sequence numbers. A batch has at least one event.
 pub(super) struct Batch {
     /// The sequence number of the first event.
-    pub(super) first: i64,
+    pub(super) first_seq: i64,
     /// The text of all events.
     pub(super) text: Bytes,
     pub(super) events: Vec<Event>,
 }
 
-/// An event within the text of a batch.
+/// An event in a batch.
 #[derive(Clone, Copy)]
 pub(super) struct Event {
     /// The type of its change, if this release knows the type.
     pub(super) kind: Option<ChangeType>,
     /// The animal of its change, if it has one.
     pub(super) pet: Option<i64>,
-    /// The offset in the text at which the event ends.
-    end: usize,
+    /// The offset in the text of the batch at which the event ends.
+    end_offset: usize,
 }
 
 impl Batch {
@@ -36,7 +36,7 @@ impl Batch {
         let mut batches = Vec::new();
         let mut unrendered = changes.iter().peekable();
         while let Some(first_change) = unrendered.peek() {
-            let first = first_change.seq;
+            let first_seq = first_change.seq;
             let mut text = Vec::with_capacity(BATCH_SIZE);
             let mut events = Vec::new();
             while text.len() < BATCH_SIZE
@@ -46,12 +46,12 @@ impl Batch {
                 events.push(Event {
                     kind: change.kind.value(),
                     pet: change.pet,
-                    end: text.len(),
+                    end_offset: text.len(),
                 });
             }
             text.shrink_to_fit();
             batches.push(Self {
-                first,
+                first_seq,
                 text: text.into(),
                 events,
             });
@@ -60,49 +60,50 @@ impl Batch {
     }
 
     /// Returns the sequence number of the event at this index.
-    pub(super) fn number(&self, index: usize) -> i64 {
-        self.first + i64::try_from(index).unwrap_or(i64::MAX)
+    pub(super) fn seq_at(&self, index: usize) -> i64 {
+        self.first_seq + i64::try_from(index).unwrap_or(i64::MAX)
     }
 
     /// Returns the sequence number of the last event.
-    pub(super) fn last(&self) -> i64 {
-        self.number(self.events.len()) - 1
+    pub(super) fn last_seq(&self) -> i64 {
+        self.seq_at(self.events.len()) - 1
     }
 
-    /// Returns the index of the event with this sequence number; 0 if the number is below the first event.
-    pub(super) fn index_of(&self, number: i64) -> usize {
-        usize::try_from(number - self.first).unwrap_or_default()
+    /// Returns the index of the event with this sequence number; 0 if the batch starts after it.
+    pub(super) fn index_of(&self, seq: i64) -> usize {
+        usize::try_from(seq - self.first_seq).unwrap_or_default()
     }
 
-    /// Returns the text from the event at this index on.
+    /// Returns the text of the event at this index and of all later ones.
     pub(super) fn text_from(&self, index: usize) -> Bytes {
-        self.text.slice(self.start(index)..)
+        self.text.slice(self.start_offset(index)..)
     }
 
     /// Returns the text of the event at this index.
-    pub(super) fn text_of(&self, index: usize) -> Bytes {
-        self.text.slice(self.start(index)..self.events[index].end)
+    pub(super) fn text_at(&self, index: usize) -> Bytes {
+        let end_offset = self.events[index].end_offset;
+        self.text.slice(self.start_offset(index)..end_offset)
     }
 
     /// Returns the offset in the text at which the event at this index starts.
-    fn start(&self, index: usize) -> usize {
+    fn start_offset(&self, index: usize) -> usize {
         match index.checked_sub(1) {
-            Some(previous) => self.events[previous].end,
+            Some(previous_index) => self.events[previous_index].end_offset,
             None => 0,
         }
     }
 }
 
-/// Keeps the batches that begin within the first `room` bytes and removes the others. Subtracts the length
-/// of the kept batches from `room`. Returns the sequence number of the last kept event; `None` if no batch
-/// is kept.
+/// Removes the batches at the end that no longer fit into `room` bytes, and subtracts the length of the
+/// others from `room`. A batch fits if any room is left at its start, so the last one may exceed the room.
+/// Returns the sequence number of the last remaining event; `None` if no batch remains.
 pub(super) fn retain_fitting(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
     batches.retain(|batch| {
         let fits = *room > 0;
         *room = room.saturating_sub(batch.text.len());
         fits
     });
-    batches.last().map(Batch::last)
+    batches.last().map(Batch::last_seq)
 }
 
 /// Writes a change as a Server-Sent Event: a line `id: CURSOR`, a line `data: JSON` and an empty line.

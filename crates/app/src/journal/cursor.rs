@@ -22,14 +22,15 @@ pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
 pub enum CursorError {
     /// This service did not issue the cursor.
     Invalid,
-    /// The cursor is of another database, or the journal no longer has all changes after it.
+    /// The cursor belongs to another database, or the journal no longer has all changes after it.
     Expired,
 }
 
-/// Decodes a cursor, and returns its position in a journal with this state.
+/// Decodes a cursor, and returns its position in the journal, whose state is `log`.
 pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
     let (epoch, seq) = parse(text).ok_or(CursorError::Invalid)?;
-    // A cursor ahead of the journal was made before the database lost its newest changes.
+    // `first - 1` is the position before the oldest change. A cursor ahead of the journal was made before
+    // the database lost its newest changes, for example when a backup was restored.
     if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
         Ok(seq)
     } else {

@@ -28,8 +28,8 @@ use self::{batch::Batch, streams::Streams};
 pub use self::{
     batch::write_event,
     cursor::{CursorError, decode, encode},
-    recent::{After, EndReason, RecentEvents, RenderedEvents, Ticket},
-    streams::{StreamEnd, StreamGuard, TooManyStreams, Watcher},
+    recent::{EndReason, NextEvents, RecentEvents, RenderedEvents, Ticket},
+    streams::{ChangeReport, StreamEnd, StreamGuard, TooManyStreams, Watcher},
 };
 
 /// How often the journal is polled while there are followers.
@@ -45,10 +45,11 @@ const CHANGES_PER_PAGE: u32 = 100;
 pub struct Journal {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// The cache of the newest events. Each receiver is a follower.
+    /// The cache of the newest events. Each follower holds a receiver.
     recent: watch::Sender<RecentEvents>,
     /// Wakes the polling task when a follower joins.
     joined: Notify,
+    /// When the keys were last checked; `None` if they have not been yet.
     keys_checked_at: Mutex<Option<Instant>>,
     pub metrics: Arc<JournalMetrics>,
     pub streams: Arc<Streams>,
@@ -88,8 +89,8 @@ impl Journal {
         self.recent.borrow().last
     }
 
-    /// Returns a follower that learns only that something has changed after `position`, and which animals.
-    /// Fails if the client has too many streams.
+    /// Returns a follower that reports which animals have changed after `position`, but not how. Fails if
+    /// the client has too many streams.
     pub fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
         let guard = self.streams.open(client)?;
         Ok(Watcher::new(self.join(), position, guard))
@@ -103,9 +104,9 @@ impl Journal {
         time::sleep(READ_INTERVAL).await;
     }
 
-    /// Reads new changes from the journal into the cache, and checks for keys that became invalid. Reads
-    /// only as much at once as the followers can keep up with. A background task calls this each time it is
-    /// [`due`](Self::due). After an error, the next call continues.
+    /// Reads new changes from the journal into the cache, and checks for keys that became invalid. One call
+    /// reads about `MAX_BYTES_PER_READ` at most, so that followers can keep up. A background task
+    /// calls this each time it is [`due`](Self::due). After an error, the next call continues.
     pub async fn poll(&self) -> Result<(), StoreError> {
         let store = self.store.as_ref();
         let clock = self.clock.as_ref();
@@ -117,10 +118,11 @@ impl Journal {
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
             let mut batches = Batch::from_changes(log.epoch, &page.changes);
-            let Some(last_fitting) = batch::retain_fitting(&mut batches, &mut room) else {
+            // The page is empty if its changes were deleted meanwhile. The next poll skips them.
+            let Some(last_retained_seq) = batch::retain_fitting(&mut batches, &mut room) else {
                 break;
             };
-            read_to = last_fitting;
+            read_to = last_retained_seq;
             if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
                 let delay = clock.now().duration_since(newest.at);
                 self.metrics
@@ -133,7 +135,8 @@ impl Journal {
         self.refresh_invalid_keys().await
     }
 
-    /// Reads which keys are no longer valid, if the last check is [`KEY_CHECK_INTERVAL`] ago.
+    /// Reads from the store which keys are no longer valid. Does nothing if the last check was less than
+    /// [`KEY_CHECK_INTERVAL`] ago.
     async fn refresh_invalid_keys(&self) -> Result<(), StoreError> {
         let store = self.store.as_ref();
         let clock = self.clock.as_ref();
@@ -163,6 +166,7 @@ impl Journal {
         self.recent.send_modify(RecentEvents::end_all);
     }
 
+    /// Writes the metrics of the followers.
     pub(super) fn expose(&self, exposition: &mut Exposition) {
         let help = "Streams of changes, and requests that wait for a change.";
         exposition.number(

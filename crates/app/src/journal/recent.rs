@@ -15,12 +15,12 @@ use super::batch::Batch;
 /// The maximum number of bytes of cached events. A follower that is further behind reads from the store.
 const MAX_SIZE: usize = 4 << 20;
 
-/// The number of bytes of events that one poll of the log adds, rounded up to a whole batch. At half of the
-/// cache, a follower has the time until the next poll to read the events that the next poll evicts.
+/// The maximum number of bytes that one poll of the log adds, rounded up to a whole batch. It is half of the
+/// cache, so the events of one poll stay cached during the next one, and followers have time to read them.
 pub(super) const MAX_BYTES_PER_READ: usize = MAX_SIZE / 2;
 
-/// The maximum number of unread changes. If there are more, the cache skips them all, because they would
-/// not fit.
+/// The maximum number of new changes that are read into the cache. If there are more, they would not fit,
+/// so the cache skips them all.
 const MAX_UNREAD_CHANGES: i64 = 10_000;
 
 /// The cached events, and the conditions that end the streams of followers.
@@ -34,13 +34,13 @@ pub struct RecentEvents {
     epoch: Option<Epoch>,
     /// The sequence number up to which the log was read.
     pub last: i64,
-    /// How often the log was found to be a different one, for example after a restore.
+    /// How often the log was replaced by a different one, for example when a backup was restored.
     replacement_count: u64,
     is_shutting_down: bool,
     invalid_keys: HashSet<KeyId>,
 }
 
-/// Identifies a follower: its key, and the log that it started to read.
+/// What decides when the stream of a follower ends: its key, and the log that it started to read.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     key: KeyId,
@@ -58,16 +58,16 @@ pub enum EndReason {
     OtherLog,
 }
 
-/// The result of looking for events after a position.
+/// The next events for a follower, as far as they are cached.
 #[derive(Debug, PartialEq, Eq)]
-pub enum After {
+pub enum NextEvents {
     Events(RenderedEvents),
-    /// No event of the requested type up to the position `read_to`.
+    /// There is no event of the requested type up to the position `read_to`.
     Nothing {
         read_to: i64,
     },
     /// The next changes are no longer cached. They must be read from the store.
-    Older,
+    NotCached,
 }
 
 /// Events for a follower.
@@ -89,7 +89,7 @@ impl RecentEvents {
         }
     }
 
-    /// Returns why the stream of the follower with this ticket must end, if it must.
+    /// Returns the reason why the stream with this ticket must end; `None` if it goes on.
     pub fn end_reason(&self, ticket: Ticket) -> Option<EndReason> {
         if self.is_shutting_down {
             Some(EndReason::ShuttingDown)
@@ -114,16 +114,17 @@ impl RecentEvents {
         has_changed
     }
 
-    /// Prepares for reading on in a log with this state. Drops all cached events, and continues at the end
-    /// of the log, if the log is a different one or too far ahead. Returns whether the events were dropped.
+    /// Prepares for reading the changes after `last` from a log with this state. If that is not possible,
+    /// drops all cached events and continues at the end of the log: at the first call, or if the log was
+    /// replaced, has lost the next change, or is too far ahead. Returns whether the events were dropped.
     pub(super) fn sync_with(&mut self, log: &JournalState) -> bool {
+        let is_first_call = self.epoch.is_none();
+        // A log never becomes shorter, unless the database was restored from a backup.
         let is_different_log =
             self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
-        let continues = self.epoch.is_some()
-            && !is_different_log
-            && log.first - 1 <= self.last
-            && log.last - self.last <= MAX_UNREAD_CHANGES;
-        if continues {
+        let has_lost_next_change = self.last + 1 < log.first;
+        let is_too_far_ahead = log.last - self.last > MAX_UNREAD_CHANGES;
+        if !(is_first_call || is_different_log || has_lost_next_change || is_too_far_ahead) {
             return false;
         }
         *self = Self {
@@ -152,45 +153,47 @@ impl RecentEvents {
         self.last = read_to;
     }
 
-    /// Returns the events after `position` from the next batch: all that it has, or only the first one of
-    /// type `kind`. Callers repeat this until they reach `last`. `position` must be below `last`.
-    pub fn after(&self, position: i64, kind: Option<ChangeType>) -> After {
-        let next = position + 1;
-        let Some(batch_index) = self.batch_with(next) else {
-            return After::Older;
+    /// Returns the next events after `position`. Without `kind`, these are the remaining events of a batch;
+    /// with `kind`, only the next event of this type. Callers repeat this until they reach `last`.
+    /// `position` must be below `last`.
+    pub fn events_after(&self, position: i64, kind: Option<ChangeType>) -> NextEvents {
+        let next_seq = position + 1;
+        let Some(batch_index) = self.batch_with(next_seq) else {
+            return NextEvents::NotCached;
         };
         let batch = &self.batches[batch_index];
-        let first_index = batch.index_of(next);
+        let first_index = batch.index_of(next_seq);
         if kind.is_none() {
-            return After::Events(RenderedEvents {
+            return NextEvents::Events(RenderedEvents {
                 text: batch.text_from(first_index),
                 count: batch.events.len() - first_index,
-                read_to: batch.last(),
+                read_to: batch.last_seq(),
             });
         }
 
         for index in first_index..batch.events.len() {
             if batch.events[index].kind == kind {
-                return After::Events(RenderedEvents {
-                    text: batch.text_of(index),
+                return NextEvents::Events(RenderedEvents {
+                    text: batch.text_at(index),
                     count: 1,
-                    read_to: batch.number(index),
+                    read_to: batch.seq_at(index),
                 });
             }
         }
-        After::Nothing {
-            read_to: batch.last(),
+        NextEvents::Nothing {
+            read_to: batch.last_seq(),
         }
     }
 
-    /// Returns the animals that the changes after `position` concern, each once. Returns `None` if they are
-    /// not known, because a change has no animal or is no longer cached. `position` must be below `last`.
+    /// Returns the animals that the changes after `position` concern, each once. Returns `None` if any animal
+    /// may be concerned: a change names no animal, as after an import, or is no longer cached. `position`
+    /// must be below `last`.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
-        let next = position + 1;
-        let batch_index = self.batch_with(next)?;
+        let next_seq = position + 1;
+        let batch_index = self.batch_with(next_seq)?;
         let mut pets = Vec::new();
         for batch in self.batches.range(batch_index..) {
-            for event in batch.events.iter().skip(batch.index_of(next)) {
+            for event in batch.events.iter().skip(batch.index_of(next_seq)) {
                 pets.push(event.pet?);
             }
         }
@@ -199,11 +202,11 @@ impl RecentEvents {
         Some(pets)
     }
 
-    /// Returns the index of the batch with this event, if it is cached.
-    fn batch_with(&self, number: i64) -> Option<usize> {
-        let index = self.batches.partition_point(|batch| batch.last() < number);
+    /// Returns the index of the batch with the event `seq`; `None` if the event is not cached.
+    fn batch_with(&self, seq: i64) -> Option<usize> {
+        let index = self.batches.partition_point(|batch| batch.last_seq() < seq);
         let batch = self.batches.get(index)?;
-        (batch.first <= number).then_some(index)
+        (batch.first_seq <= seq).then_some(index)
     }
 
     /// Whether the service is shutting down.

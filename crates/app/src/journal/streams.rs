@@ -1,5 +1,5 @@
-//! The open streams of changes: how many one client may have, how many may read the store at once, and why
-//! they end.
+//! The open streams of changes. Limits how many of them one client has and how many read the store at the
+//! same time, and records why they end.
 
 use std::{
     collections::HashMap,
@@ -8,25 +8,25 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use petstore_domain::Actor;
+use petstore_domain::{Actor, named_enum::named_enum};
 use petstore_observe::{
     log::chain,
     metrics::{Counter, Exposition, Kind},
 };
 use petstore_store::StoreError;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Semaphore, watch};
 use tracing::warn;
 
 use super::recent::{EndReason, RecentEvents};
 
-/// How many streams one API key, or one member of the staff, may have open. The limit keeps a client that
-/// opens many streams from using up the memory.
+/// The maximum number of open streams of one client: of an API key, or of a member of the staff. Without
+/// the limit, one client could use up the memory.
 const MAX_STREAMS: usize = 64;
 
 /// The maximum number of streams that read the store at the same time.
 const MAX_CONCURRENT_READS: usize = 4;
 
-/// How often the log may mention the ended streams of one client.
+/// The minimum time between two log entries about ended streams of the same client.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The open streams of all clients, and their shared limits.
@@ -35,9 +35,10 @@ pub struct Streams {
     open: Mutex<HashMap<Actor, usize>>,
     /// The clients for which the end of a stream was logged within [`LOG_INTERVAL`], and when.
     logged: Mutex<HashMap<Actor, Instant>>,
+    /// Has [`MAX_CONCURRENT_READS`] permits. It is never closed.
     reads: Semaphore,
-    /// The number of ended streams for each of the [`CAUSES`].
-    ended: [Counter; CAUSES.len()],
+    /// The numbers of ended streams, indexed by [`EndCause`].
+    ended: [Counter; EndCause::ALL.len()],
 }
 
 /// The error for a client that has the maximum number of open streams.
@@ -53,7 +54,7 @@ impl TooManyStreams {
     pub const RETRY_AFTER: u64 = 10;
 }
 
-/// Counts as one open stream of the client until it is dropped.
+/// A guard that counts as one open stream of its client until it is dropped.
 pub struct StreamGuard {
     streams: Arc<Streams>,
     client: Actor,
@@ -61,9 +62,9 @@ pub struct StreamGuard {
 
 /// Why the service ends a stream.
 pub enum StreamEnd {
-    /// In regular operation, which needs no log entry.
+    /// An end that belongs to normal operation, such as a shutdown. It is not logged.
     Expected(EndReason),
-    /// The limit of memory for responses leaves no room for the next changes.
+    /// The memory for responses is in use, so the next changes cannot be sent.
     NoMemory,
     /// The store failed with this error.
     StoreFailed(StoreError),
@@ -71,15 +72,17 @@ pub enum StreamEnd {
     ChangesDeleted,
 }
 
-/// The values of the label `cause` in the metrics.
-const CAUSES: [&str; 6] = [
-    "shutdown",
-    "invalid_key",
-    "other_log",
-    "no_memory",
-    "store",
-    "changes_deleted",
-];
+named_enum! {
+    /// The cause of an end, as the label `cause` in the metrics. See [`StreamEnd`] and [`EndReason`].
+    enum EndCause {
+        ShuttingDown = "shutdown",
+        InvalidKey = "invalid_key",
+        OtherLog = "other_log",
+        NoMemory = "no_memory",
+        StoreFailed = "store",
+        ChangesDeleted = "changes_deleted",
+    }
+}
 
 impl Default for Streams {
     fn default() -> Self {
@@ -107,6 +110,7 @@ impl Streams {
         })
     }
 
+    /// Writes the metric of ended streams.
     pub(super) fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_feed_streams_ended_total";
         exposition.begin(
@@ -114,8 +118,9 @@ impl Streams {
             name,
             "Streams of changes that the service ended, by cause.",
         );
-        for (cause, counter) in CAUSES.iter().zip(&self.ended) {
-            exposition.sample(name, &[("cause", cause)], counter.get());
+        for cause in EndCause::ALL {
+            let count = self.ended[cause as usize].get();
+            exposition.sample(name, &[("cause", &cause)], count);
         }
     }
 
@@ -130,35 +135,46 @@ impl Streams {
 }
 
 impl StreamGuard {
-    /// Waits for a permit to read the store.
-    pub async fn read_permit(&self) -> Option<SemaphorePermit<'_>> {
-        // The semaphore is never closed, so this never fails.
-        self.streams.reads.acquire().await.ok()
+    /// Runs `read`, a read of the store, once fewer than `MAX_CONCURRENT_READS` streams are reading.
+    pub async fn limit_read<T>(&self, read: impl Future<Output = T>) -> T {
+        // The permit is held until the read has completed.
+        let _permit = self.streams.reads.acquire().await;
+        read.await
     }
 
-    /// Counts the end of the stream by its cause. Logs it if it was not expected.
+    /// Counts the end of the stream by its cause. Also logs an unexpected end, but at most one per client
+    /// and `LOG_INTERVAL`.
     pub fn record_end(&self, end: &StreamEnd, now: Instant) {
-        let cause_index = match end {
-            StreamEnd::Expected(EndReason::ShuttingDown) => 0,
-            StreamEnd::Expected(EndReason::InvalidKey) => 1,
-            StreamEnd::Expected(EndReason::OtherLog) => 2,
-            StreamEnd::NoMemory => 3,
-            StreamEnd::StoreFailed(_) => 4,
-            StreamEnd::ChangesDeleted => 5,
-        };
+        let cause = end.cause();
+        self.streams.ended[cause as usize].count();
+        let is_expected = matches!(end, StreamEnd::Expected(_));
+        if is_expected || !self.streams.should_log(self.client, now) {
+            return;
+        }
         let error = match end {
             StreamEnd::StoreFailed(error) => Some(chain(error)),
             _ => None,
         };
-        self.streams.ended[cause_index].count();
-        if !matches!(end, StreamEnd::Expected(_)) && self.streams.should_log(self.client, now) {
-            let client = self.client.kind();
-            let id = self.client.id();
-            let cause = CAUSES[cause_index];
-            warn!(
-                client,
-                id, cause, error, "a stream of changes ended; more are only counted"
-            );
+        warn!(
+            client = self.client.kind(),
+            id = self.client.id(),
+            cause = cause.as_str(),
+            error,
+            "a stream of changes ended; more are only counted"
+        );
+    }
+}
+
+impl StreamEnd {
+    /// Returns the cause that the metrics and the log show.
+    fn cause(&self) -> EndCause {
+        match self {
+            Self::Expected(EndReason::ShuttingDown) => EndCause::ShuttingDown,
+            Self::Expected(EndReason::InvalidKey) => EndCause::InvalidKey,
+            Self::Expected(EndReason::OtherLog) => EndCause::OtherLog,
+            Self::NoMemory => EndCause::NoMemory,
+            Self::StoreFailed(_) => EndCause::StoreFailed,
+            Self::ChangesDeleted => EndCause::ChangesDeleted,
         }
     }
 }
@@ -170,6 +186,7 @@ impl From<EndReason> for StreamEnd {
 }
 
 impl Drop for StreamGuard {
+    /// Counts the stream of the client no longer.
     fn drop(&mut self) {
         let mut open = self.streams.open.lock();
         if let Some(count) = open.get_mut(&self.client) {
@@ -181,12 +198,18 @@ impl Drop for StreamGuard {
     }
 }
 
-/// A follower that learns only which animals changed.
+/// A follower of the journal that learns which animals have changed, but not how.
 pub struct Watcher {
     recent: watch::Receiver<RecentEvents>,
-    /// The sequence number up to which it has learned of all changes.
+    /// The sequence number of the last change that was reported.
     position: i64,
     _guard: StreamGuard,
+}
+
+/// A report of new changes in the journal.
+pub struct ChangeReport {
+    /// The animals that the changes concern, each once; `None` if any animal may have changed.
+    pub pets: Option<Vec<i64>>,
 }
 
 impl Watcher {
@@ -202,9 +225,8 @@ impl Watcher {
         }
     }
 
-    /// Waits for changes, and returns the animals that they concern. Returns `Some(None)` if these are not
-    /// known, so that anything may have changed, and `None` when the service shuts down.
-    pub async fn changed(&mut self) -> Option<Option<Vec<i64>>> {
+    /// Waits for new changes, and reports them. Returns `None` when the service shuts down.
+    pub async fn changed(&mut self) -> Option<ChangeReport> {
         let position = self.position;
         let has_news = |recent: &RecentEvents| recent.last != position || recent.is_shutting_down();
         let recent = self.recent.wait_for(has_news).await.ok()?;
@@ -212,10 +234,12 @@ impl Watcher {
             return None;
         }
         self.position = recent.last;
-        Some(if recent.last > position {
-            recent.pets_after(position)
-        } else {
-            None
+        if recent.last < position {
+            // The database was replaced by one with fewer changes, so all animals may differ.
+            return Some(ChangeReport { pets: None });
+        }
+        Some(ChangeReport {
+            pets: recent.pets_after(position),
         })
     }
 }
@@ -228,17 +252,17 @@ mod tests {
     #[test]
     fn each_key_and_each_member_has_a_limit_of_its_own_and_leaves_nothing_in_memory() {
         let streams = Arc::new(Streams::default());
-        for of in [
+        for client in [
             Actor::Key(KeyId(1)),
             Actor::Key(KeyId(2)),
             Actor::Staff(StaffId(1)),
         ] {
             let mut open: Vec<_> = (0..MAX_STREAMS)
-                .map(|_| streams.open(of).unwrap())
+                .map(|_| streams.open(client).unwrap())
                 .collect();
-            assert!(streams.open(of).is_err());
+            assert!(streams.open(client).is_err());
             open.pop();
-            open.push(streams.open(of).unwrap());
+            open.push(streams.open(client).unwrap());
         }
         assert!(streams.open.lock().is_empty());
     }
@@ -257,6 +281,8 @@ mod tests {
         guard.record_end(&StreamEnd::NoMemory, start);
         guard.record_end(&StreamEnd::NoMemory, start);
         guard.record_end(&EndReason::ShuttingDown.into(), start);
-        assert_eq!((streams.ended[3].get(), streams.ended[0].get()), (2, 1));
+        let count = |cause: EndCause| streams.ended[cause as usize].get();
+        assert_eq!(count(EndCause::NoMemory), 2);
+        assert_eq!(count(EndCause::ShuttingDown), 1);
     }
 }

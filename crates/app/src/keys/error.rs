@@ -36,7 +36,7 @@ pub enum EndedKey {
 }
 
 impl EndedKey {
-    /// Returns why the key is not valid at `now`, if it is not.
+    /// Returns how the key ended before `now`; `None` if the key is valid.
     pub(super) fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
         if record.is_valid_at(now) {
             return None;
@@ -50,6 +50,7 @@ impl EndedKey {
                 at: revoked_at,
             });
         }
+        // A key that is invalid but not revoked has expired, so it has a time.
         let expired_at = record.expires_at.unwrap_or(now);
         Some(Self::Expired {
             id,

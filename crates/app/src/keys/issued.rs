@@ -1,5 +1,5 @@
-//! A cache of the digests of all issued API keys, so that requests with made-up keys do not query the store
-//! one by one.
+//! A cache of the digests of all issued API keys. With it, a flood of requests with made-up keys causes
+//! only a few queries.
 
 use std::{
     collections::HashSet,
@@ -22,8 +22,8 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The digests of all keys in the store.
 ///
 /// A key with an unknown digest may be new, so its request waits for the next read of all digests. One read
-/// serves all waiting requests. Therefore unknown keys cause at most five queries per second, and a request
-/// with a new key waits at most for the read in progress, one interval and one read.
+/// serves all waiting requests. Therefore unknown keys cause at most five queries per second. A request with
+/// a new key waits for the read in progress, [`MIN_READ_INTERVAL`] and one more read at most.
 pub(super) struct IssuedKeys {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
@@ -31,7 +31,7 @@ pub(super) struct IssuedKeys {
     /// protection against collisions is enough.
     digests: RwLock<HashSet<KeyDigest, RandomState>>,
     reads: Mutex<Reads>,
-    /// Held while reading, so that there is only one read at a time.
+    /// Has one permit, which is held while reading, so that there is only one read at a time.
     read_permit: Semaphore,
 }
 
@@ -83,8 +83,8 @@ impl IssuedKeys {
         Ok(self.is_cached(digest))
     }
 
-    /// Returns the result of a read with a higher number than `earlier_reads`. Waits for another request to
-    /// do it, or does it itself.
+    /// Returns the result of a read with a higher number than `earlier_reads`. Uses the result of another
+    /// request that has done such a read meanwhile, or else reads itself.
     async fn read_after(&self, earlier_reads: u64) -> Result<(), StoreError> {
         let _permit = self.read_permit.acquire().await;
         let pause = {

@@ -116,7 +116,7 @@ impl KeyRing {
     }
 
     /// Authenticates a client by the key that it presents, and counts the request against the rate limit of
-    /// the key. The caller must check the limit: a request above it also succeeds here.
+    /// the key. Does not enforce the limit: the caller must check [`Caller::rate`].
     pub async fn authenticate(
         &self,
         presented_key: &[u8],
@@ -132,6 +132,7 @@ impl KeyRing {
         if let Some(ended_key) = EndedKey::from_record(&cached_key.record, now) {
             return Err(KeyError::Ended(ended_key));
         }
+        // From now on, the connection is not closed to make room for another one.
         if !client.trust() {
             return Err(KeyError::ConnectionReplaced);
         }
@@ -145,7 +146,8 @@ impl KeyRing {
         })
     }
 
-    /// Counts the commands of a batch against the rate limit, in addition to the request itself.
+    /// Counts the commands of a batch against the rate limit of the key, in addition to the request itself.
+    /// Returns the new state of the rate limit, if the key has one.
     pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<MeterReading> {
         let meter = &caller.key.usage.meter;
         caller.rate.map(|MeterReading { limit, .. }| {
@@ -168,6 +170,7 @@ impl KeyRing {
 
     /// Reads a key from the store, and caches it. Returns `None` if no key has this digest.
     async fn look_up(&self, digest: KeyDigest) -> Result<Option<Arc<CachedKey>>, StoreError> {
+        // An expired cache entry shows that the key existed, so only other digests must be checked.
         let is_known = self.cached_keys.read().contains_key(&digest);
         if !is_known && !self.issued.contains(&digest).await? {
             return Ok(None);
@@ -181,7 +184,7 @@ impl KeyRing {
         };
         let usage = cached_keys
             .get(&digest)
-            .map(|earlier| Arc::clone(&earlier.usage));
+            .map(|stale_key| Arc::clone(&stale_key.usage));
         let usage = usage.unwrap_or_default();
         let key = Arc::new(CachedKey {
             name: record.name.as_str().into(),
@@ -232,7 +235,7 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Returns the last use of each key for which it is not yet in the store.
+    /// Returns the last uses that are not yet in the store, one per key.
     fn unsaved_uses(&self) -> Vec<UnsavedUse> {
         let cached_keys = self.cached_keys.read();
         cached_keys
@@ -269,7 +272,7 @@ mod tests {
         for number in 0..998_000 {
             assert!(is_rejected(&number.to_string()).await);
         }
-        // These keys are well-formed, and arrive at the same time.
+        // Now send well-formed keys, all at the same time.
         let keys: Vec<_> = (0..2_000)
             .map(|_| ApiKey::generate(Deployment::Production, &mut random))
             .collect();

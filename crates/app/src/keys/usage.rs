@@ -47,7 +47,7 @@ impl Usage {
         self.deprecated_calls.count();
     }
 
-    /// Returns the unsaved use of this key, whose id is `id`, if there is any.
+    /// Returns the unsaved use of this key, if there is any. `id` is the id of the key.
     pub(super) fn unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let used_second = self.last_use.load(Relaxed);
         let called_second = self.last_deprecated_call.load(Relaxed);
@@ -63,8 +63,8 @@ impl Usage {
     }
 }
 
-/// Records the second of `time`, unless this second or a later one is already recorded. Checks with a plain
-/// load first, because that usually suffices and does not take the cache line from other cores.
+/// Records the second of `time`, unless this second or a later one is already recorded. Loads the value
+/// first: usually nothing must be recorded, and a load does not take the cache line from other cores.
 fn advance(latest_second: &AtomicI64, time: Timestamp) {
     if latest_second.load(Relaxed) < time.as_second() {
         latest_second.fetch_max(time.as_second(), Relaxed);
@@ -84,13 +84,13 @@ pub(super) struct UnsavedUse {
 impl UnsavedUse {
     /// Converts the use into the form that a store saves.
     pub(super) fn to_key_use(&self) -> Option<KeyUse> {
-        // If a save came between the recording of a use and of its call, only the call is left. It counts
-        // as a use.
+        // Each deprecated call is recorded as a use first. If a save came in between, only the call is
+        // unsaved. It counts as a use.
         let used_second = self.used_second.max(self.called_second);
         Some(KeyUse {
             id: self.id,
             used_at: Timestamp::from_second(used_second).ok()?,
-            // [`UNSET`] is outside the range of timestamps.
+            // `UNSET` is outside the range of timestamps, so it becomes `None`.
             deprecated_call_at: Timestamp::from_second(self.called_second).ok(),
         })
     }

@@ -45,8 +45,8 @@ impl Turns {
         })
     }
 
-    /// Waits for a turn. Fails immediately if too many requests are waiting, and later if the wait times
-    /// out or a caller that was served less takes the place in the queue.
+    /// Waits for a turn. Fails immediately if too many requests are waiting. Fails later if the wait times
+    /// out, or if a caller that was served less takes the place in the queue.
     pub async fn take(self: &Arc<Self>, caller: Caller) -> Result<Turn, NoTurn> {
         let caller = caller.of_site();
         let now = self.clock.instant();
@@ -62,6 +62,7 @@ impl Turns {
             queues.enqueue(caller, now)?
         };
         match timeout(self.limits.wait, assigned_turn).await {
+            // The sender is dropped if another request takes the place of this one in the queue.
             Ok(turn) => turn.map_err(|_| NoTurn::Full),
             Err(_) => Err(NoTurn::Late),
         }
@@ -70,8 +71,8 @@ impl Turns {
     /// Starts turns for waiting requests while turns are free.
     fn start_waiting(self: &Arc<Self>) {
         loop {
-            // Release the lock before sending the turn. If its client has just left, the turn is dropped
-            // here, which takes the lock again to pass the turn on.
+            // Release the lock before sending the turn. If the client has just disconnected, the turn is
+            // dropped here, and its `drop` takes the lock again.
             let next = self.queues.lock().begin_next(self.clock.instant());
             let Some(next) = next else { return };
             let turn = Turn {

@@ -40,13 +40,13 @@ pub(super) struct Queues<T> {
     shared: usize,
     /// The number of turns in progress of the kind [`TurnKind::KnownOnly`].
     known_only: usize,
-    /// The waiting callers. Of callers that were served equally often, the first one is next.
-    callers: VecDeque<Queue<T>>,
+    /// The queues of the waiting callers. Of callers that were served equally often, the first one is next.
+    queues: VecDeque<CallerQueue<T>>,
     served: Served,
 }
 
 /// The waiting requests of one caller, oldest first. It is never empty.
-struct Queue<T> {
+struct CallerQueue<T> {
     caller: Caller,
     requests: VecDeque<oneshot::Sender<T>>,
 }
@@ -58,13 +58,13 @@ impl<T> Queues<T> {
             turns: HashMap::new(),
             shared: 0,
             known_only: 0,
-            callers: VecDeque::new(),
+            queues: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
     }
 
-    /// Begins a turn for the caller, if one is free. This does not overtake anyone: while a turn is free,
-    /// no request is waiting that could have it.
+    /// Begins a turn for the caller, if one is free. The caller overtakes nobody: a free turn goes to a
+    /// waiting request first, so while a turn is free, no waiting request could have it.
     pub(super) fn try_begin(&mut self, caller: Caller, now: Instant) -> Option<TurnKind> {
         let kind = self.free_turn(caller)?;
         match kind {
@@ -113,7 +113,7 @@ impl<T> Queues<T> {
     ) -> Result<oneshot::Receiver<T>, NoTurn> {
         self.served.rotate(now);
         self.remove_abandoned();
-        let own_queue = self.callers.iter().find(|queue| queue.caller == caller);
+        let own_queue = self.queues.iter().find(|queue| queue.caller == caller);
         let own_length = own_queue.map_or(0, |queue| queue.requests.len());
         let max_length = match caller {
             Caller::Shared => self.limits.waiting_of_shared,
@@ -128,9 +128,9 @@ impl<T> Queues<T> {
         }
 
         let (sender, receiver) = oneshot::channel();
-        match self.callers.iter_mut().find(|queue| queue.caller == caller) {
+        match self.queues.iter_mut().find(|queue| queue.caller == caller) {
             Some(queue) => queue.requests.push_back(sender),
-            None => self.callers.push_back(Queue {
+            None => self.queues.push_back(CallerQueue {
                 caller,
                 requests: [sender].into(),
             }),
@@ -138,16 +138,16 @@ impl<T> Queues<T> {
         Ok(receiver)
     }
 
-    /// Makes room for a request of `caller` by removing a request of a less deserving stranger. Returns
-    /// whether it did.
+    /// Makes room for a request of `caller`, which has `own_length` waiting requests: removes a request of
+    /// another stranger, if that is fair. Returns whether it did.
     ///
-    /// The victim is the last request of the stranger that was served most, and among equals has the
-    /// longest queue. It is removed only if its caller was served more than `caller`, or was served equally
-    /// and has at least two more requests in its queue.
+    /// The victim is the stranger that was served most, and among equals the one with the longest queue. It
+    /// loses its last request if it was served more often than `caller`, or if it was served equally often
+    /// and its queue is longer even when the new request is counted.
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
         let strangers = self
-            .callers
+            .queues
             .iter_mut()
             .filter(|queue| !queue.caller.is_known());
         let victim =
@@ -159,38 +159,39 @@ impl<T> Queues<T> {
             return false;
         }
         victim.requests.pop_back();
-        self.callers.retain(|queue| !queue.requests.is_empty());
+        self.queues.retain(|queue| !queue.requests.is_empty());
         true
     }
 
-    /// Returns the number of waiting requests, excluding known browsers, which do not count against the
-    /// limit.
+    /// Returns the number of waiting requests that count against the limit. Requests of known browsers do
+    /// not.
     pub(super) fn waiting(&self) -> usize {
-        let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
+        let strangers = self.queues.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
     }
 
     /// Removes the waiting requests whose clients have disconnected.
     fn remove_abandoned(&mut self) {
-        for queue in &mut self.callers {
+        for queue in &mut self.queues {
             queue.requests.retain(|request| !request.is_closed());
         }
-        self.callers.retain(|queue| !queue.requests.is_empty());
+        self.queues.retain(|queue| !queue.requests.is_empty());
     }
 
-    /// Begins the turn of the next waiting request. Of the callers that may have a turn now, the one that
-    /// was served least is next. A caller with further requests then goes to the end.
+    /// Begins the turn of the next waiting request, if a turn is free for one. Of the callers that may have a
+    /// turn now, the one that was served least is next. If it has further requests, its queue goes to the
+    /// end.
     pub(super) fn begin_next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.remove_abandoned();
-        let waiting = self.callers.iter().enumerate();
+        let waiting = self.queues.iter().enumerate();
         let ready = waiting.filter(|(_, queue)| self.free_turn(queue.caller).is_some());
         let (index, _) = ready.min_by_key(|(_, queue)| self.served.turns(queue.caller))?;
 
-        let mut queue = self.callers.remove(index)?;
+        let mut queue = self.queues.remove(index)?;
         let caller = queue.caller;
         let request = queue.requests.pop_front()?;
         if !queue.requests.is_empty() {
-            self.callers.push_back(queue);
+            self.queues.push_back(queue);
         }
         let kind = self.try_begin(caller, now)?;
         Some(NextRequest {
@@ -208,7 +209,7 @@ impl<T> Queues<T> {
 
     /// Returns the number of turns in progress.
     #[cfg(test)]
-    pub(super) fn lasting(&self) -> usize {
+    pub(super) fn in_progress(&self) -> usize {
         self.shared + self.known_only
     }
 }

@@ -44,7 +44,7 @@ impl Served {
         current_count.unwrap_or_default() + previous_count.unwrap_or_default()
     }
 
-    /// Begins a new period if the current one is over, or has too many callers.
+    /// Begins a new period if the current one is over, or has [`MAX_CALLERS`].
     pub(super) fn rotate(&mut self, now: Instant) {
         let age = now.saturating_duration_since(self.period_start);
         if age < self.period && self.current_turns.len() < MAX_CALLERS {

@@ -70,8 +70,8 @@ fn member(id: i64) -> Caller {
     Caller::Known(StaffId(id))
 }
 
-/// Returns a request that waits, and has been polled. tokio lets a task make only 128 steps in a
-/// row, unless it is told otherwise.
+/// Starts a request that must wait, and returns its future, which was polled once. It is unconstrained,
+/// because tokio otherwise lets a task make only 128 steps in a row.
 async fn wait(turns: &Arc<Turns>, caller: Caller) -> Waiting {
     let turns = Arc::clone(turns);
     let mut waiting = unconstrained(async move { turns.take(caller).await }).boxed();
@@ -84,10 +84,10 @@ async fn is_refused(turns: &Arc<Turns>, caller: Caller) -> bool {
     matches!(poll!(&mut waiting), Poll::Ready(Err(NoTurn::Full)))
 }
 
-/// Returns the turn that a request has got.
-async fn begun(waiting: &mut Waiting) -> Turn {
+/// Returns the turn of a request, which must have begun.
+async fn begun_turn(waiting: &mut Waiting) -> Turn {
     let Poll::Ready(Ok(turn)) = poll!(waiting) else {
-        panic!("it has no turn")
+        panic!("the request has no turn")
     };
     turn
 }
@@ -100,21 +100,21 @@ async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn()
     for number in 1..=512 {
         waiting.push(wait(&turns, stranger(number)).await);
     }
-    // Each comes back at once after its turn.
-    let mut again = Vec::new();
+    // After its turn, each address immediately sends another request.
+    let mut further_requests = Vec::new();
     for (index, mut request) in waiting.into_iter().enumerate() {
         drop(last);
-        last = begun(&mut request).await;
-        again.push(wait(&turns, stranger(index)).await);
+        last = begun_turn(&mut request).await;
+        further_requests.push(wait(&turns, stranger(index)).await);
     }
     assert_eq!(turns.queues.lock().waiting(), 512);
 
     let mut newcomer = wait(&turns, stranger(1_000)).await;
     assert_eq!(turns.queues.lock().waiting(), 512);
     drop(last);
-    drop(begun(&mut newcomer).await);
+    drop(begun_turn(&mut newcomer).await);
     let mut displaced = 0;
-    for request in &mut again {
+    for request in &mut further_requests {
         displaced += usize::from(matches!(poll!(request), Poll::Ready(Err(NoTurn::Full))));
     }
     assert_eq!(displaced, 1);
@@ -133,7 +133,7 @@ async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_th
         waiting.push(wait(&turns, stranger(number)).await);
         waiting.push(wait(&turns, stranger(number)).await);
     }
-    // Each of the eleven has been served, and comes back at once.
+    // Each of the eleven addresses has been served, and immediately sends another request.
     for number in 0..3 {
         waiting.push(wait(&turns, stranger(number)).await);
     }
@@ -152,7 +152,7 @@ async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_th
     }
     let mut newcomer = wait(&turns, stranger(11)).await;
     held.remove(0);
-    drop(begun(&mut newcomer).await);
+    drop(begun_turn(&mut newcomer).await);
 }
 
 #[tokio::test]
@@ -166,11 +166,11 @@ async fn an_address_with_many_requests_comes_after_one_that_was_served_less() {
     let mut newcomer = wait(&turns, stranger(2)).await;
     let mut second = wait(&turns, stranger(2)).await;
     drop(turn);
-    drop(begun(&mut newcomer).await);
-    // Now both were served once, and the first one has waited for longer.
-    drop(begun(&mut many[0]).await);
-    drop(begun(&mut second).await);
-    drop(begun(&mut many[1]).await);
+    drop(begun_turn(&mut newcomer).await);
+    // Now both addresses were served once, and the first one has waited for longer.
+    drop(begun_turn(&mut many[0]).await);
+    drop(begun_turn(&mut second).await);
+    drop(begun_turn(&mut many[1]).await);
 }
 
 #[tokio::test]
@@ -185,9 +185,9 @@ async fn without_memory_the_callers_have_one_turn_each_in_their_order() {
     let mut second = wait(&turns, stranger(1)).await;
     let mut newcomer = wait(&turns, stranger(2)).await;
     drop(turn);
-    drop(begun(&mut first).await);
-    drop(begun(&mut newcomer).await);
-    drop(begun(&mut second).await);
+    drop(begun_turn(&mut first).await);
+    drop(begun_turn(&mut newcomer).await);
+    drop(begun_turn(&mut second).await);
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
         }
         assert!(is_refused(&turns, stranger(number)).await);
     }
-    // A newcomer takes the last place of an address that has the most.
+    // A newcomer takes the place of the last request of an address with the longest queue.
     let _newcomer = wait(&turns, stranger(1_001)).await;
     assert_eq!(turns.queues.lock().waiting(), LIMITS.waiting);
     let mut displaced = 0;
@@ -248,7 +248,7 @@ async fn a_caller_has_two_turns_at_once_and_others_do_not_wait_for_it() {
     let mut third = wait(&turns, stranger(1)).await;
     assert!(turns.take(stranger(2)).await.is_ok());
     drop(second);
-    drop(begun(&mut third).await);
+    drop(begun_turn(&mut third).await);
 }
 
 #[tokio::test]
@@ -266,25 +266,25 @@ async fn strangers_at_many_addresses_leave_turns_to_known_browsers() {
     // A turn of known browsers goes to one of them.
     held.pop();
     assert!(poll!(&mut next).is_pending());
-    held.push(begun(&mut third).await);
+    held.push(begun_turn(&mut third).await);
     drop(held);
-    drop(begun(&mut next).await);
-    assert_eq!(turns.queues.lock().lasting(), 0);
+    drop(begun_turn(&mut next).await);
+    assert_eq!(turns.queues.lock().in_progress(), 0);
 }
 
 #[tokio::test]
 async fn a_client_that_leaves_takes_no_turn_with_it() {
     let turns = new_turns(LIMITS);
     let turn = turns.take(stranger(1)).await.unwrap();
-    let before = wait(&turns, stranger(2)).await;
-    let called = wait(&turns, stranger(3)).await;
-    let mut last = wait(&turns, stranger(4)).await;
-    drop(before);
-    // The turn is on its way to the second one, which leaves as well.
+    let first = wait(&turns, stranger(2)).await;
+    let second = wait(&turns, stranger(3)).await;
+    let mut third = wait(&turns, stranger(4)).await;
+    drop(first);
+    // The turn is sent to the second request, whose client disconnects before it receives the turn.
     drop(turn);
-    drop(called);
-    drop(begun(&mut last).await);
-    assert_eq!(turns.queues.lock().lasting(), 0);
+    drop(second);
+    drop(begun_turn(&mut third).await);
+    assert_eq!(turns.queues.lock().in_progress(), 0);
     assert!(turns.take(stranger(5)).await.is_ok());
 }
 

@@ -1,6 +1,6 @@
 //! What is in force of a store.
 
-use petstore_app::{Contact, InForce, Source, StoreFacts, StoreOptions};
+use petstore_app::{Contact, Effective, Source, StoreFacts, StoreOptions};
 use petstore_domain::store_area::{
     Currency, EmailAddress, Language, Profile, StoreName, StoreTimeZone, TelephoneNumber,
 };
@@ -11,28 +11,28 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let none = StoreFacts::default();
     assert_eq!(
         none.name(),
-        InForce {
+        Effective {
             value: None,
             source: Source::Default
         }
     );
     assert_eq!(
         none.language(),
-        InForce {
+        Effective {
             value: Language::English,
             source: Source::Default
         }
     );
     assert_eq!(
         none.currency(),
-        InForce {
+        Effective {
             value: None,
             source: Source::Default
         }
     );
     assert_eq!(
         none.contact(),
-        InForce {
+        Effective {
             value: None,
             source: Source::Default
         }
@@ -52,21 +52,21 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let source = Source::Option;
     assert_eq!(
         facts.name(),
-        InForce {
+        Effective {
             value: Some("Paws"),
             source
         }
     );
     assert_eq!(
         facts.language(),
-        InForce {
+        Effective {
             value: Language::German,
             source
         }
     );
     assert_eq!(
         facts.currency(),
-        InForce {
+        Effective {
             value: Some(&euro),
             source
         }
@@ -76,7 +76,7 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let contact = options.contact.as_ref().map(Contact::Url);
     assert_eq!(
         facts.contact(),
-        InForce {
+        Effective {
             value: contact,
             source
         }
@@ -96,21 +96,21 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let source = Source::Profile;
     assert_eq!(
         facts.name(),
-        InForce {
+        Effective {
             value: Some("Claws"),
             source
         }
     );
     assert_eq!(
         facts.language(),
-        InForce {
+        Effective {
             value: Language::French,
             source
         }
     );
     assert_eq!(
         facts.currency(),
-        InForce {
+        Effective {
             value: Some(&pound),
             source
         }
@@ -119,9 +119,9 @@ fn a_member_of_the_profile_wins_over_its_option_and_that_over_the_default() {
     let evening_of_utc = "2026-12-01T12:00:00Z".parse().unwrap();
     assert_eq!(facts.day_of(evening_of_utc).to_string(), "2026-12-02");
     let value = email.as_ref().map(Contact::Email);
-    assert_eq!(facts.contact(), InForce { value, source });
+    assert_eq!(facts.contact(), Effective { value, source });
     profile.email = None;
     let facts = StoreFacts::new(profile, &options);
     let value = telephone.as_ref().map(Contact::Telephone);
-    assert_eq!(facts.contact(), InForce { value, source });
+    assert_eq!(facts.contact(), Effective { value, source });
 }

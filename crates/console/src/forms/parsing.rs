@@ -1,4 +1,4 @@
-//! Parses what people type into forms. An `Err` contains the message for the person.
+//! Parses what people type into forms. An error is the message for the person.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 use petstore_domain::{
@@ -17,19 +17,20 @@ use crate::{
     visit::{Form, Visit},
 };
 
-/// Parses the id of an animal or an order as people write it: `7`, `#7` and `No. 7` are all 7.
+/// Parses the id of an animal or an order as people write it: `7`, `#7` or `No. 7`.
 pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
-    let typed_text = search_key(typed_text.trim());
+    let search_text = search_key(typed_text.trim());
     for prefix in texts().before_number.map(search_key) {
-        if let Some(digits) = typed_text.strip_prefix(&*prefix) {
+        if let Some(digits) = search_text.strip_prefix(&*prefix) {
             return text::parse_integer(digits.trim());
         }
     }
-    text::parse_integer(typed_text.trim())
+    text::parse_integer(search_text.trim())
 }
 
-/// Finds a category by its label or its number, and returns its number. Fails if several categories
-/// have the label.
+/// Finds a category by its label or its number, and returns its number. A number need not be in the
+/// list, because an animal can have a category without a label. Fails if several categories have
+/// the label.
 pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result<i64, String> {
     if typed_text.is_empty() {
         return Err(texts().category_missing.to_owned());
@@ -45,6 +46,7 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
     match *matching_ids {
         [id] => Ok(id),
         [] => {
+            // Pages show a category without a label as `Category 7`.
             let prefix = texts().category_prefix;
             let number = typed_text.strip_prefix(prefix).unwrap_or(typed_text);
             text::parse_integer(number).ok_or_else(|| {
@@ -60,11 +62,12 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
 }
 
 /// Whether the typed text is the label of a category, in full or truncated as pages show it.
+/// Ignores differences such as case, which [`text::comparison_key`] removes.
 pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
+    let typed_key = text::comparison_key(typed_text);
     let label = category.label.as_str();
-    let name = text::comparison_key(typed_text);
-    text::comparison_key(label) == name
-        || text::comparison_key(&markup::readable(label, markup::SHORT_LENGTH)) == name
+    let shown_label = markup::readable(label, markup::SHORT_LENGTH);
+    text::comparison_key(label) == typed_key || text::comparison_key(&shown_label) == typed_key
 }
 
 /// Returns all names by which [`find_category`] finds a category: its label in full and as pages
@@ -79,7 +82,8 @@ pub(crate) fn names_of(category: &Category) -> [String; 4] {
     ]
 }
 
-/// Parses an animal's status: its name in the contract, or a word for it in any language.
+/// Parses an animal's status: its name in the API, such as `available`, or a word for it in any
+/// language.
 pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
     table_words(language())
         .find_status(typed_text)
@@ -93,7 +97,7 @@ pub(crate) fn parse_listing(typed_text: &str) -> Result<bool, String> {
         .ok_or_else(|| texts().listing_invalid.to_owned())
 }
 
-/// Parses an animal's name, which must be visible. The API also accepts an empty name.
+/// Parses an animal's name, which must have a visible character. The API also accepts empty names.
 pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
@@ -104,7 +108,7 @@ pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     PetName::new(typed_text.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
 }
 
-/// Parses a category's label, which must be visible. The API also accepts an invisible label.
+/// Parses a category's label, which must have a visible character. The API also accepts others.
 pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
     if !markup::is_visible(typed_text) {
         return Err(texts().label_missing.to_owned());
@@ -112,8 +116,8 @@ pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
     Label::new(typed_text.to_owned()).ok_or_else(|| texts().label_invalid.to_owned())
 }
 
-/// Parses an optional text of at most `MAX` characters. The error message names the input by its
-/// label.
+/// Parses an optional text of at most `MAX` characters. `label` is the label of the input, for the
+/// error message.
 pub(crate) fn parse_optional_text<const MAX: usize>(
     typed_text: &str,
     label: &str,
@@ -131,19 +135,19 @@ pub(crate) fn parse_optional_text<const MAX: usize>(
     }
 }
 
-/// Converts a price to the store's spelling: `1,50` becomes `1.50` in a language with a decimal
-/// comma. Returns other text unchanged, which [`Decimal::new`] then rejects.
+/// Converts a typed price to the stored spelling: `1,50` becomes `1.50` in a language with a
+/// decimal comma. Returns text that is not a number unchanged, for [`Decimal::new`] to reject.
 ///
 /// # Errors
 ///
-/// Fails if the text can mean two prices, which the message names.
-fn parse_amount(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
+/// Fails if the text is ambiguous. The message names both prices that it can mean.
+fn normalize_price(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
     let is_whole = currency.is_some_and(|currency| currency.decimals() == 0);
     parse_number(typed_text, currency, is_whole)
         .map_err(|ambiguous| ambiguous_number_message(typed_text, &ambiguous))
 }
 
-/// Returns the message that a text is ambiguous, such as `1.250`, which can mean 1250 or 1.25.
+/// Returns the message for an ambiguous number, such as `1.250`, which can mean 1250 or 1.25.
 pub(crate) fn ambiguous_number_message(typed_text: &str, ambiguous: &AmbiguousNumber) -> String {
     let exact = numbers().plain(&ambiguous.exact);
     let exact_spelling = numbers().plain(&ambiguous.exact_spelling);
@@ -162,7 +166,7 @@ pub(crate) fn parse_price(
     if typed_text.is_empty() {
         return Ok(None);
     }
-    match Decimal::new(&parse_amount(typed_text, currency)?) {
+    match Decimal::new(&normalize_price(typed_text, currency)?) {
         Some(price) if !price.has_minus() => Ok(Some(price)),
         _ => Err(texts().price_invalid.to_owned()),
     }
@@ -182,7 +186,7 @@ pub(crate) fn parse_contact(typed_text: &str) -> Result<Option<Contact>, String>
     }
 }
 
-/// Parses the reason for a withdrawal, by its name in the contract.
+/// Parses the reason for a withdrawal, which the dropdown submits by its name in the API.
 pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReason, String> {
     typed_text
         .parse()
@@ -190,8 +194,8 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
 }
 
 /// Parses the last day of a reservation, and returns the end of that day in the store's time zone.
-/// If the store has no time zone, the browser's UTC offset applies, which the page's script
-/// submits. The end must be in the future, and not exceed the longest reservation.
+/// Without a time zone of the store, the browser's UTC offset applies, which the page's script
+/// submits. Fails if the end is not in the future, or later than the longest reservation allows.
 pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
     let end = match visit.facts.time_zone().value {
         Some(zone) => day_of_form(form).and_then(|day| zone.end_of_day(day)),
@@ -206,13 +210,13 @@ pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Ti
     Err(texts().day_invalid.to_owned())
 }
 
-/// Parses the day in a form.
+/// Parses the last day of a reservation, which browsers submit as `2026-01-31`.
 fn day_of_form(form: &Form) -> Option<Date> {
     form.get("until").parse().ok()
 }
 
 /// Returns the end of the day in a form, in the browser's time zone. An invalid UTC offset counts
-/// as 0.
+/// as 0. The offset is what JavaScript returns: positive if local time is behind UTC.
 fn end_of_day_in_browser_zone(form: &Form) -> Option<Timestamp> {
     let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
     let offset_minutes = match form.integer("until-offset") {

@@ -1,5 +1,5 @@
-//! Validates the claims of ID tokens, logout tokens and userinfo responses. Their signatures are
-//! verified before.
+//! Validates the claims of ID tokens, logout tokens and signed userinfo responses. The caller has
+//! already verified their signatures.
 
 use std::slice;
 
@@ -23,7 +23,7 @@ const MAX_SUBJECT_BYTES: usize = 255;
 /// The member of `events` that identifies a logout token.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// The claims of a logout token. It names a person, a session at the provider, or both.
+/// The claims of a logout token, which names a person, a session at the provider, or both.
 pub(crate) struct Logout {
     pub identity: Option<Identity>,
     pub session: Option<String>,
@@ -31,7 +31,8 @@ pub(crate) struct Logout {
     pub id: String,
 }
 
-/// The claims of an ID token or a logout token. serde rejects a claim that appears twice.
+/// The claims of an ID token or a logout token, by their names in the specification. serde rejects
+/// a token in which one of them appears twice.
 #[derive(Deserialize)]
 pub(super) struct Claims {
     iss: String,
@@ -49,8 +50,8 @@ pub(super) struct Claims {
     events: Map<String, Value>,
 }
 
-/// A Unix time as any JSON number, such as `1796126700.5` (RFC 7519, section 2). Some providers
-/// send it as a string.
+/// A Unix time as any JSON number, such as `1796126700.5` (RFC 7519, section 2), or as a string,
+/// which some providers send.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "NumberOrText")]
 pub(super) struct NumericDate {
@@ -69,7 +70,7 @@ enum NumberOrText {
 impl TryFrom<NumberOrText> for NumericDate {
     type Error = serde_json::Error;
 
-    /// Converts `1796126700`, `1796126700.5` or `"1796126700"`.
+    /// Converts a number or a text, such as `1796126700`, `1796126700.5` or `"1796126700"`.
     fn try_from(date: NumberOrText) -> Result<Self, Self::Error> {
         let number = match date {
             NumberOrText::Number(number) => number,
@@ -85,14 +86,14 @@ impl TryFrom<NumberOrText> for NumericDate {
     }
 }
 
-/// Returns the failure of an invalid response, with this reason. A shorthand for `Err`.
+/// Fails because the provider's response is invalid. A shorthand for an `Err` with this reason.
 pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
 
 impl Claims {
-    /// Parses the payload of a token. Fails unless the token was issued by the provider, for this
-    /// client, and is valid now.
+    /// Parses the payload of a token. Fails unless the provider issued the token for this client,
+    /// and the token is valid now.
     pub(super) fn parse(
         token: &[u8],
         settings: &ProviderSettings,
@@ -107,16 +108,16 @@ impl Claims {
         Ok(claims)
     }
 
-    /// Checks that the token is for this client. If `azp` is present, it must be this client; with
-    /// several audiences, it is required.
+    /// Checks that the token was made for this client: `aud` must contain it. `azp`, which is
+    /// required if `aud` has several values, must be this client.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
         let token_audiences = audiences(&self.aud);
         check_audiences(token_audiences, client_id)?;
-        let is_for_another = match &self.azp {
-            Some(azp) => azp != client_id,
+        let is_for_other_client = match &self.azp {
+            Some(authorized_party) => authorized_party != client_id,
             None => token_audiences.len() > 1,
         };
-        if is_for_another {
+        if is_for_other_client {
             return invalid("the token was made for another client (azp)");
         }
         Ok(())
@@ -146,7 +147,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Checks the length of the subject, and that neither the subject nor the session contains
+    /// Checks the length of the subject, and that neither the subject nor the session id contains
     /// control characters: PostgreSQL cannot store U+0000, and a line break would split a log
     /// entry.
     fn check_subject_and_session(&self) -> Result<(), Failure> {
@@ -182,8 +183,8 @@ impl Claims {
     }
 }
 
-/// Checks that `stated_issuer` equals the configured issuer, byte by byte. `subject` begins the
-/// message of the failure, such as `the token`.
+/// Checks that `stated_issuer` equals the configured issuer, byte by byte. `subject` says what
+/// states the issuer, such as `the token`; the message of the failure begins with it.
 pub(super) fn check_issuer(
     subject: &str,
     stated_issuer: &str,
@@ -218,8 +219,8 @@ fn check_audiences(audiences: &[Value], client_id: &str) -> Result<(), Failure> 
     invalid("the token is for another client (aud)")
 }
 
-/// Parses the payload of a signed userinfo response. Fails unless it was issued by the provider,
-/// for this client (OpenID Connect Core 1.0, section 5.3.2).
+/// Parses the payload of a signed userinfo response. Fails unless the provider issued it for this
+/// client (OpenID Connect Core 1.0, section 5.3.2).
 pub(super) fn parse_userinfo(
     token: &[u8],
     settings: &ProviderSettings,
@@ -237,19 +238,16 @@ pub(super) fn parse_userinfo(
     Ok(claims)
 }
 
-/// Validates the payload of a logout token (OpenID Connect Back-Channel Logout, section 2.6). The
-/// caller must reject a repeated id.
+/// Parses and validates the payload of a logout token (OpenID Connect Back-Channel Logout, section
+/// 2.6). The caller must reject an id that was used before.
 pub(super) fn parse_logout(
     token: &[u8],
     settings: &ProviderSettings,
     now: Timestamp,
 ) -> Result<Logout, Failure> {
     let claims = Claims::parse(token, settings, now)?;
-    if !claims
-        .events
-        .get(LOGOUT_EVENT)
-        .is_some_and(Value::is_object)
-    {
+    let logout_event = claims.events.get(LOGOUT_EVENT);
+    if !logout_event.is_some_and(Value::is_object) {
         return invalid("the token ends no session (events)");
     }
     if claims.nonce.is_some() {

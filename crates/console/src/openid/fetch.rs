@@ -1,5 +1,6 @@
-//! HTTP requests to the provider. Each has a time limit and a size limit, and follows no redirects.
-//! The allowed addresses depend on the issuer, which the operator chose (protection against SSRF).
+//! Sends HTTP requests to the provider. Each has a time limit and a size limit, and follows no
+//! redirects. As a protection against SSRF, the allowed addresses depend on the issuer, which the
+//! operator chose: see `Fetcher::allowed_addresses`.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -35,7 +36,7 @@ pub(super) struct Fetcher {
     lookups: Lookups,
     /// The TLS configuration; `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
-    /// The time limit of a request.
+    /// The time limit of a request, from resolving the host to the end of the response.
     limit: Duration,
 }
 
@@ -48,13 +49,13 @@ pub(super) struct CodeForm {
 
 /// The body of a successful response.
 pub(super) struct Content {
-    /// Whether the body is a signed token rather than plain JSON.
+    /// Whether the body is a signed token (JWT) rather than plain JSON.
     pub(super) is_token: bool,
     pub(super) body: Bytes,
 }
 
 impl Content {
-    /// Parses the body as JSON. The URL is for the error message.
+    /// Parses the body as JSON. The failure names the URL.
     pub(super) fn parse_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
             .map_err(|error| Failure::Invalid(format!("the response of {url}: {error}")))
@@ -162,8 +163,8 @@ impl Fetcher {
         }
     }
 
-    /// Opens a connection, sends a request, and returns the content of the response. Fails unless
-    /// the status is 200.
+    /// Sends a request over a new connection, and returns the content of the response. Fails unless
+    /// the status is 200. The caller limits the time.
     async fn exchange(
         &self,
         url: &Url,
@@ -201,19 +202,26 @@ impl Fetcher {
         check_response(url, response)
     }
 
-    /// Resolves the host of a URL that the provider names, and checks that connecting to it is
-    /// allowed. The issuer's host may have any address, also on a private network, because the
-    /// operator chose it. The addresses of any other host must be public, or of the same kind (such
-    /// as private or loopback) as one of the issuer's addresses.
+    /// Resolves the host of a URL that the provider names, and checks that connections to it are
+    /// allowed.
+    ///
+    /// The issuer's host may have any address, even on a private network, because the operator
+    /// chose it. The addresses of any other host must be public, or of the same kind as an address
+    /// of the issuer, such as private or loopback.
     async fn allowed_addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
         let addresses = self.look_up(url).await?;
         if url.host() == self.issuer.url.host() {
             return Ok(addresses);
         }
         let issuer_addresses = self.look_up(&self.issuer.url).await?;
-        let kind_of = |address: &SocketAddr| forbidden_reason(address.ip(), &Networks::default());
-        let issuer_kinds: Vec<_> = issuer_addresses.iter().filter_map(kind_of).collect();
-        for kind in addresses.iter().filter_map(kind_of) {
+        // `None` for a public address.
+        let non_public_kind =
+            |address: &SocketAddr| forbidden_reason(address.ip(), &Networks::default());
+        let issuer_kinds: Vec<_> = issuer_addresses
+            .iter()
+            .filter_map(non_public_kind)
+            .collect();
+        for kind in addresses.iter().filter_map(non_public_kind) {
             if !issuer_kinds.contains(&kind) {
                 let message = format!("{url} leads to a {kind} address");
                 return Err(Failure::Invalid(message));

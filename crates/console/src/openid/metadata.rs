@@ -12,19 +12,20 @@ use super::{
     signature::Key,
 };
 
-/// How long cached metadata is used.
+/// How long cached metadata is used before it is fetched again.
 const MAX_METADATA_AGE: Duration = Duration::from_hours(1);
 
-/// The minimum interval between requests for metadata that are caused by tokens with an unknown key.
+/// The minimum interval between requests for metadata that tokens with an unknown key cause.
+/// Strangers can send such tokens.
 const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The scopes to request if the operator configured none.
 const DEFAULT_SCOPE: &str = "openid profile email";
 
-/// An additional scope to request by default, if the provider's metadata lists it.
+/// The scope that is also requested by default if the provider's metadata lists it.
 const GROUPS_SCOPE: &str = "groups";
 
-/// The metadata of a provider, with its keys.
+/// The metadata of a provider, by the names in the specification, with the provider's keys.
 #[derive(Deserialize)]
 pub(super) struct ProviderMetadata {
     pub(super) issuer: String,
@@ -37,14 +38,15 @@ pub(super) struct ProviderMetadata {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
+    /// The keys at `jwks_uri`. The metadata itself does not contain them, so the caller adds them.
     #[serde(skip)]
     pub(super) keys: Vec<Key>,
 }
 
 impl ProviderMetadata {
-    /// Whether the client secret must be in the form, because the provider supports
-    /// `client_secret_post` but not `client_secret_basic`, which is the default (OpenID Connect
-    /// Discovery 1.0, section 3).
+    /// Whether the token request must have the client secret in its form, because the provider
+    /// supports `client_secret_post` but not `client_secret_basic`. The latter is the default
+    /// (OpenID Connect Discovery 1.0, section 3).
     pub(super) fn needs_secret_in_form(&self) -> bool {
         let Some(methods) = &self.token_endpoint_auth_methods_supported else {
             return false;
@@ -53,9 +55,9 @@ impl ProviderMetadata {
         supports("client_secret_post") && !supports("client_secret_basic")
     }
 
-    /// Returns the scopes to request: those that the operator configured, or else the defaults. The
-    /// defaults include [`GROUPS_SCOPE`] where it is supported, because some providers otherwise do
-    /// not send a person's groups.
+    /// Returns the scopes to request, separated by spaces: those that the operator configured, or
+    /// else the defaults. The defaults include [`GROUPS_SCOPE`] if the provider supports it,
+    /// because some providers do not send a person's groups without it.
     pub(super) fn scope(&self, settings: &ProviderSettings) -> String {
         if let Some(scope) = &settings.scope {
             return scope.clone();
@@ -71,17 +73,17 @@ impl ProviderMetadata {
     }
 }
 
-/// The cached metadata, with the state of the requests for it.
+/// The cached metadata, and the state of the requests for it.
 #[derive(Default)]
 pub(super) struct MetadataCache {
     /// The latest metadata that was fetched.
     pub(super) metadata: Option<Arc<ProviderMetadata>>,
-    /// When `metadata` was fetched.
+    /// When the request for `metadata` was completed.
     pub(super) arrived_at: Option<Instant>,
-    /// When the last request began, successful or not.
+    /// When the last request began, whether it succeeded or not.
     pub(super) asked_at: Option<Instant>,
-    /// The number of completed requests. A caller that waited for another request recognizes by it
-    /// that there is a new result.
+    /// The number of completed requests. If it grows while a caller waits for its turn, another
+    /// caller's request has brought a new result.
     pub(super) request_count: u64,
     /// The result of the last completed request.
     pub(super) last_result: Option<Result<Arc<ProviderMetadata>, Failure>>,
@@ -98,7 +100,7 @@ impl MetadataCache {
         }
     }
 
-    /// Whether the last request began less than [`MIN_REFRESH_INTERVAL`] ago.
+    /// Whether the last request for metadata began less than [`MIN_REFRESH_INTERVAL`] ago.
     pub(super) fn was_just_asked(&self, now: Instant) -> bool {
         self.asked_at
             .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_REFRESH_INTERVAL)

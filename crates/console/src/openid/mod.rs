@@ -1,6 +1,6 @@
-//! An OpenID Connect client (relying party), with which staff sign in with their accounts at a
-//! provider (OpenID Connect Core 1.0, Discovery 1.0, Back-Channel Logout 1.0; RFC 6749, 7636 and
-//! 9207).
+//! An OpenID Connect client (relying party), so that staff can sign in with their accounts at a
+//! provider. It implements OpenID Connect Core 1.0, Discovery 1.0, RP-Initiated Logout 1.0 and
+//! Back-Channel Logout 1.0, and RFC 6749, 7636 and 9207.
 
 mod claims;
 mod fetch;

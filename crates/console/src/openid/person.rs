@@ -1,4 +1,4 @@
-//! The person who signs in at the provider: the identity, role and names, from the ID token and
+//! The person who signs in at the provider: their identity, role and names, from the ID token and
 //! userinfo.
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use super::{
     settings::{Failure, ProviderSettings},
 };
 
-/// The maximum length of a list of claim names in the log, in bytes.
+/// The maximum length of a list of claim names in the log, in bytes. Longer lists are truncated.
 const MAX_LISTED_BYTES: usize = 1000;
 
 /// Claims about a person, from an ID token or the userinfo endpoint.
@@ -23,8 +23,8 @@ pub(crate) struct Person {
     pub identity: Identity,
     /// The highest role that the claims grant; `None` if no rule matches.
     pub role: Option<Role>,
-    /// Names of the person, the most suitable one first. The last one is the subject, so there is
-    /// at least one.
+    /// The names by which the console could call the person, the most suitable one first. The last
+    /// one is the subject, so the list is never empty.
     pub names: Vec<String>,
     /// The names of the received claims, for the log.
     pub(crate) claim_names: String,
@@ -32,7 +32,7 @@ pub(crate) struct Person {
     pub(crate) authenticated_at: Option<Timestamp>,
     /// The id of the session at the provider (`sid`).
     pub session: Option<String>,
-    /// The encoded ID token, which the provider may require for signing out.
+    /// The encoded ID token. The provider may require it for signing out.
     pub(crate) id_token: String,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct IdToken {
 }
 
 impl IdToken {
-    /// Parses the payload of an ID token. Fails unless the token is valid and belongs to the
+    /// Parses the payload of an ID token. Fails unless the token is valid, and was issued for the
     /// sign-in with this nonce.
     pub(super) fn parse(
         token: &[u8],
@@ -66,6 +66,7 @@ impl IdToken {
         {
             return invalid("the token is from before the person signed in (auth_time)");
         }
+        // A clock at the provider that is ahead must not make the authentication later than now.
         let authenticated_at = claims
             .auth_time
             .and_then(|date| Timestamp::from_second(date.second).ok())
@@ -74,25 +75,29 @@ impl IdToken {
             identity,
             authenticated_at,
             session: claims.session(),
+            // Parsed again, because `Claims` keeps only some of the claims.
             claims: serde_json::from_slice(token).unwrap_or_default(),
         })
     }
 
-    /// Whether the token lacks the claim of a rule for a higher role than the matching rules grant,
-    /// so that userinfo may still grant that role.
+    /// Whether userinfo may grant a higher role than the token: some rule for a higher role depends
+    /// on a claim that the token lacks.
     pub(super) fn lacks_role_claim(&self, settings: &ProviderSettings) -> bool {
-        let rules = settings.roles.iter();
-        let granted_role = rules
-            .clone()
+        let granted_role = settings
+            .roles
+            .iter()
             .filter(|rule| rule.matches(&self.claims))
             .map(|rule| rule.role)
             .max();
-        rules
+        settings
+            .roles
+            .iter()
             .filter(|rule| Some(rule.role) > granted_role)
             .any(|rule| !rule.is_decided_by(&self.claims))
     }
 
-    /// Whether the token does not name the person. An e-mail address does not count as a name.
+    /// Whether the token contains no name of the person. An e-mail address does not count as a
+    /// name.
     pub(super) fn lacks_name(&self) -> bool {
         collect_names(&[&self.claims]).is_empty()
     }
@@ -106,8 +111,8 @@ impl IdToken {
         invalid("the claims at userinfo are those of another person (sub)")
     }
 
-    /// Combines the token with the userinfo claims, if they were fetched, into the person who signs
-    /// in. The caller adds the encoded ID token.
+    /// Returns the person who signs in, from the claims of the token and of userinfo, if they were
+    /// fetched. The caller adds the encoded ID token.
     pub(super) fn into_person(
         self,
         userinfo: Option<&UserClaims>,
@@ -117,7 +122,7 @@ impl IdToken {
             .into_iter()
             .flatten()
             .collect();
-        let role = settings
+        let granted_role = settings
             .roles
             .iter()
             .filter(|rule| all_claims.iter().any(|claims| rule.matches(claims)))
@@ -141,7 +146,7 @@ impl IdToken {
         };
         Person {
             identity: self.identity,
-            role,
+            role: granted_role,
             names,
             claim_names,
             authenticated_at: self.authenticated_at,
@@ -151,7 +156,7 @@ impl IdToken {
     }
 }
 
-/// Collects the names of a person from these claims, the most suitable one first.
+/// Collects the names of a person from sets of claims, the most suitable name first.
 fn collect_names(all_claims: &[&UserClaims]) -> Vec<String> {
     let sources: [fn(&UserClaims) -> Option<String>; 4] = [
         |claims| text_claim(claims, "name"),
@@ -166,7 +171,7 @@ fn collect_names(all_claims: &[&UserClaims]) -> Vec<String> {
     names
 }
 
-/// Returns the given name and the family name as one name. Either of them is enough.
+/// Returns the given name and the family name as one name, or the one that is present.
 fn full_name(claims: &UserClaims) -> Option<String> {
     let given_name = text_claim(claims, "given_name");
     let family_name = text_claim(claims, "family_name");
@@ -177,7 +182,7 @@ fn full_name(claims: &UserClaims) -> Option<String> {
     }
 }
 
-/// Returns a claim that is a string and not blank.
+/// Returns a claim that is a string; `None` if the string is blank.
 fn text_claim(claims: &UserClaims, name: &str) -> Option<String> {
     let text = claims.get(name)?.as_str()?;
     if text.trim().is_empty() {

@@ -1,5 +1,5 @@
-//! The OpenID provider: requests to its endpoints, and the URLs at the provider to which browsers
-//! are redirected.
+//! The OpenID provider: sends requests to its endpoints, and builds the URLs to which browsers are
+//! redirected.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,8 +30,8 @@ use super::{
 /// The time limit of a request to the provider.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
-/// The concurrency limits for redeeming authorization codes. A caller can have 24 requests: 2 with
-/// a turn, and 22 that wait, of which the last one waits for 11 rounds.
+/// The limits for redeeming authorization codes concurrently. A caller can have 24 requests: 2 in
+/// flight, and 22 that wait for their turn, the last one for 11 rounds.
 const TURN_LIMITS: TurnLimits = TurnLimits {
     turns: 6,
     turns_of_known: 2,
@@ -50,15 +50,19 @@ struct Tokens {
     access_token: Option<String>,
 }
 
-/// The protocol parameters of one sign-in: for the authorization request, and for redeeming its code.
+/// The protocol parameters of one sign-in, for the authorization request and for redeeming its
+/// code.
 pub(crate) struct SignIn {
     /// The redirect URI, to which the provider sends the browser back.
-    pub redirect: String,
+    pub redirect_uri: String,
+    /// Identifies the sign-in in the callback.
     pub state: String,
+    /// Binds the ID token to the sign-in.
     pub nonce: String,
     /// The PKCE code verifier (RFC 7636).
     pub verifier: String,
-    /// Whether the provider must authenticate the person again, even if they have a session there.
+    /// Whether the provider must authenticate the person again, even if the person has a session
+    /// there.
     pub asks_again: bool,
 }
 
@@ -70,14 +74,14 @@ pub struct Provider {
     clock: Arc<dyn Clock>,
     turns: Arc<Turns>,
     metadata_cache: Mutex<MetadataCache>,
-    /// Held while the metadata is fetched, so that at most one such request is in flight.
+    /// Held while the metadata is fetched, so that at most one request for it is in flight.
     request_lock: tokio::sync::Mutex<()>,
 }
 
 impl Provider {
-    /// Returns a provider whose metadata is not fetched yet. `limit` is the time limit of a
-    /// request, usually [`REQUEST_LIMIT`]. Fails only if the build supports no suitable TLS
-    /// version.
+    /// Returns a provider, whose metadata is fetched when it is first needed. `limit` is the time
+    /// limit of a request, usually [`REQUEST_LIMIT`]. Fails only if the build supports no suitable
+    /// TLS version.
     pub fn new(
         settings: ProviderSettings,
         resolver: Box<dyn Resolve>,
@@ -110,7 +114,7 @@ impl Provider {
         query
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
-            .append_pair("redirect_uri", &sign_in.redirect)
+            .append_pair("redirect_uri", &sign_in.redirect_uri)
             .append_pair("scope", &metadata.scope(&self.settings))
             .append_pair("state", &sign_in.state)
             .append_pair("nonce", &sign_in.nonce)
@@ -121,13 +125,14 @@ impl Provider {
                 .append_pair("max_age", "0")
                 .append_pair("prompt", "login");
         }
+        // The guard of the query writes to the URL, so it must be dropped first.
         drop(query);
         Ok(url)
     }
 
-    /// Redeems an authorization code, and returns the person whom the provider signed in. `issuer`
-    /// is the `iss` parameter of the callback, which names the provider that issued the code (RFC
-    /// 9207).
+    /// Redeems an authorization code, and returns the person who signed in at the provider.
+    /// `issuer` is the `iss` parameter of the callback, which names the provider that issued the
+    /// code (RFC 9207).
     pub(crate) async fn redeem_code(
         &self,
         caller: Caller,
@@ -147,6 +152,7 @@ impl Provider {
         let form = self.code_form(sign_in, code, metadata.needs_secret_in_form());
         let turn = self.turns.take(caller).await.map_err(turn_failure)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
+        // Only a valid code gets here, so the further requests need no turn.
         drop(turn);
         let content = self.verify_token(&tokens.id_token).await?;
         let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
@@ -159,8 +165,9 @@ impl Provider {
     }
 
     /// Fetches the claims from the userinfo endpoint if the ID token lacks the person's name or a
-    /// claim that can decide the role. Many providers send these claims only there. If only the
-    /// name is missing, a failure is logged and ignored.
+    /// claim on which the role depends, because many providers send these claims only there.
+    /// Returns `None` if nothing is missing, or if there is no such endpoint. If only the name is
+    /// missing, a failure to fetch the claims is logged and ignored.
     async fn fetch_missing_claims(
         &self,
         metadata: &ProviderMetadata,
@@ -207,19 +214,19 @@ impl Provider {
         claims::parse_userinfo(&content, &self.settings)
     }
 
-    /// Builds the request that redeems a code. The client authenticates with its secret in
-    /// `Authorization`, or in the form if the provider requires this. A public client, which has no
-    /// secret, only states its id in the form.
-    fn code_form(&self, sign_in: &SignIn, code: &str, has_secret_in_form: bool) -> CodeForm {
+    /// Builds the request that redeems a code. The client sends its secret in `Authorization`, or
+    /// in the form if `needs_secret_in_form`. A public client, which has no secret, only sends its
+    /// id in the form.
+    fn code_form(&self, sign_in: &SignIn, code: &str, needs_secret_in_form: bool) -> CodeForm {
         let client_id = &self.settings.client_id;
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("grant_type", "authorization_code")
             .append_pair("code", code)
-            .append_pair("redirect_uri", &sign_in.redirect)
+            .append_pair("redirect_uri", &sign_in.redirect_uri)
             .append_pair("code_verifier", &sign_in.verifier);
         let mut authorization = None;
         match &self.settings.client_secret {
-            Some(secret) if has_secret_in_form => {
+            Some(secret) if needs_secret_in_form => {
                 body.append_pair("client_id", client_id)
                     .append_pair("client_secret", secret);
             }
@@ -244,9 +251,9 @@ impl Provider {
         claims::parse_logout(&content, &self.settings, now)
     }
 
-    /// Returns the URL at which the browser also signs out of the provider, which then redirects to
+    /// Returns the URL at which a browser signs out of the provider. The provider then redirects to
     /// `next_url` (OpenID Connect RP-Initiated Logout 1.0, section 2). `None` if the provider does
-    /// not support this, or does not respond.
+    /// not support this, or its metadata cannot be fetched.
     ///
     /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such
     /// as Okta, require it.
@@ -263,8 +270,8 @@ impl Provider {
         Some(url)
     }
 
-    /// Verifies the signature of a token, and returns its payload. Fetches the provider's keys
-    /// again if none matches, because the provider may have rotated them.
+    /// Verifies the signature of a token, and returns its payload. If no key matches, the provider
+    /// may have rotated its keys, so they are fetched again.
     async fn verify_token(&self, token: &str) -> Result<Vec<u8>, Failure> {
         let metadata = self.metadata().await?;
         if let Some(content) = verify(token, &metadata.keys)? {
@@ -280,8 +287,7 @@ impl Provider {
         }
     }
 
-    /// Returns the provider's metadata, from the cache while it is fresh. See
-    /// [`MetadataCache::fresh_metadata`].
+    /// Returns the provider's metadata from the cache, or fetches it if the cached one is too old.
     async fn metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let now = self.clock.instant();
         let cached_metadata = self.metadata_cache.lock().fresh_metadata(now);
@@ -291,9 +297,10 @@ impl Provider {
         }
     }
 
-    /// Returns metadata that is newer than `old_metadata`, or the latest there is. Does not ask the
-    /// provider again if it [was just asked](MetadataCache::was_just_asked), because strangers can
-    /// send tokens with key ids that do not exist.
+    /// Returns metadata that is newer than `old_metadata`: what another caller has fetched
+    /// meanwhile, or else what the provider sends now. If the provider [was just
+    /// asked](MetadataCache::was_just_asked), returns the latest metadata without a request,
+    /// because strangers can send tokens with invented key ids.
     async fn newer_metadata(
         &self,
         old_metadata: &Arc<ProviderMetadata>,
@@ -309,12 +316,14 @@ impl Provider {
         self.refresh_metadata().await
     }
 
-    /// Fetches the metadata into the cache. Concurrent callers share one request and its result.
+    /// Fetches the metadata, and caches it. Concurrent callers share one request and its result,
+    /// even if it is a failure.
     async fn refresh_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let count_before_wait = self.metadata_cache.lock().request_count;
         let _request_guard = self.request_lock.lock().await;
         {
             let mut cache = self.metadata_cache.lock();
+            // Another caller has completed a request while this one waited for the lock.
             if cache.request_count != count_before_wait
                 && let Some(result) = &cache.last_result
             {
@@ -334,7 +343,7 @@ impl Provider {
         result
     }
 
-    /// Fetches the provider's metadata and keys.
+    /// Fetches the provider's metadata, and the keys at its `jwks_uri`.
     async fn fetch_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let issuer = self.settings.issuer.as_str();
         let base = issuer.trim_end_matches('/');
@@ -348,8 +357,8 @@ impl Provider {
         Ok(Arc::new(metadata))
     }
 
-    /// Parses a URL from the metadata, to which secrets may be sent. Fails unless it uses HTTPS, or
-    /// has the issuer's origin, which the operator chose.
+    /// Parses a URL from the metadata. Fails unless it is safe to send secrets there: it must use
+    /// HTTPS, or have the origin of the issuer, which the operator chose.
     fn parse_safe_url(&self, text: &str) -> Result<Url, Failure> {
         let issuer_origin = self.settings.issuer.url.origin();
         match Url::parse(text) {
@@ -361,7 +370,8 @@ impl Provider {
     }
 }
 
-/// Returns the `Authorization` header of a client with a secret (RFC 6749, section 2.3.1).
+/// Returns the `Authorization` header of a client with a secret. The id and the secret are
+/// URL-encoded first (RFC 6749, section 2.3.1).
 fn basic_authorization(client_id: &str, secret: &str) -> String {
     let encoded_id: String = form_urlencoded::byte_serialize(client_id.as_bytes()).collect();
     let encoded_secret: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
@@ -369,7 +379,7 @@ fn basic_authorization(client_id: &str, secret: &str) -> String {
     format!("Basic {credentials}")
 }
 
-/// Returns the failure of a request that got no turn.
+/// Returns the failure for a request that got no turn.
 fn turn_failure(error: NoTurn) -> Failure {
     let message = match error {
         NoTurn::Full => "too many requests wait for the provider",

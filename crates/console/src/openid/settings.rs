@@ -1,4 +1,4 @@
-//! The operator's settings for the provider, and the reasons why a sign-in at it fails.
+//! The operator's settings for the provider, and the reasons why a sign-in at the provider fails.
 
 use std::str::FromStr;
 
@@ -12,16 +12,16 @@ pub enum Failure {
     /// The provider does not respond, or not in time.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The provider, or somebody who impersonates it, sent an invalid response.
+    /// The response is invalid. It may be from somebody who impersonates the provider.
     #[error("invalid response: {0}")]
     Invalid(String),
-    /// The person's claims match no role rule. Names the received claims.
+    /// The person's claims match no role rule. The text lists the names of the claims.
     #[error("no --oidc-role matches: {0}")]
     WithoutRole(String),
 }
 
-/// The issuer URL of a provider, which every token states in `iss`. It is compared byte by byte, so
-/// the operator's exact spelling is kept next to the parsed URL.
+/// The issuer URL of a provider, which every token states in `iss`. The two are compared byte by
+/// byte, so the exact spelling of the operator is kept next to the parsed URL.
 #[derive(Debug, Clone)]
 pub struct Issuer {
     text: String,
@@ -33,7 +33,10 @@ impl FromStr for Issuer {
 
     /// Parses the URL of an issuer, such as `https://login.shop.example/realms/shop`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let has_extra_part = text.contains(|c: char| "?#@\\".contains(c) || c.is_whitespace());
+        // A query, a fragment, a user, or a character that the parser would normalize.
+        let has_extra_part = text.contains(|character: char| {
+            matches!(character, '?' | '#' | '@' | '\\') || character.is_whitespace()
+        });
         match Url::parse(text) {
             Ok(url) if is_safe(&url) && !has_extra_part => Ok(Self {
                 text: text.to_owned(),
@@ -55,7 +58,7 @@ fn is_safe(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
-    url.scheme() == "https" || url.scheme() == "http" && is_this_machine
+    url.scheme() == "https" || (url.scheme() == "http" && is_this_machine)
 }
 
 impl Issuer {
@@ -83,15 +86,15 @@ pub struct ProviderSettings {
     pub scope: Option<String>,
     /// The rules that grant roles to people by their claims.
     pub roles: Vec<RoleRule>,
-    /// Whether the provider is the only way to sign in, so that passwords are turned off.
+    /// Whether the provider is the only way to sign in. Passwords are then turned off.
     pub only: bool,
-    /// Whether pages that need a session redirect to the provider at once, without showing a
-    /// sign-in page first.
+    /// Whether pages that need a session redirect directly to the provider instead of the sign-in
+    /// page.
     pub redirects: bool,
 }
 
 /// Parses the scopes that an operator configured, and returns them separated by single spaces.
-/// Fails without `openid`.
+/// Fails if `openid` is missing, which OpenID Connect requires.
 pub fn parse_scope(text: &str) -> Result<String, &'static str> {
     let scopes: Vec<&str> = text.split_ascii_whitespace().collect();
     if !scopes.contains(&"openid") {
@@ -102,7 +105,8 @@ pub fn parse_scope(text: &str) -> Result<String, &'static str> {
     Ok(scopes.join(" "))
 }
 
-/// A rule that grants a role to everybody whose claim has a value: `CLAIM=VALUE:ROLE`.
+/// A rule that grants a role to everybody with a certain value of a claim: `CLAIM=VALUE:ROLE`, such
+/// as `groups=shop-managers:manager`.
 #[derive(Debug, Clone)]
 pub struct RoleRule {
     claim: String,
@@ -134,7 +138,7 @@ impl FromStr for RoleRule {
     }
 }
 
-/// The rules in one command-line option, or in the environment variable.
+/// The rules in one command-line option or environment variable, separated by commas.
 #[derive(Debug, Clone)]
 pub struct RoleRules(pub Vec<RoleRule>);
 
@@ -147,16 +151,17 @@ impl FromStr for RoleRules {
     /// Example: `groups=cn=managers,ou=groups:manager,hd=shop.example:clerk` has two rules.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut rules = Vec::new();
-        let mut start = 0;
+        let mut rule_start = 0;
         let commas = text.match_indices(',').map(|(position, _)| position);
-        for end in commas.chain([text.len()]) {
-            let is_last = end == text.len();
-            let result = text[start..end].parse();
-            if let Ok(rule) = result {
-                rules.push(rule);
-                start = end + 1;
-            } else if is_last {
-                result?;
+        for rule_end in commas.chain([text.len()]) {
+            match text[rule_start..rule_end].parse::<RoleRule>() {
+                Ok(rule) => {
+                    rules.push(rule);
+                    rule_start = rule_end + ",".len();
+                }
+                Err(error) if rule_end == text.len() => return Err(error),
+                // This comma is part of a value, so the rule continues after it.
+                Err(_) => {}
             }
         }
         Ok(Self(rules))
@@ -164,10 +169,10 @@ impl FromStr for RoleRules {
 }
 
 impl RoleRule {
-    /// Whether the claims satisfy the rule: its claim is the value, an array that contains it, or
-    /// an object with a member of that name.
+    /// Whether the claims satisfy the rule: its claim must be the value, an array that contains the
+    /// value, or an object with a member of that name.
     pub(super) fn matches(&self, claims: &Map<String, Value>) -> bool {
-        // At many providers, anybody can enter any address.
+        // At many providers, people can enter an e-mail address that is not theirs.
         if self.claim == "email" && !has_verified_address(claims) {
             return false;
         }
@@ -175,8 +180,9 @@ impl RoleRule {
             .is_some_and(|claim| self.is_value_of(claim))
     }
 
-    /// Whether these claims are enough to decide whether the rule matches: they contain its claim,
-    /// with any value, and for an e-mail address also whether it is verified.
+    /// Whether these claims are enough to decide whether the rule matches. They must contain the
+    /// claim of the rule, with any value, and if that is the e-mail address, also whether it is
+    /// verified.
     pub(super) fn is_decided_by(&self, claims: &Map<String, Value>) -> bool {
         let states_verification = self.claim != "email" || claims.contains_key("email_verified");
         let claim = self.find_claim(claims);
@@ -187,25 +193,22 @@ impl RoleRule {
     fn is_value_of(&self, claim: &Value) -> bool {
         match claim {
             Value::String(text) => *text == self.value,
-            Value::Bool(_) | Value::Number(_) => {
-                let text = claim.to_string();
-                text == self.value
-            }
+            Value::Bool(_) | Value::Number(_) => claim.to_string() == self.value,
             Value::Array(values) => values.iter().any(|value| self.is_value_of(value)),
             Value::Object(members) => members.contains_key(&self.value),
             Value::Null => false,
         }
     }
 
-    /// Finds the claim of the rule, which is the name of a claim or a path to a nested one, such as
-    /// `realm_access.roles`.
+    /// Finds the claim of the rule, which can be nested: `realm_access.roles` is the member `roles`
+    /// of the claim `realm_access`.
     fn find_claim<'c>(&self, claims: &'c Map<String, Value>) -> Option<&'c Value> {
         find_at_path(claims, &self.claim)
     }
 }
 
-/// Whether the provider states that the person's e-mail address is verified. Cognito sends `true`
-/// as a string.
+/// Whether the provider states that the person's e-mail address is verified. Some providers, such
+/// as Cognito, send `true` as a string.
 fn has_verified_address(claims: &Map<String, Value>) -> bool {
     match claims.get("email_verified") {
         Some(Value::Bool(is_verified)) => *is_verified,
@@ -214,8 +217,8 @@ fn has_verified_address(claims: &Map<String, Value>) -> bool {
     }
 }
 
-/// Finds the value at a path. Names in the path can contain dots themselves, so the longest
-/// matching name is tried first.
+/// Finds the value at a path of names that are separated by dots. The names can contain dots
+/// themselves, so the longest possible name is tried first at each level.
 ///
 /// Example: in `resource_access.console.shop.example.roles`, `console.shop.example` can be the name
 /// of a member of `resource_access`.
@@ -223,8 +226,8 @@ fn find_at_path<'c>(claims: &'c Map<String, Value>, path: &str) -> Option<&'c Va
     if let Some(claim) = claims.get(path) {
         return Some(claim);
     }
-    path.rmatch_indices('.').find_map(|(dot, _)| {
-        let members = claims.get(&path[..dot])?.as_object()?;
-        find_at_path(members, &path[dot + 1..])
+    path.rmatch_indices('.').find_map(|(position, dot)| {
+        let members = claims.get(&path[..position])?.as_object()?;
+        find_at_path(members, &path[position + dot.len()..])
     })
 }

@@ -1,5 +1,5 @@
 //! Verifies signed tokens (RFC 7515) with the provider's public keys (RFC 7517). The key determines
-//! which algorithms are possible, and a token only chooses among them. So tokens with the algorithm
+//! the possible algorithms, and the token only chooses among them. So tokens with the algorithm
 //! `none` or HS256 are never accepted.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -29,12 +29,12 @@ pub(super) struct KeySet {
 /// A public key that can verify tokens.
 pub(super) struct Key {
     id: Option<String>,
-    /// The only algorithm that the key may be used with, if the key states one.
+    /// The only algorithm with which the key may be used; `None` if the key states none.
     algorithm: Option<String>,
     kind: KeyKind,
 }
 
-/// The public key, by type.
+/// A public key by its type, in the form that `ring` expects.
 enum KeyKind {
     /// The modulus `n` and the exponent `e`.
     Rsa { n: Vec<u8>, e: Vec<u8> },
@@ -46,16 +46,18 @@ enum KeyKind {
     Ed25519(Vec<u8>),
 }
 
-/// The header of a token.
+/// The header of a token, by the names in RFC 7515.
 #[derive(Deserialize)]
 struct TokenHeader {
     alg: String,
+    /// The id of the key that signed the token.
     kid: Option<String>,
+    /// The extensions that the recipient must understand.
     crit: Option<Value>,
 }
 
-/// Returns the keys in a key set that can verify tokens. Skips keys of other types and for other
-/// uses. Fails if there are too many.
+/// Returns the keys in a key set that can verify tokens. Skips keys of other types and keys for
+/// other uses. Fails if there are more than [`MAX_KEYS`].
 pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     let count = set.keys.len();
     if count > MAX_KEYS {
@@ -66,11 +68,14 @@ pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     Ok(set.keys.iter().filter_map(Key::from_jwk).collect())
 }
 
-/// Verifies the signature of a token with these keys, and returns its payload. Returns `None` if
-/// the right key may be missing, because the provider may have rotated its keys: no key matches the
-/// token, or the matching keys were not chosen by id and did not sign it. Fails if the token is
-/// malformed, or the key with its id did not sign it.
+/// Verifies the signature of a token with these keys, and returns its payload.
+///
+/// Returns `None` if the right key may be missing, because the provider may have rotated its keys.
+/// This is so if no key is a candidate, or if the candidate was not found by its id and did not
+/// sign the token. Fails if the token is malformed, or if the key with the token's key id did not
+/// sign it.
 pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
+    // With a fourth part, the pattern does not match. Further parts need not be collected.
     let parts: Vec<&str> = token.split('.').take(4).collect();
     let [encoded_header, encoded_payload, encoded_signature] = parts[..] else {
         return Err(invalid_token("has no three parts"));
@@ -78,7 +83,9 @@ pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failu
     if token.len() > MAX_TOKEN_BYTES {
         return Err(invalid_token("is too long"));
     }
-    let signed_text = &token[..encoded_header.len() + 1 + encoded_payload.len()];
+    // The signature covers the first two parts, with the dot between them.
+    let signed_length = encoded_header.len() + ".".len() + encoded_payload.len();
+    let signed_text = &token[..signed_length];
     let header: TokenHeader = serde_json::from_slice(&decode(encoded_header)?)
         .map_err(|error| invalid_token(&format!("has an invalid header: {error}")))?;
     if header.crit.is_some() {
@@ -86,19 +93,18 @@ pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failu
     }
     let signature = decode(encoded_signature)?;
 
-    let matching_keys = candidate_keys(&header, keys);
-    if matching_keys.is_empty() {
+    let candidates = candidate_keys(&header, keys);
+    if candidates.is_empty() {
         return Ok(None);
     }
-    let is_signed = matching_keys
+    let is_signed = candidates
         .iter()
         .any(|key| key.has_signed(&header.alg, signed_text.as_bytes(), &signature));
     if is_signed {
         return Ok(Some(decode(encoded_payload)?));
     }
-    let are_chosen_by_id =
-        header.kid.is_some() && matching_keys.iter().all(|key| key.id == header.kid);
-    if are_chosen_by_id {
+    let have_key_id = header.kid.is_some() && candidates.iter().all(|key| key.id == header.kid);
+    if have_key_id {
         return Err(invalid_token(
             "has no signature of its key, or one of another algorithm",
         ));
@@ -106,7 +112,7 @@ pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failu
     Ok(None)
 }
 
-/// Returns the failure of an invalid token. The reason completes a sentence that begins with "the
+/// Returns the failure for an invalid token. The reason completes a sentence that begins with "the
 /// token".
 fn invalid_token(reason: &str) -> Failure {
     Failure::Invalid(format!("the token {reason}"))
@@ -119,9 +125,11 @@ fn decode(part: &str) -> Result<Vec<u8>, Failure> {
         .map_err(|_| invalid_token("is not base64url"))
 }
 
-/// Returns the keys that may have signed a token: those with the token's key id. If the token or
-/// the keys have no id, the only key that supports the algorithm; with several, the choice is
-/// ambiguous, and there is no candidate.
+/// Returns the keys that may have signed a token.
+///
+/// These are the keys with the token's key id. If there are none, keys without an id remain, or any
+/// keys if the token has no key id. Of these, the one that supports the algorithm is the candidate.
+/// If several support it, there is no candidate, because the choice would be a guess.
 fn candidate_keys<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     if header.kid.is_some() {
         let keys_with_id: Vec<&Key> = keys.iter().filter(|key| key.id == header.kid).collect();
@@ -131,8 +139,8 @@ fn candidate_keys<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     }
     let mut possible_keys = Vec::new();
     for key in keys {
-        let can_have_id = header.kid.is_none() || key.id.is_none();
-        if can_have_id && key.supports(&header.alg) {
+        let has_no_other_id = header.kid.is_none() || key.id.is_none();
+        if has_no_other_id && key.supports(&header.alg) {
             possible_keys.push(key);
         }
     }
@@ -165,9 +173,11 @@ impl Key {
         })
     }
 
-    /// Whether the key can be used with an algorithm.
+    /// Whether the key can verify signatures of this algorithm.
     fn supports(&self, algorithm: &str) -> bool {
-        if self.algorithm.as_ref().is_some_and(|own| own != algorithm) {
+        if let Some(only_algorithm) = &self.algorithm
+            && only_algorithm != algorithm
+        {
             return false;
         }
         match self.kind {
@@ -179,7 +189,7 @@ impl Key {
         }
     }
 
-    /// Whether this is a valid signature of the text by this key, with this algorithm.
+    /// Whether `signature` is a valid signature of the text with this key and this algorithm.
     fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
         if !self.supports(algorithm) {
             return false;
@@ -220,7 +230,7 @@ fn rsa_parameters(algorithm: &str) -> Option<&'static RsaParameters> {
 /// The first byte of an uncompressed point (SEC 1, section 2.3.3).
 const UNCOMPRESSED_POINT: u8 = 4;
 
-/// Returns the uncompressed point of an elliptic-curve key.
+/// Returns the uncompressed point of an elliptic-curve key: the byte 4, `x` and `y`.
 fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
     let mut point = vec![UNCOMPRESSED_POINT];
     point.extend(bytes_member(jwk, "x")?);
@@ -233,14 +243,15 @@ fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
     jwk.get(name).and_then(Value::as_str)
 }
 
-/// Decodes a base64url member of a key. Some providers add padding (`=`), which the standard does
-/// not allow.
+/// Decodes a base64url member of a key. Accepts padding (`=`), which some providers add although
+/// the standard does not allow it.
 fn bytes_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
     let text = text_member(jwk, name)?.trim_end_matches('=');
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// Decodes a base64url member that is a big-endian number, without leading zeros, which ring rejects.
+/// Decodes a base64url member of a key that is a big-endian number. Removes leading zeros, which
+/// `ring` rejects.
 fn number_member(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
     let bytes = bytes_member(jwk, name)?;
     Some(bytes.into_iter().skip_while(|byte| *byte == 0).collect())

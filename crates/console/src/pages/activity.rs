@@ -1,4 +1,4 @@
-//! The page of the audit trail: its entries, the newest first, and the form that searches them.
+//! The page of the audit trail: a search form, and the matching entries, the newest first.
 
 use std::{
     borrow::Cow,
@@ -26,47 +26,48 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of entries on a page.
-const ENTRIES_ON_PAGE: u32 = 50;
+/// The maximum number of entries on a page.
+const ENTRIES_PER_PAGE: u32 = 50;
 
-/// How many parts of the log one request reads at most while none of them has a matching entry.
+/// The maximum number of calls of [`list_entries`] for one page.
 ///
-/// Without the limit, a search for a rare entry would read the whole log in one request.
-const MAX_PARTS_FOR_PAGE: usize = 4;
+/// Each call scans a bounded part of the log, in which no entry may match. Without the limit, a
+/// search for a rare entry would scan the whole log in one request.
+const MAX_READS_PER_PAGE: usize = 4;
 
-/// The query parameters with the filters of the search.
-const FILTERS: [&str; 4] = ["since", "until", "animal", "type"];
+/// The query parameters that filter the entries. Links to other pages of the search repeat them.
+const FILTER_PARAMETERS: [&str; 4] = ["since", "until", "animal", "type"];
 
-/// Parses the filters of the search from the query parameters. An invalid value does not filter.
+/// Builds the query of the search from the query parameters. Invalid values are ignored.
 pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
-    let fields = &desk.visit.query;
+    let parameters = &desk.visit.query;
     let zone = desk.visit.facts.zone_of_days();
-    let first_day = parse_day(fields, "since");
-    let last_day = parse_day(fields, "until");
-    let subject = fields.integer("animal").map(|id| JournalSubject {
+    let first_day = parse_day(parameters, "since");
+    let last_day = parse_day(parameters, "until");
+    let subject = parameters.integer("animal").map(|id| JournalSubject {
         kind: SubjectKind::Pet.into(),
         id: Some(id),
     });
     AuditQuery {
         subject,
         actor: None,
-        kind: AuditType::parse(fields.get("type")),
+        kind: AuditType::parse(parameters.get("type")),
         since: first_day.and_then(|day| zone.start_of_day(day)),
-        // The last day is part of the search, so the search ends with the start of the next day.
+        // `until` is exclusive, and the search includes the last day.
         until: last_day.and_then(|day| zone.start_of_next_day(day)),
         after: None,
         newest_first: true,
-        limit: ENTRIES_ON_PAGE,
+        limit: ENTRIES_PER_PAGE,
     }
 }
 
 /// Parses a query parameter that holds a day, such as `2026-11-28`.
-fn parse_day(fields: &Form, name: &str) -> Option<Date> {
-    fields.get(name).parse().ok()
+fn parse_day(parameters: &Form, name: &str) -> Option<Date> {
+    parameters.get(name).parse().ok()
 }
 
-/// Parses the position after which a page begins: the number of a change and the number of an act,
-/// such as `1234.5`.
+/// Parses the position after which a page begins, such as `1234.5`: the number of a change, and the
+/// number of an act or 0.
 fn parse_position(text: &str) -> Option<AuditPosition> {
     let (seq, act) = text.split_once('.')?;
     Some(AuditPosition {
@@ -77,35 +78,36 @@ fn parse_position(text: &str) -> Option<AuditPosition> {
 
 /// Loads the entries of a page, and the position after which the next page begins.
 ///
-/// Reads on while no entry matches. A page can still be empty although another one follows: see
-/// [`MAX_PARTS_FOR_PAGE`].
+/// Reads further parts of the log until one has a matching entry, at most [`MAX_READS_PER_PAGE`].
+/// So a page can be empty although another one follows.
 async fn load_page(
     desk: &Desk<'_>,
     mut query: AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), ApiError> {
-    for _ in 1..MAX_PARTS_FOR_PAGE {
+    for _ in 1..MAX_READS_PER_PAGE {
         let (entries, next) = list_entries(desk, &query).await?;
         if !entries.is_empty() || next.is_none() {
             return Ok((entries, next));
         }
         query.after = next;
     }
+    // The last read, whose result is returned even without entries.
     Ok(list_entries(desk, &query).await?)
 }
 
-/// What the entries of a page refer to, loaded in advance so that the entries can show names
-/// instead of numbers.
-struct Subjects {
+/// The records to which the entries of a page refer. They are loaded before rendering, so that the
+/// entries can show names instead of numbers.
+struct References {
     categories: Vec<Category>,
     fields: FieldSet,
     staff: Vec<StaffMember>,
     orders: Vec<OrderRow>,
-    /// The animals of the notes that entries are about, by the number of the animal.
+    /// The animals whose notes are the subjects of entries, by the number of the animal.
     pets_with_notes: BTreeMap<i64, StorePet>,
 }
 
-impl Subjects {
-    /// Loads everything that these entries refer to.
+impl References {
+    /// Loads the records to which these entries refer.
     async fn load(desk: &Desk<'_>, entries: &[AuditEntry]) -> Result<Self, ApiError> {
         let mut category_ids = BTreeSet::new();
         let mut order_ids = Vec::new();
@@ -127,28 +129,26 @@ impl Subjects {
         })
     }
 
-    /// Returns the animal that belongs to the order or note of an entry. The row names it next to
-    /// the order or note.
+    /// Returns the animal whose order or note is the subject of an entry. The row of the entry
+    /// names it after the order or note.
     fn pet_of(&self, entry: &AuditEntry) -> Option<&StorePet> {
         let AuditEntry::Change(change) = entry else {
             return None;
         };
         let subject = &change.subject;
-        if subject.kind == SubjectKind::Note {
-            return self.pets_with_notes.get(&change.pet?);
+        match subject.kind.value()? {
+            SubjectKind::Note => self.pets_with_notes.get(&change.pet?),
+            SubjectKind::Order => {
+                let mut rows = self.orders.iter();
+                let row = rows.find(|row| subject.id == Some(row.order.id.get()))?;
+                row.pet.as_ref()
+            }
+            _ => None,
         }
-        if subject.kind != SubjectKind::Order {
-            return None;
-        }
-        let row = self
-            .orders
-            .iter()
-            .find(|row| subject.id == Some(row.order.id.get()))?;
-        row.pet.as_ref()
     }
 
-    /// Returns the member of the staff whom an entry is about; `None` if its subject is not a
-    /// member.
+    /// Returns the member of the staff who is the subject of an entry; `None` if the subject is
+    /// not a member.
     fn member(&self, subject: &JournalSubject) -> Option<&StaffMember> {
         if subject.kind != SubjectKind::Staff {
             return None;
@@ -159,7 +159,7 @@ impl Subjects {
     }
 }
 
-/// Loads the animals of all notes that entries are about, by the number of the animal.
+/// Loads the animals whose notes are the subjects of entries, by the number of the animal.
 async fn load_pets_with_notes(
     desk: &Desk<'_>,
     entries: &[AuditEntry],
@@ -180,42 +180,42 @@ async fn load_pets_with_notes(
 
 /// Handles `GET /activity`: renders a page of the entries that match the search.
 pub(super) async fn activity(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = &desk.visit.query;
-    let after = parse_position(fields.get("after"));
+    let parameters = &desk.visit.query;
+    let after = parse_position(parameters.get("after"));
     let mut query = parse_search(desk);
     query.after = after;
     let (entries, next) = load_page(desk, query).await?;
-    let subjects = Subjects::load(desk, &entries).await?;
+    let references = References::load(desk, &entries).await?;
 
-    let filters = FILTERS.map(|name| (name, fields.get(name)));
-    let first_link = after.map(|_| link("/activity", &filters));
-    let next_link = next.map(|AuditPosition { seq, act }| {
+    let filters = FILTER_PARAMETERS.map(|name| (name, parameters.get(name)));
+    let first_page = after.map(|_| link("/activity", &filters));
+    let next_page = next.map(|AuditPosition { seq, act }| {
         let position = format!("{seq}.{act}");
-        let mut parameters = filters.to_vec();
-        parameters.push(("after", &position));
-        link("/activity", &parameters)
+        let mut next_parameters = filters.to_vec();
+        next_parameters.push(("after", &position));
+        link("/activity", &next_parameters)
     });
     let content = html! {
         div.head {
             h1 { (texts().activity) }
             a.button href=(link("/activity/export", &filters)) { (texts().export) }
         }
-        (search_form(fields))
+        (search_form(parameters))
         @if entries.is_empty() {
-            (no_entries(next.is_some()))
+            (no_entries_card(next.is_some()))
         } @else {
-            (table(desk, &entries, &subjects))
+            (entry_table(desk, &entries, &references))
         }
-        (page_links(first_link.as_deref(), next_link.as_deref()))
+        (page_links(first_page.as_deref(), next_page.as_deref()))
     };
     Ok(Page::new(texts().activity, content).into())
 }
 
-/// Renders the message in place of an empty table.
+/// Renders the card that replaces an empty table.
 ///
-/// `has_more` says that the search stopped before the end of the log, so the next page can have
-/// matches.
-fn no_entries(has_more: bool) -> Markup {
+/// `has_more` is true if the search stopped before the end of the log. The next page can then have
+/// matches, and the card says so.
+fn no_entries_card(has_more: bool) -> Markup {
     html! {
         div.card.empty {
             @if has_more {
@@ -229,18 +229,18 @@ fn no_entries(has_more: bool) -> Markup {
     }
 }
 
-/// Renders the search form, filled in with the present filters.
-fn search_form(fields: &Form) -> Markup {
+/// Renders the search form. Its inputs show the present filters.
+fn search_form(parameters: &Form) -> Markup {
     let input = |id, label, kind| Input {
         id,
         label,
-        value: fields.get(id),
+        value: parameters.get(id),
         kind,
         ..Input::default()
     };
-    let mut animal = input("animal", texts().animal_number, "text");
-    if !fields.get("animal").is_empty() && fields.integer("animal").is_none() {
-        animal.error = Some(texts().number_invalid);
+    let mut animal_input = input("animal", texts().animal_number, "text");
+    if !parameters.get("animal").is_empty() && parameters.integer("animal").is_none() {
+        animal_input.error = Some(texts().number_invalid);
     }
     let mut types = vec![("", texts().any_type.to_owned())];
     for audit_type in AuditType::all() {
@@ -251,14 +251,14 @@ fn search_form(fields: &Form) -> Markup {
         form.card.row method="get" action="/activity" role="search" {
             (input("since", texts().since, "date").show())
             (input("until", texts().up_to, "date").show())
-            (animal.show())
-            (input("type", texts().what, "").choose(&types))
+            (animal_input.show())
+            (input("type", texts().what, "").show_dropdown(&types))
             button.main { (texts().find) }
         }
     }
 }
 
-/// The cells of an entry that the page and the export have in common.
+/// The cells of an entry that both the page and the export show.
 pub(super) struct EntryCells<'a> {
     pub(super) time: Timestamp,
     pub(super) actor: &'a NamedActor,
@@ -289,8 +289,8 @@ impl<'a> EntryCells<'a> {
     }
 }
 
-/// Renders a table of entries.
-fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup {
+/// Renders the table of the entries, one row for each.
+fn entry_table(desk: &Desk<'_>, entries: &[AuditEntry], references: &References) -> Markup {
     let labels = [
         texts().when,
         texts().who,
@@ -306,15 +306,15 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
                 td data-label=(texts().who) { bdi { (wording::actor(cells.actor)) } }
                 td.first { (cells.action) }
                 td data-label=(texts().about) {
-                    (subject_link(cells.subject, subjects, history::pet_name(entry)))
-                    @if let Some(pet) = subjects.pet_of(entry) {
+                    (subject_link(cells.subject, references, history::pet_name(entry)))
+                    @if let Some(pet) = references.pet_of(entry) {
                         ", "
                         a href={ "/animals/" (pet.id) } {
                             (markup::name(pet.name.as_str(), SHORT_LENGTH))
                         }
                     }
                 }
-                td { (details(desk, entry, subjects)) }
+                td { (details_cell(desk, entry, references)) }
             }
         }
     };
@@ -323,10 +323,10 @@ fn table(desk: &Desk<'_>, entries: &[AuditEntry], subjects: &Subjects) -> Markup
 
 /// Renders the subject of an entry, as a link if the subject has a page.
 ///
-/// `name` is the name of the animal at the time of the entry. Without it, the type and the number
-/// are shown.
-fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<String>) -> Markup {
-    if let Some(member) = subjects.member(subject) {
+/// `name` is the name that an animal had at the time of the entry. Without it, the link shows the
+/// type and the number of the subject, such as "Order 12".
+fn subject_link(subject: &JournalSubject, references: &References, name: Option<String>) -> Markup {
+    if let Some(member) = references.member(subject) {
         return html! { bdi { (member.name.as_str()) } };
     }
     let label = html! {
@@ -343,12 +343,12 @@ fn subject_link(subject: &JournalSubject, subjects: &Subjects, name: Option<Stri
 }
 
 /// Renders the last cell of an entry: the values that a change replaced, or the details of an act.
-fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
+fn details_cell(desk: &Desk<'_>, entry: &AuditEntry, references: &References) -> Markup {
     match entry {
         AuditEntry::Change(change) => {
             let schema = PetSchema {
-                categories: &subjects.categories,
-                fields: &subjects.fields,
+                categories: &references.categories,
+                fields: &references.fields,
             };
             show_differences(desk, change, schema)
         }
@@ -358,26 +358,26 @@ fn details(desk: &Desk<'_>, entry: &AuditEntry, subjects: &Subjects) -> Markup {
 
 /// Renders the details of an act.
 ///
-/// A detail `before.NAME` holds the former value of the detail `NAME`. An act with such details
-/// changed something, so only the differences are shown, and the name of what was changed.
+/// If an act changed the detail `NAME`, its detail `before.NAME` holds the former value. For such
+/// an act, only the differences are shown, after the name of what was changed.
 fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
     let has_differences = details.iter().any(|(name, _)| changed_name(name).is_some());
     html! {
         @for (name, value) in details {
             @if !has_differences || name == "name" {
-                @let (label, value) = wording::detail(name, value);
-                div { (label) (window_texts().colon) (markup::text(&value, SHORT_LENGTH)) }
+                @let (label, words) = wording::detail(name, value);
+                div { (label) (window_texts().colon) (markup::text(&words, SHORT_LENGTH)) }
             }
         }
         @for (name, former_value) in details {
-            @if let Some(name) = changed_name(name) {
-                (difference(details, name, former_value))
+            @if let Some(detail_name) = changed_name(name) {
+                (difference(details, detail_name, former_value))
             }
         }
     }
 }
 
-/// Returns the name of the changed detail: `before.kind` holds the former value of `kind`.
+/// Returns the name of the detail whose former value another detail holds: `kind` for `before.kind`.
 fn changed_name(name: &str) -> Option<&str> {
     name.strip_prefix("before.")
 }

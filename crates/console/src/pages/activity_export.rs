@@ -18,9 +18,9 @@ const ENTRIES_PER_READ: u32 = 100;
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut query = parse_search(desk);
     query.limit = ENTRIES_PER_READ;
-    let headings = ["who", "what", "about", "before", "after"].map(str::to_owned);
-    let all_headings = [time_heading("time")].into_iter().chain(headings).collect();
-    let mut sheet = Spreadsheet::new(all_headings)?;
+    let mut headings = vec![time_heading("time")];
+    headings.extend(["who", "what", "about", "before", "after"].map(str::to_owned));
+    let mut sheet = Spreadsheet::new(headings)?;
     loop {
         let (entries, next) = list_entries(desk, &query).await?;
         for entry in &entries {
@@ -34,8 +34,8 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(sheet.into_reply(desk, "activity"))
 }
 
-/// Returns the row of an entry. Acts have no values before and after, so their last two cells are
-/// empty.
+/// Returns the row of an entry. The last two cells hold the values before and after a change. An
+/// act has no such values, so its last two cells are empty.
 fn entry_row(entry: &AuditEntry) -> [SheetCell; 6] {
     let cells = EntryCells::new(entry);
     let (before, after) = match entry {

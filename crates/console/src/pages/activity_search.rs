@@ -1,8 +1,8 @@
 //! The search in the audit trail.
 //!
-//! The store finds the entries whose subject is an animal. For the console, a search for an animal
-//! also finds the changes of the notes on it, whose subjects are the notes. This module merges
-//! both.
+//! If a member searches for an animal, the store finds the entries whose subject is the animal. The
+//! console also shows the changes of the notes on the animal, whose subjects are the notes. This
+//! module merges both lists.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// How many changes of an animal one call of [`list_notes`] reads at most.
+/// The maximum number of changes of an animal that one call of [`list_note_changes`] reads.
 const MAX_READ_CHANGES: u32 = 200;
 
 /// Reads a part of the audit trail that matches the query, the newest entry first.
@@ -28,19 +28,19 @@ pub(super) async fn list_entries(
     let Some(pet) = searched_pet(query) else {
         return Ok((entries, next));
     };
-    let (notes, next_note) = list_notes(desk, query, pet).await?;
-    entries.extend(notes.into_iter().map(AuditEntry::Change));
+    let (note_changes, next_note_change) = list_note_changes(desk, query, pet).await?;
+    entries.extend(note_changes.into_iter().map(AuditEntry::Change));
     entries.sort_by_key(|entry| Reverse(position_of(entry)));
-    // One list can stop at a newer position than the other. Entries older than that position wait
-    // for the next call, which reads both lists from there. With the newest first, the newer
-    // position is the larger one.
-    let end = next.max(next_note);
+    // One list can stop at a newer, that is larger, position than the other. This part of the trail
+    // ends there: the next call reads the older entries of both lists. `None` means that a list is
+    // complete, and is less than any position.
+    let end = next.max(next_note_change);
     entries.retain(|entry| end.is_none_or(|end| position_of(entry) >= end));
     Ok((entries, end))
 }
 
-/// Returns the animal that a query searches for; `None` if it searches for another subject or for
-/// all.
+/// Returns the animal that a query searches for; `None` if the query is for another subject or for
+/// all subjects.
 fn searched_pet(query: &AuditQuery) -> Option<PetId> {
     let subject = query.subject.as_ref()?;
     if subject.kind != SubjectKind::Pet {
@@ -51,16 +51,16 @@ fn searched_pet(query: &AuditQuery) -> Option<PetId> {
 
 /// Reads the changes of the notes on an animal that match the query, the newest first.
 ///
-/// Returns them with the position after which the next call continues; `None` if there are no older
+/// Also returns the position after which the next call continues; `None` if the animal has no older
 /// changes.
-async fn list_notes(
+async fn list_note_changes(
     desk: &Desk<'_>,
     query: &AuditQuery,
     pet: PetId,
 ) -> Result<(Vec<JournalEntry>, Option<AuditPosition>), StoreError> {
     let before = query.after.map_or(i64::MAX, |position| {
-        // `history` reads the changes before this number. A position on an act comes after the
-        // change with the same number, so that change is not read yet and must be included.
+        // `history` reads the changes below this number. If the last page ended with an act, the
+        // change with the same number is older than the act, so this call must include it.
         position.seq.saturating_add(i64::from(position.act > 0))
     });
     let mut changes = desk.store().history(pet, before, MAX_READ_CHANGES).await?;
@@ -84,7 +84,7 @@ fn matches(query: &AuditQuery, change: &JournalEntry) -> bool {
     is_of_kind && is_after_start && is_before_end
 }
 
-/// Returns the position of a change, which has no act.
+/// Returns the position of a change in the audit trail. Its `act` is 0, as for every change.
 fn position_of_change(change: &JournalEntry) -> AuditPosition {
     AuditPosition {
         seq: change.seq,
@@ -94,7 +94,8 @@ fn position_of_change(change: &JournalEntry) -> AuditPosition {
 
 /// Returns the position of an entry that a search for an animal found.
 ///
-/// No act has an animal as its subject, so the position of an act is only a placeholder.
+/// Such a search finds no acts, because an animal is never the subject of an act. The position of
+/// an act is therefore only a placeholder.
 fn position_of(entry: &AuditEntry) -> AuditPosition {
     match entry {
         AuditEntry::Change(change) => position_of_change(change),

@@ -1,13 +1,15 @@
 //! Adds many animals at once, from lines that a member pastes from a spreadsheet.
 //!
-//! A preview shows first how the lines are read. The form of the preview carries the pasted text,
-//! so each step parses it again.
+//! A preview first shows how the lines are parsed. The server does not store the pasted text: the
+//! form of the preview carries it, so each step parses it again.
 
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use petstore_domain::{
-    PetId, PetStatus,
-    store_area::{Category, Command, FieldSet, FirstStep, Preconditions, RequestedValue},
+    PetStatus,
+    store_area::{
+        Category, Command, FieldSet, FirstStep, Preconditions, RequestedValue, UniqueKey,
+    },
 };
 
 use super::{
@@ -31,14 +33,15 @@ use crate::{prelude::*, reply::Flash};
 struct Import {
     pet_table: PetTable,
     fields: FieldSet,
-    /// The categories that the lines can refer to: existing ones, and the ones in `new_categories`.
+    /// The categories to which the lines can refer: existing ones, and `new_categories`.
     categories: Vec<Category>,
-    /// The categories that are added together with the animals, one for each species without a
-    /// category.
+    /// The categories that are added together with the animals: one for each species that has no
+    /// category yet.
     new_categories: Vec<Category>,
 }
 
 impl Import {
+    /// Returns the categories and fields that the preview shows.
     fn schema(&self) -> PetSchema<'_> {
         PetSchema {
             categories: &self.categories,
@@ -47,16 +50,15 @@ impl Import {
     }
 }
 
-/// Parses the pasted lines, and chooses a category for each line that has a species but no
-/// category.
+/// Parses the pasted lines. A line that has a species but no category gets the category of the
+/// species.
 ///
-/// A line gets an error if its category is a number that is not in use.
+/// A line whose category is an unused number gets an error.
 async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<Import, ApiError> {
     let fields = desk.store().fields().await?;
     let values = ValueReader::new(desk, &fields);
 
-    // The first pass only collects the species, to know which categories to load. It needs no
-    // categories itself.
+    // The first pass only collects the species, which determine the categories to load.
     let species_reader = LineReader {
         categories: &[],
         values,
@@ -66,8 +68,8 @@ async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<
         species_without_category.extend(line.species);
     }
 
-    // Any cell can be the name of a category, because the meanings of the columns are not known
-    // here.
+    // This function does not know which column has the categories, so it looks up the text of every
+    // cell as the name of one.
     let mut category_names: Vec<&str> = text.cells().map(String::as_str).collect();
     for species in &species_without_category {
         category_names.push(&species.label);
@@ -91,10 +93,11 @@ async fn read_import(desk: &Desk<'_>, text: &PastedText, form: &Form) -> Result<
     })
 }
 
-/// Adds an entry to `categories` for each species whose label does not name a category yet, so that
-/// the lines with this species find a category by its label.
+/// Adds an entry with the label of each species to `categories`, unless it has one, because a line
+/// without a category looks up its species there.
 ///
-/// Returns the categories that must be added to the store.
+/// Returns the categories that must be added to the store. The versions of the added entries are
+/// placeholders, because only their numbers and labels are used.
 async fn add_categories_of_species(
     desk: &Desk<'_>,
     all_species: &BTreeSet<Species>,
@@ -107,8 +110,9 @@ async fn add_categories_of_species(
         let schema = PetSchema { categories, fields };
         match choose_for_species(desk, species, schema, last_new_id).await? {
             SpeciesCategory::Usual { id, label } => {
-                // The stored category comes first, because the page shows the first name of a
-                // number. The second entry is only an alias for the label of the species.
+                // The name of this category differs from the label, so the second entry adds the label
+                // as an alias. The stored entry comes first, because pages show the first name that
+                // they find for a number.
                 categories.extend(desk.load_category(id).await?);
                 categories.push(Category {
                     id,
@@ -124,6 +128,8 @@ async fn add_categories_of_species(
                 };
                 categories.push(category.clone());
                 new_categories.push(category);
+                // The store does not have this category yet, so the next new one needs a higher
+                // number.
                 last_new_id = id;
             }
             SpeciesCategory::Named | SpeciesCategory::NoFreeNumber => {}
@@ -132,15 +138,15 @@ async fn add_categories_of_species(
     Ok(new_categories)
 }
 
-/// Replaces the animal of a line by an error if its category is a number that neither a category
-/// nor an animal has.
+/// Sets an error on each line whose category is an unused number, which is probably a typing error.
 ///
-/// Such a number is probably a typing error.
+/// A number is in use if a category or an animal has it.
 async fn reject_unused_categories(
     desk: &Desk<'_>,
     pet_table: &mut PetTable,
     categories: &[Category],
 ) -> Result<(), StoreError> {
+    // Many lines have the same category, so each number is looked up only once.
     let mut is_used_by_id = HashMap::new();
     for line in &mut pet_table.lines {
         let Ok(PastedPet { pet, .. }) = &line.result else {
@@ -161,14 +167,14 @@ async fn reject_unused_categories(
     Ok(())
 }
 
-/// Replaces the animal of a line by an error if an animal in the store or an earlier line has the
-/// same value of a unique field, such as a microchip.
+/// Sets an error on each line that has a taken value of a unique field, such as a microchip. A value
+/// is taken if an animal in the store or on an earlier line has it.
 async fn reject_taken_values(
     desk: &Desk<'_>,
     pet_table: &mut PetTable,
     fields: &FieldSet,
 ) -> Result<(), ApiError> {
-    let mut keys_of_earlier_lines = HashSet::new();
+    let mut earlier_keys = HashSet::new();
     for line in &mut pet_table.lines {
         let Ok(PastedPet { fields: patch, .. }) = &line.result else {
             continue;
@@ -182,13 +188,9 @@ async fn reject_taken_values(
                 continue;
             };
 
-            let owners = desk.store().owners(key.clone()).await?;
-            let mut owner_name = match owners.first() {
-                Some(owner) => pet_name(desk, *owner).await?,
-                None => None,
-            };
-            let is_first_use = keys_of_earlier_lines.insert(key);
-            if owner_name.is_none() && !is_first_use {
+            let mut owner_name = find_owner_name(desk, key.clone()).await?;
+            let is_on_earlier_line = !earlier_keys.insert(key);
+            if owner_name.is_none() && is_on_earlier_line {
                 owner_name = Some(texts().other_new.to_owned());
             }
             if let Some(owner_name) = owner_name {
@@ -202,25 +204,28 @@ async fn reject_taken_values(
     Ok(())
 }
 
-/// Returns how messages name an animal; `None` if the store does not have it.
-async fn pet_name(desk: &Desk<'_>, id: PetId) -> Result<Option<String>, StoreError> {
-    let pet = desk.store().get_store_pet(id).await?;
-    Ok(pet.map(|pet| name_with_number(&pet)))
+/// Finds the animal in the store that has a unique value. Returns its name and number for a message;
+/// `None` if no animal has the value.
+async fn find_owner_name(desk: &Desk<'_>, key: UniqueKey) -> Result<Option<String>, StoreError> {
+    let owners = desk.store().owners(key).await?;
+    let Some(&owner_id) = owners.first() else {
+        return Ok(None);
+    };
+    let owner = desk.store().get_store_pet(owner_id).await?;
+    Ok(owner.map(|pet| name_with_number(&pet)))
 }
 
-/// Handles `POST /add/preview`: shows the animals that the pasted lines would add, without adding
-/// them.
+/// Handles `POST /add/preview`: shows the animals that the pasted lines would add, but adds nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let text = PastedText::read(desk, &desk.visit.form).await?;
     preview_lines(desk, &text, &desk.visit.form, 0).await
 }
 
-/// Renders the preview of the pasted lines, or the form for new animals with an error if there are
-/// no lines.
+/// Renders the preview of the pasted lines. Without lines, renders the form for new animals with an
+/// error instead.
 ///
-/// `added_count` is the number of animals that were just added from the lines before these. If
-/// there are any, the preview is shown even without further lines, because it says how many were
-/// added.
+/// `added_count` is the number of animals that were just added from earlier lines. If it is not 0,
+/// the preview is shown even without lines, because it reports this number.
 async fn preview_lines(
     desk: &Desk<'_>,
     text: &PastedText,
@@ -251,15 +256,15 @@ async fn preview_lines(
 
 /// Handles `POST /add/many`: adds the animals of the lines in the preview in one transaction.
 ///
-/// Longer pastes are added in several steps: if lines remain, the response is the preview of the
-/// next ones. If a line or a column has an error, for example because a category was renamed since
-/// the preview, nothing is added, and the preview is shown again.
+/// A long paste is added in several steps: if lines remain, the response is the preview of the next
+/// ones. If a line or a column has an error, nothing is added, and the preview is shown again. This
+/// can happen although the preview had no error, for example if a category was renamed meanwhile.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
     let mut import = read_import(desk, &text, form).await?;
     if has_estimated_births(&import.pet_table) {
-        // The lines are parsed again, now with the field that marks the estimated days of birth.
+        // The second parse uses the field for estimates, which the store may not have had before.
         ensure_birth_estimate_field(desk, import.fields).await?;
         import = read_import(desk, &text, form).await?;
     }
@@ -295,9 +300,10 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Whether the member has not yet confirmed that columns with content are left out.
+/// Whether the member must still confirm that columns with content are left out.
 ///
-/// The confirmation names the columns. If other columns are left out now, it is not valid any more.
+/// The submitted confirmation is the sentence that the checkbox showed, with the headings of these
+/// columns. So it is not valid for other columns.
 fn needs_confirmation(pet_table: &PetTable, form: &Form) -> bool {
     let left_out_headings = pet_table.left_out_headings();
     let confirmation = texts().left_out(&left_out_headings);
@@ -315,14 +321,16 @@ fn has_estimated_births(pet_table: &PetTable) -> bool {
 
 /// Returns the commands that add the animals of all lines and the new categories.
 ///
-/// Returns `None` if a line or a column has an error, or if there are no lines: either all animals
-/// are added, or none.
+/// Returns `None` if a line or a column has an error, or if there are no lines. The lines without
+/// errors are not added either, so that the member can correct the paste as a whole.
 fn add_commands(import: &Import) -> Option<Vec<Command>> {
     let pet_table = &import.pet_table;
     if pet_table.lines.is_empty() || !pet_table.column_errors.is_empty() {
         return None;
     }
 
+    // The animals come first, because `message_with_line` uses the index of a command as the index
+    // of a line.
     let mut commands = Vec::new();
     for line in &pet_table.lines {
         let PastedPet { pet, fields, .. } = line.result.clone().ok()?;
@@ -338,16 +346,17 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// Renders the preview of the next lines, after the ones that were just added.
+/// Renders the preview of the lines that follow the ones that were just added.
 ///
-/// The choices for the table stay: the meanings of its columns, whether it has headings, and its
-/// separator.
+/// The member's choices for the table stay the same: the meanings of the columns, whether the first
+/// line has headings, and the separator.
 async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Result<Reply, ApiError> {
     let mut inputs = vec![("lines".to_owned(), pet_table.remaining_text.clone())];
     for (name, value) in desk.visit.form.fields() {
-        if name.starts_with(COLUMN_INPUT_PREFIX)
-            || [HEADINGS_INPUT, SEPARATOR_INPUT].contains(&&**name)
-        {
+        let is_table_choice = name.starts_with(COLUMN_INPUT_PREFIX)
+            || name == HEADINGS_INPUT
+            || name == SEPARATOR_INPUT;
+        if is_table_choice {
             inputs.push((name.clone(), value.clone()));
         }
     }
@@ -358,15 +367,16 @@ async fn preview_remaining_lines(desk: &Desk<'_>, pet_table: &PetTable) -> Resul
 
 /// Redirects to the page of the added animal, or to the list if several animals were added.
 fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
+    // The code for exactly one added animal, whose number is `flash.id`.
     if flash.code == "added" {
         return Reply::Redirect(format!("/animals/{}", flash.id), Some(flash));
     }
-    let has_sold_pet = pet_table.lines.iter().any(|line| match &line.result {
-        Ok(PastedPet { pet, .. }) => pet.status == PetStatus::Sold,
-        Err(_) => false,
+    let has_sold_pet = pet_table.lines.iter().any(|line| {
+        let result = line.result.as_ref();
+        result.is_ok_and(|pasted_pet| pasted_pet.pet.status == PetStatus::Sold)
     });
-    // The list hides sold animals by default. The added ones are at its top, because it begins with
-    // the newest.
+    // The list hides sold animals by default, so it must show all statuses to include them. The
+    // added animals are at the top, because the newest come first.
     let path = if has_sold_pet {
         "/animals?status=all"
     } else {
@@ -377,8 +387,8 @@ fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
 
 /// Returns the message of a failure, with the number of the line that caused it.
 ///
-/// The commands of the animals come first and are in the order of the lines, so the index of a
-/// command is the index of its line.
+/// The index of a command is the index of its line, because [`add_commands`] puts the animals first,
+/// in the order of the lines.
 fn message_with_line(pet_table: &PetTable, failure: &CommandFailure) -> String {
     let line = failure.index.and_then(|index| pet_table.lines.get(index));
     match line {

@@ -11,7 +11,7 @@ use petstore_domain::{
 use super::{
     animal_fields::{self, LISTED},
     birth_estimate::ensure_birth_estimate_field,
-    category_choice::{self, new_category_name},
+    category_choice::{self, CONFIRMED_CATEGORY, NUMBER_IS_CONFIRMED, new_category_name},
     pet_schema::PetSchema,
     photos::{self, PHOTO},
     typed_age::{AGE_INPUT, form_with_birth, form_with_estimate},
@@ -21,12 +21,12 @@ use super::{
 };
 use crate::{prelude::*, reply::Flash};
 
-/// The fields that come first in the form, next to the photos: what customers usually ask about.
-/// The order is the order of the inputs.
+/// The fields in the first part of the form, next to the photos, in the order of their inputs:
+/// what customers usually ask about.
 const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
-/// The fields that the second part of the form leaves out: [`FIRST_SCREEN_FIELDS`], which come
-/// before, and the mark of an estimated birth, which is set if an age is typed.
+/// The fields without an input in the second part of the form: [`FIRST_SCREEN_FIELDS`], which are in
+/// the first part, and the mark of an estimated birth, which the server sets if an age was typed.
 const OMITTED_FIELDS: [&str; 6] = [
     "species",
     "sex",
@@ -59,9 +59,9 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(page(desk, &form, schema, &Errors::default()).into())
 }
 
-/// Returns the form for another animal like `pet`, such as one of the same litter.
+/// Returns the form for another animal that is similar to `pet`, such as one of the same litter.
 ///
-/// Copies all values except the ones that belong to `pet` only: its name, its status, its unique
+/// The form has the values of `pet` except its individual ones: its name, its status, its unique
 /// values and its long texts.
 fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     let mut individual_inputs = vec!["name".to_owned(), "status".to_owned(), "version".to_owned()];
@@ -75,8 +75,8 @@ fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns the page with the form for one animal and the form for many. Both show their values in
-/// `form`, and their errors.
+/// Returns the page with two forms: one for a single animal, and one for many. Both show the values
+/// in `form` and the messages in `errors`.
 pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Page {
     let lines =
         Input::from_form("lines", texts().paste, form, errors).with_hint(texts().paste_hint);
@@ -106,7 +106,7 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
     Page::new(texts().add_animals, content).with_error_status_if(!errors.is_empty())
 }
 
-/// Renders the form for one animal, filled in with `form`.
+/// Renders the form for a single animal, with the values in `form`.
 fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Markup {
     let age_input =
         Input::from_form(AGE_INPUT, texts().or_about, form, errors).with_hint(texts().about_hint);
@@ -114,7 +114,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
     let category_hint = texts().category_of_species;
     html! {
         form.fields.halves method="post" action="/add" data-draft {
-            (desk.key("add"))
+            (desk.key_field("add"))
             div.fields {
                 (photos::new_animal_photos(desk, form))
                 div.pairs {
@@ -128,7 +128,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
             div.fields {
                 (values::inputs(schema.fields, &OMITTED_FIELDS, form, errors))
                 (animal_fields::category_input(form, schema.categories, errors, category_hint))
-                (status_input.choose(&forms::status_options()))
+                (status_input.show_dropdown(&forms::status_options()))
                 (animal_fields::listing_input(form, errors))
             }
             (submit_buttons(form, schema.categories, errors))
@@ -146,36 +146,39 @@ fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
 
 /// Renders the buttons that submit the form.
 ///
-/// If the typed category does not exist, a button offers to add it: under a free number for a name,
-/// or without a name for an unused number.
+/// If the server rejected the form because the typed category does not exist, the member can confirm
+/// it with a button. A name then becomes a new category with a free number, and an unused number is
+/// used without a name.
 fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Markup {
     let typed_category = form.get("category");
     let mut new_name = None;
     let mut is_unused_number = false;
     if errors.message_for("category").is_some() {
         new_name = new_category_name(typed_category, categories);
+        // The lookup succeeds for any number, so this error is about an unused number.
         is_unused_number = forms::find_category(typed_category, categories).is_ok();
     }
     html! {
         div.buttons {
-            // The Enter key presses the first button, also after the member has corrected the name
-            // of the category. Then no category is added, because the value of the button is still
-            // the old name.
+            // The Enter key presses the first button, even after the member has corrected the category.
+            // It then adds no category, because the value of the button is still the old name.
             @if let Some(name) = new_name {
-                button.main name="new-category" value=(name.as_str()) {
+                button.main name=(CONFIRMED_CATEGORY) value=(name.as_str()) {
                     (texts().add_with_category(&markup::readable(name.as_str(), SHORT_LENGTH)))
                 }
             } @else {
                 button.main { (texts().add_animal) }
                 @if is_unused_number {
-                    button name="new-category" value="yes" { (texts().add_to_number) }
+                    button name=(CONFIRMED_CATEGORY) value=(NUMBER_IS_CONFIRMED) {
+                        (texts().add_to_number)
+                    }
                 }
             }
         }
     }
 }
 
-/// The parsed animal of a form, without its photos.
+/// The animal that was parsed from a submitted form, without its photos.
 struct SubmittedPet {
     pet: NewPet,
     fields: FieldPatch,
@@ -185,7 +188,7 @@ struct SubmittedPet {
 }
 
 impl SubmittedPet {
-    /// Returns the commands that add the animal with these photos, and its category if that is new.
+    /// Returns the commands that add the animal with these photos, and its category if it is new.
     fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
         let category_id = self.pet.category_id;
         let mut commands = vec![Command::AddPet(self.pet, self.fields, photos)];
@@ -200,21 +203,21 @@ impl SubmittedPet {
     }
 }
 
-/// Handles `POST /add`: adds the animal in the submitted form, or shows the form again with its
-/// errors.
+/// Handles `POST /add`: adds the animal in the submitted form. If the form is invalid, shows it again
+/// as the member submitted it, with the errors.
+///
+/// An age in the form becomes an estimated day of birth. If no category was typed, the species
+/// determines it.
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let mut fields = desk.store().fields().await?;
+    // Converts an age to a day of birth, and marks this day as estimated.
     let mut form = form_with_birth(desk, &fields, &mut errors);
     if errors.is_empty() && !form.get(AGE_INPUT).is_empty() {
         fields = ensure_birth_estimate_field(desk, fields).await?;
         form = form_with_estimate(&form, &fields);
     }
-    let species = category_choice::Species::without_category(&form, &fields);
-    let category_name = match &species {
-        Some(species) => &species.label,
-        None => form.get("category"),
-    };
+    let category_name = category_choice::category_name_to_look_up(&form, &fields);
     let categories = desk.load_categories_by_names([category_name]).await?;
     let schema = PetSchema {
         categories: &categories,
@@ -226,6 +229,7 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if waiting_photos.lost_count > 0 {
         errors.add("pictures", texts().photos_lost(waiting_photos.lost_count));
     }
+    // Has the age as the member typed it, instead of the day of birth.
     let form_to_show = form_with_photos(&desk.visit.form, &waiting_photos.tokens);
     let commands = match submitted_pet {
         Some(submitted_pet) if errors.is_empty() => {
@@ -237,32 +241,32 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => Ok(redirect_to_added_pet(desk, flash)),
         Err(failure) => {
-            let errors = failure.errors(&fields);
+            let errors = failure.to_errors(&fields);
             Ok(page(desk, &form_to_show, schema, &errors).into())
         }
     }
 }
 
-/// Parses the animal in a form. Each invalid value adds an error to its input.
+/// Parses the animal in a form. Adds an error for each invalid value.
 ///
-/// Returns `None` if a value is invalid that every animal must have. An invalid value of a field
-/// only adds an error, so the caller must check `errors` as well.
+/// Returns `None` if the name, the category, the status or the listing is invalid. An invalid value
+/// of a field only adds an error, so the caller must check `errors` as well.
 async fn parse_pet(
     desk: &Desk<'_>,
     form: &Form,
     schema: PetSchema<'_>,
     errors: &mut Errors,
 ) -> Result<Option<SubmittedPet>, ApiError> {
-    let name = errors.take("name", forms::parse_name(form.raw("name")));
+    let name = errors.ok_or_add("name", forms::parse_name(form.raw("name")));
     let chosen_category = category_choice::choose_category(desk, form, schema).await?;
-    let category = errors.take("category", chosen_category);
+    let category = errors.ok_or_add("category", chosen_category);
     let status = match form.get("status") {
         "" => Some(PetStatus::Available),
-        typed_status => errors.take("status", forms::parse_status(typed_status)),
+        typed_status => errors.ok_or_add("status", forms::parse_status(typed_status)),
     };
     let is_listed = match form.get(LISTED) {
         "" => Some(true),
-        typed_listing => errors.take(LISTED, forms::parse_listing(typed_listing)),
+        typed_listing => errors.ok_or_add(LISTED, forms::parse_listing(typed_listing)),
     };
     values::report_deleted_fields(schema.fields, form, errors);
     let fields = ValueReader::new(desk, schema.fields).read_patch(form, &FieldValues::NONE, errors);
@@ -284,8 +288,8 @@ async fn parse_pet(
     }))
 }
 
-/// Returns the submitted form with only the photos that can still be added, so that lost photos are
-/// reported once.
+/// Returns the submitted form with only these photos, which can still be added. Without the lost
+/// ones, the next submission does not report them again.
 fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     let mut inputs = form.fields().to_vec();
     inputs.retain(|(name, _)| name != PHOTO);
@@ -295,11 +299,11 @@ fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Redirects to the page of the added animal. The message mentions it if the day of birth was
-/// calculated from an age.
+/// Redirects to the page of the added animal. If the day of birth was calculated from an age, the
+/// message says so.
 fn redirect_to_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     if flash.code == "added" && !desk.visit.form.get(AGE_INPUT).is_empty() {
-        "added-about".clone_into(&mut flash.code);
+        flash.code = "added-about".to_owned();
     }
     Reply::Redirect(format!("/animals/{}", flash.id), Some(flash))
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{layout::Follows, prelude::*};
 
-/// Shows the page of the animal in the path, also after a change that failed with `errors`.
+/// Shows the page of the animal in the path. If a change has just failed, `errors` says why.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -28,15 +28,11 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         fields: &fields,
     };
     let holding_order = pet_orders::holding_order(desk, &pet).await?;
-    let earlier_order = if pet.status == PetStatus::Available && desk.may_write() {
-        pet_orders::newest_order(desk, &pet).await?
-    } else {
-        None
-    };
+    let earlier_order = load_earlier_order(desk, &pet).await?;
     let history = history::show(desk, &pet).await?;
 
     let content = html! {
-        (top(desk, &pet, schema, holding_order.as_ref(), errors))
+        (top_section(desk, &pet, schema, holding_order.as_ref(), errors))
         div.columns.wide {
             div.stack {
                 (long_texts(&pet, &fields))
@@ -52,13 +48,24 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
     };
     let title = markup::plain_name(pet.name.as_str());
+    // The script of the open page refreshes the content when the animal changes.
     Ok(Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(pet.id.get()))
         .with_error_status_if(!errors.is_empty())
         .into())
 }
 
-/// Renders the form for a new note, and the history of the animal below it.
+/// Loads the last order of an animal that is available again, such as a cancelled reservation.
+///
+/// Returns `None` for an animal that is not available or never had an order, and for a viewer.
+async fn load_earlier_order(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<Order>, StoreError> {
+    if pet.status != PetStatus::Available || !desk.may_write() {
+        return Ok(None);
+    }
+    pet_orders::newest_order(desk, pet).await
+}
+
+/// Renders the card with the form for a new note, and the history of the animal below it.
 fn history_card(desk: &Desk<'_>, pet: &StorePet, history: &Markup, errors: &Errors) -> Markup {
     html! {
         section.card.no-print {
@@ -71,13 +78,14 @@ fn history_card(desk: &Desk<'_>, pet: &StorePet, history: &Markup, errors: &Erro
 
 /// Renders the top of the page: the portrait, and next to it the name, the main facts, and what
 /// members can do.
-fn top(
+fn top_section(
     desk: &Desk<'_>,
     pet: &StorePet,
     schema: PetSchema<'_>,
     holding_order: Option<&Order>,
     errors: &Errors,
 ) -> Markup {
+    // Viewers have no actions, but they see the order or the withdrawal.
     let has_actions = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
     html! {
         div.animal {
@@ -88,7 +96,7 @@ fn top(
                 div #work.stack {
                     @if has_actions { (actions(desk, pet, schema.fields, holding_order, errors)) }
                 }
-                (animal_top::tools(desk, pet))
+                (animal_top::toolbar(desk, pet))
             }
         }
     }
@@ -109,7 +117,8 @@ fn earlier_order_link(desk: &Desk<'_>, order: &Order) -> Markup {
 /// Renders what members can do with the animal in its present state: restore it, complete or cancel
 /// its order, or reserve or sell it.
 ///
-/// `holding_order` is the order by which the animal is reserved or sold.
+/// `holding_order` is the order by which the animal is reserved or sold. An animal can be pending or
+/// sold without an order, because its status can also be set by hand.
 fn actions(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -135,7 +144,7 @@ fn actions(
     }
 }
 
-/// Renders why and when the animal was withdrawn, with a button that restores it.
+/// Renders the card that says why and when the animal was withdrawn, with a button that restores it.
 fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> Markup {
     html! {
         section.card {
@@ -150,7 +159,7 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
             @if desk.may_write() {
                 p.hint { (texts().restore_hint) }
                 form method="post" action={ "/animals/" (pet.id.get()) "/restore" } {
-                    (desk.key("restore"))
+                    (desk.key_field("restore"))
                     input type="hidden" name="version" value=(pet.version);
                     button { (texts().restore) }
                 }
@@ -159,7 +168,8 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
     }
 }
 
-/// Renders the order by which the animal is reserved or sold, with the forms that change the order.
+/// Renders the card with the order by which the animal is reserved or sold, and the forms that change
+/// this order.
 fn order_card(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -175,31 +185,30 @@ fn order_card(
                     ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
                 }
             }
-            // The printed page is the kennel card, which visitors see, so the customer of the order
-            // is not on it.
+            // The printed page is the kennel card. Visitors see it, so it must not name the customer.
             div.no-print { (orders::details(desk, order)) }
             (order_forms::show(desk, order, Some(pet), fields, errors))
         }
     }
 }
 
-/// Renders the collapsed form that withdraws the animal. It is expanded if it was submitted with a
-/// value, or without the required reason.
+/// Renders the collapsed form that withdraws the animal. After a failed submission, it is expanded.
 fn withdrawal_form(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let reason_input = Input::from_form("why", texts().reason_label, form, errors);
     let note_input = Input::from_form("remark", texts().note, form, errors)
         .make_multiline()
         .make_optional();
+    // The failed submission can be of another form on this page, so this checks the inputs.
     let is_filled_in = !form.raw("why").is_empty() || !form.raw("remark").is_empty();
     html! {
         details.card open[is_filled_in || errors.message_for("why").is_some()] {
             summary { (texts().withdraw_more) }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
                 p.hint { (texts().withdraw_hint) }
-                (desk.key("withdraw"))
+                (desk.key_field("withdraw"))
                 input type="hidden" name="version" value=(pet.version);
-                (reason_input.choose(&forms::withdrawal_reason_options()))
+                (reason_input.show_dropdown(&forms::withdrawal_reason_options()))
                 (note_input.show())
                 div { button.danger { (texts().withdraw) } }
             }

@@ -10,7 +10,7 @@ use petstore_domain::{
 
 use super::{
     animal, history,
-    new_order_form::{is_sale, offer_form},
+    new_order_form::{initial_order_form, is_sale},
     order_rows, orders,
     parts::missing_page,
     pet_orders::holding_order,
@@ -23,8 +23,8 @@ use crate::{
     prelude::*,
 };
 
-/// Executes commands for the animal in the path, and redirects to its page. A failure is shown on
-/// the same page.
+/// Executes commands for the animal in the path, and redirects to its page. If they fail, shows the
+/// page with the errors.
 async fn execute_for_animal(
     desk: &Desk<'_>,
     id: PetId,
@@ -32,11 +32,12 @@ async fn execute_for_animal(
 ) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::Redirect(format!("/animals/{id}"), Some(flash))),
-        Err(failure) => animal::show(desk, &failure.errors(&FieldSet::default())).await,
+        // The commands set no fields, so the failure needs none for its message.
+        Err(failure) => animal::show(desk, &failure.to_errors(&FieldSet::default())).await,
     }
 }
 
-/// The parsed form for a new order.
+/// The order that was parsed from a submitted form.
 struct SubmittedOrder {
     terms: OrderTerms,
     /// The values of the inputs in the form, such as the contact and the price.
@@ -45,8 +46,8 @@ struct SubmittedOrder {
 
 /// Handles `POST /animals/{id}/order`: reserves or sells the animal.
 ///
-/// If somebody else has changed the price since the form was shown, no order is placed, and the
-/// page says what has changed.
+/// If somebody else has changed the price since the form was shown, places no order, and shows what
+/// has changed.
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let Some(SubmittedOrder { terms, values }) = parse_order(desk, &mut errors) else {
@@ -56,13 +57,13 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing_page(texts().no_pet));
     };
     let fields = desk.store().fields().await?;
-    let merged_form = MergedForm::new(&desk.visit.form, &offer_form(&pet, &fields));
+    let merged_form = MergedForm::new(&desk.visit.form, &initial_order_form(&pet, &fields));
     let change_messages = merged_form.change_messages(ReportedChanges::All, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
-    // The commands of an outdated form are executed as well, with a precondition that always fails.
-    // If this is the second click on a form that was carried out, the store replays its response in
-    // place of a failure.
+    // An outdated form must not place an order, but this request can be the second click on a form
+    // that was already carried out. So the commands are still sent to the store, with a precondition
+    // that always fails. For a second click, the store replays the first response instead.
     let is_outdated = !change_messages.is_empty();
     let commands = vec![
         Command::PatchPet {
@@ -82,11 +83,11 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Parses the order in the submitted form. Returns `None` if a value is invalid, and adds the
-/// problems to `errors`.
+/// Parses the order in the submitted form. If a value is invalid, adds an error for each invalid
+/// value, and returns `None`.
 fn parse_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
     let form = &desk.visit.form;
-    // Parsed even if the terms are invalid, so that the member sees all problems at once.
+    // Invalid terms do not end the parsing, so that the member sees all problems at once.
     let terms = parse_terms(desk, errors);
     let has_input = |name: &str| form.all(name).next().is_some();
     let values = order_inputs::parse_patch(form, desk.currency(), has_input, errors);
@@ -104,13 +105,15 @@ fn parse_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
         return Some(OrderTerms::Completed);
     }
     let end = forms::parse_reservation_end(form, &desk.visit);
-    errors.take("until", end).map(OrderTerms::ReservedUntil)
+    errors
+        .ok_or_add("until", end)
+        .map(OrderTerms::ReservedUntil)
 }
 
 /// Returns the change of the animal that must precede its new order; empty in most cases.
 ///
-/// Only an available animal can be reserved. An animal can also be pending without an order,
-/// because somebody set its status by hand. It must become available first.
+/// Only an available animal can be reserved. If a member has set the status to pending by hand, the
+/// animal has no order, and the change makes it available.
 fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     let mut patch = PetPatch::default();
     let is_pending_without_order =
@@ -121,16 +124,16 @@ fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     patch
 }
 
-/// Renders the message that the order could not be placed, because of `reason`.
+/// Renders the message about an order that could not be placed. It begins with the `reason`.
 ///
-/// If another order came first, the message says who placed it, when, and for whom. It also repeats
-/// the values that the member typed: the page of an animal that is not available has no form for
-/// them, so they would be lost.
+/// If another order came first, the message also says who placed it, when, and for whom. It repeats
+/// the values that the member typed, which would be lost otherwise: the page has no form for an
+/// order while the animal is reserved or sold.
 async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
-    let mut earlier_order = None;
-    if let Some(pet) = desk.pet().await? {
-        earlier_order = holding_order(desk, &pet).await?;
-    }
+    let earlier_order = match desk.pet().await? {
+        Some(pet) => holding_order(desk, &pet).await?,
+        None => None,
+    };
     let Some(order) = earlier_order else {
         return Ok(html! { p { (reason) } });
     };
@@ -143,7 +146,8 @@ async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, A
             (reason)
             " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
             @if let Some(contact) = order_rows::contact(desk, &order) {
-                " " (texts().contact_of(order.status)) (window_texts().colon) (markup::text(contact, LONG_LENGTH)) "."
+                " " (texts().contact_of(order.status)) (window_texts().colon)
+                (markup::text(contact, LONG_LENGTH)) "."
             }
         }
         @if !typed_values.is_empty() {
@@ -158,8 +162,8 @@ async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, A
     })
 }
 
-/// Returns the values in the submitted order form as pairs of a label and the value in words. Empty
-/// inputs are left out.
+/// Returns the values in the submitted order form, each as a pair of its label and the value in
+/// words. Leaves out empty inputs.
 fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
     let mut typed_values = Vec::new();
     for input in &ORDER_INPUTS {
@@ -178,20 +182,20 @@ fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
 
 /// Handles `POST /animals/{id}/withdraw`: withdraws the animal.
 ///
-/// If the animal is reserved, asks for confirmation first, because the withdrawal cancels the
-/// reservation.
+/// If the animal is reserved, the withdrawal also cancels the reservation, so it asks for confirmation
+/// first.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let reason = errors.take("why", forms::parse_withdrawal_reason(form.get("why")));
-    let note = errors.take(
+    let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(form.get("why")));
+    let note = errors.ok_or_add(
         "remark",
         forms::parse_optional_text(form.get("remark"), texts().note),
     );
     let (Some(reason), Some(note)) = (reason, note) else {
         return animal::show(desk, &errors).await;
     };
-    let Some(id) = desk.id(PetId::new) else {
+    let Some(id) = desk.path_id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));
     };
 
@@ -208,7 +212,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             reason: None,
             preconditions: Preconditions::default(),
         });
-        // The cancellation also changes the animal, which gets the next version.
+        // The cancellation changes the animal, so the withdrawal must expect the next version.
         let shown_version = form.integer("version").unwrap_or(0);
         preconditions = Preconditions::version(shown_version.saturating_add(1));
     }
@@ -221,8 +225,8 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     execute_for_animal(desk, id, commands).await
 }
 
-/// Returns the page that asks whether the withdrawal may cancel the reservation; `None` if the form
-/// already confirms it.
+/// Returns the page that asks whether the withdrawal may cancel the reservation; `None` if the member
+/// has already confirmed it.
 async fn ask_to_cancel_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -232,21 +236,20 @@ async fn ask_to_cancel_order(
     let question = Question {
         title: texts().withdraw_animal(&pet_name),
         effects: vec![texts().cancels(order_id.get())],
-        yes: texts().withdraw,
-        back: &format!("/animals/{}", desk.visit.parameter),
+        confirm_label: texts().withdraw,
+        back_path: &format!("/animals/{}", desk.visit.parameter),
     };
     let order = desk.store().get_order(order_id).await?;
-    let details = if let Some(order) = &order {
-        orders::details(desk, order)
-    } else {
-        html! {}
+    let details = match &order {
+        Some(order) => orders::details(desk, order),
+        None => html! {},
     };
     Ok(question.ask(desk, &details))
 }
 
 /// Handles `POST /animals/{id}/restore`: takes a withdrawn animal back into the catalogue.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(id) = desk.id(PetId::new) else {
+    let Some(id) = desk.path_id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));
     };
     let restoration = Command::RestorePet {

@@ -18,14 +18,13 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of digits from which a spreadsheet shows a number in scientific notation, such as
-/// `2.76E+14`.
+/// The number of digits at which spreadsheets begin to show a number in scientific notation, such
+/// as `2.76E+14`.
 const MIN_LONG_DIGITS: usize = 12;
 
-/// Handles `GET /export/animals`: exports all pages of the list that has the same filters and the
-/// same order.
+/// Handles `GET /export/animals`: exports all pages of the list with these filters and this order.
 ///
-/// The file ends early with a message if it becomes too long.
+/// If the file becomes too long, it ends early with a message.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let mut filters = Filters::from_form(&desk.visit.query, &fields, parts::today(desk));
@@ -33,7 +32,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     filters.query.after = None;
     filters.query.limit = largest_page_limit();
 
-    let mut sheet = Spreadsheet::new(headings(&fields))?;
+    let mut sheet = Spreadsheet::new(column_headings(&fields))?;
     let exact_matches = find_exact_matches(desk, &fields, filters.get("q")).await?;
     let mut seen_ids = BTreeSet::new();
     write_pets(desk, &fields, exact_matches, &mut seen_ids, &mut sheet).await?;
@@ -48,7 +47,9 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(sheet.into_reply(desk, "animals"))
 }
 
-/// Loads the next page of the list, and the position of the page after it.
+/// Loads the page of the list at the position of the query, and the position of the next page.
+///
+/// A list that is too long to sort keeps the order of the store, as on the page with the list.
 async fn load_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
@@ -65,9 +66,9 @@ async fn load_page(
     desk.store().list_store_pets(query).await
 }
 
-/// Writes a row for each animal, except for animals in `seen_ids`, which already have a row.
+/// Writes a row for each animal that is not yet in `seen_ids`, and adds its id there.
 ///
-/// The exact matches of a search come first and can occur again in the list.
+/// The exact matches of a search come first, and the list can have the same animals again.
 async fn write_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -84,8 +85,8 @@ async fn write_pets(
     Ok(())
 }
 
-/// Returns the headings of all columns: the labels that the pages show.
-fn headings(fields: &FieldSet) -> Vec<String> {
+/// Returns the headings of all columns. They are the labels that the pages show.
+fn column_headings(fields: &FieldSet) -> Vec<String> {
     let mut headings: Vec<String> = [
         texts().number,
         texts().name,
@@ -107,7 +108,7 @@ fn headings(fields: &FieldSet) -> Vec<String> {
     headings
 }
 
-/// Returns the row of an animal, in the order of [`headings`].
+/// Returns the row of an animal, in the order of [`column_headings`].
 fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<SheetCell> {
     let withdrawal = pet.withdrawal.as_ref();
     let status = if withdrawal.is_some() {
@@ -115,7 +116,7 @@ fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<Sh
     } else {
         texts().status(pet.status)
     };
-    let order_number = pet.order_id.map_or(String::new(), |id| id.to_string());
+    let order_number = pet.order_id.map(|id| id.to_string()).unwrap_or_default();
     let mut cells = vec![
         SheetCell::Number(pet.id.to_string()),
         text_cell(Some(pet.name.as_str())),
@@ -125,8 +126,10 @@ fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<Sh
         SheetCell::Number(order_number),
     ];
     for field in fields.all() {
-        let value = pet.fields.get(field.name.as_str());
-        cells.push(value.map_or(text_cell(None), |value| value_cell(field, value)));
+        cells.push(match pet.fields.get(field.name.as_str()) {
+            Some(value) => value_cell(field, value),
+            None => text_cell(None),
+        });
     }
     let note = withdrawal.and_then(|withdrawal| withdrawal.note.as_ref());
     cells.extend([
@@ -139,8 +142,8 @@ fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<Sh
     cells
 }
 
-/// Returns the cell of a field as people read it: the label of a choice, or a number with the
-/// decimal separator of the language.
+/// Returns the cell with the value of a field as people read it: for example the label of a choice,
+/// or a number with the decimal separator of the language.
 fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
     match value {
         FieldValue::Text(number) if field.kind == FieldKind::Decimal => decimal_cell(Some(number)),
@@ -153,18 +156,19 @@ fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
 
 /// Returns the cell of a boolean: yes or no in the language of the page.
 fn yes_or_no_cell(value: bool) -> SheetCell {
-    text_cell(Some(if value {
+    let word = if value {
         window_texts().yes
     } else {
         window_texts().no
-    }))
+    };
+    text_cell(Some(word))
 }
 
 /// Splits the digits of a long number, such as a microchip, into groups of three:
-/// `276 098 106 234 567` for `276098106234567`.
+/// `276 098 106 234 567` for `276098106234567`. Shorter numbers and other texts are unchanged.
 ///
-/// A spreadsheet would show the number as `2.76E+14` and lose digits. For the store, both spellings
-/// of a unique value are the same. Shorter numbers and other texts are returned unchanged.
+/// Without the spaces, a spreadsheet would show the number as `2.76E+14` and lose digits. An import
+/// accepts the spaces, because the store ignores them in a unique value.
 fn group_digits(text: &str) -> String {
     let has_only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if text.len() < MIN_LONG_DIGITS || !has_only_digits {

@@ -1,5 +1,5 @@
-//! The values of an animal in forms and on its page: how inputs show them, how a form is parsed,
-//! and how both are compared.
+//! The values of an animal: renders them in forms and on its page, parses them from a submitted form,
+//! and compares a form with the stored values.
 
 use petstore_domain::store_area::{
     Category, FieldKind, FieldSet, FieldValue, Order, PetPatch, StorePet,
@@ -15,7 +15,8 @@ use crate::prelude::*;
 /// The name of the input that says whether the public window may show the animal.
 pub(super) const LISTED: &str = "listed";
 
-/// Returns a name as its input shows it: without line breaks, because the input has one line.
+/// Returns a name as its input shows and submits it: without line breaks, because browsers remove
+/// them from an input with one line.
 fn name_in_input(name: &str) -> String {
     name.replace(['\r', '\n'], "")
 }
@@ -39,23 +40,24 @@ pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
 /// Returns a submitted form with the category spelled as in [`stored_form`], so that both forms can
 /// be compared.
 ///
-/// A member can type a name or a number. The number `3` becomes `Cats` if category 3 has this name.
-/// If several categories have this name, the number stays, because the name would be ambiguous.
+/// A member can type the name or the number of a category. The number `3` becomes `Cats` if category
+/// 3 has this name. It stays `3` if several categories have the name, which would be ambiguous.
 pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form {
     let mut inputs = form.fields().to_vec();
     for (name, value) in &mut inputs {
         if name != "category" {
             continue;
         }
-        if let Ok(id) = forms::find_category(value.trim(), categories) {
-            let category_name = markup::category(categories, id);
-            let is_unambiguous = forms::find_category(&category_name, categories) == Ok(id);
-            *value = if is_unambiguous {
-                category_name
-            } else {
-                id.to_string()
-            };
-        }
+        let Ok(id) = forms::find_category(value.trim(), categories) else {
+            continue;
+        };
+        let category_name = markup::category(categories, id);
+        let is_unambiguous = forms::find_category(&category_name, categories) == Ok(id);
+        *value = if is_unambiguous {
+            category_name
+        } else {
+            id.to_string()
+        };
     }
     inputs.into_iter().collect()
 }
@@ -86,6 +88,7 @@ pub(super) fn inputs(
     pet: &StorePet,
     holding_order: Option<&Order>,
 ) -> Markup {
+    let status_input = Input::from_form("status", texts().status_label, form, errors);
     html! {
         (Input::from_form("name", texts().name, form, errors).show())
         (category_input(form, schema.categories, errors, texts().category_hint))
@@ -99,7 +102,7 @@ pub(super) fn inputs(
                 div.hint { (texts().status_held) }
             }
         } @else {
-            (Input::from_form("status", texts().status_label, form, errors).choose(&forms::status_options()))
+            (status_input.show_dropdown(&forms::status_options()))
         }
         (listing_input(form, errors))
         (values::inputs(schema.fields, &[], form, errors))
@@ -110,13 +113,13 @@ pub(super) fn inputs(
 pub(super) fn listing_input(form: &Form, errors: &Errors) -> Markup {
     Input::from_form(LISTED, texts().website, form, errors)
         .with_hint(texts().website_hint)
-        .choose(&forms::listing_options())
+        .show_dropdown(&forms::listing_options())
 }
 
-/// Parses a submitted form as a change of an animal. Each invalid value adds an error to its input.
+/// Parses a submitted form as a change of an animal. Adds an error for each invalid value.
 ///
-/// A stored value that its input cannot show exactly, such as a name with two lines, is kept unless
-/// the member changes the text of the input.
+/// Some inputs cannot show the stored value exactly, for example if a name has two lines. Such a
+/// value stays as it is unless the member changes the text of the input.
 pub(super) fn parse_patch(
     desk: &Desk<'_>,
     form: &Form,
@@ -128,38 +131,36 @@ pub(super) fn parse_patch(
 
     let name = form.raw("name");
     if name != name_in_input(pet.name.as_str()) {
-        patch.name = errors.take("name", forms::parse_name(name));
+        patch.name = errors.ok_or_add("name", forms::parse_name(name));
     }
 
-    // The unchanged category is not looked up, because several categories can have its name.
+    // An unchanged category is not looked up: the lookup fails if several categories have its name.
     let category = form.get("category");
-    let present_name = markup::category(schema.categories, pet.category_id);
-    if category != present_name && category != pet.category_id.to_string() {
-        patch.category_id = errors.take(
+    let present_category = markup::category(schema.categories, pet.category_id);
+    if category != present_category && category != pet.category_id.to_string() {
+        patch.category_id = errors.ok_or_add(
             "category",
             forms::find_category(category, schema.categories),
         );
     }
 
-    // The form has no input for the status if an order determines it.
+    // If an order determines the status, the form has no input for it.
     let status = form.get("status");
     if !status.is_empty() {
-        patch.status = errors.take("status", forms::parse_status(status));
+        patch.status = errors.ok_or_add("status", forms::parse_status(status));
     }
 
     let listing = form.get(LISTED);
     if !listing.is_empty() {
-        patch.is_listed = errors.take(LISTED, forms::parse_listing(listing));
+        patch.is_listed = errors.ok_or_add(LISTED, forms::parse_listing(listing));
     }
 
     patch.fields = ValueReader::new(desk, schema.fields).read_patch(form, &pet.fields, errors);
     patch
 }
 
-/// Returns the stored values of an animal, each with its label and with whether it differs from the
-/// value in a form.
-///
-/// The page about a conflict shows them next to the form.
+/// Compares the stored values of an animal with a form. The page about an edit conflict shows the
+/// result next to the form.
 pub(super) fn compare(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -198,7 +199,7 @@ pub(super) fn compare(
     compared_values
 }
 
-/// Renders the long texts about an animal, such as its description, each below its label.
+/// Renders a card for each long text about an animal, such as its description.
 pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
     html! {
         @for field in fields.all() {

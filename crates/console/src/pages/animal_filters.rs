@@ -1,5 +1,5 @@
-//! The filters of the list of animals: parses its query parameters into a query for the store, and
-//! builds links to the list with other parameters.
+//! The filters of the list of animals: parses the query parameters of the page into a query for the
+//! store, and builds links to the list with other parameters.
 
 use std::collections::BTreeSet;
 
@@ -27,14 +27,15 @@ pub(super) const SORT_PARAMETER: &str = "sort";
 /// page.
 pub(super) const AFTER_PARAMETER: &str = "after";
 
-/// The query parameter with an age, such as `under3`. It counts as a filter by a field, because
-/// it filters by the day of birth.
+/// The query parameter with an age, such as `under3`. It counts as a filter by a field, because it
+/// filters by the day of birth.
 pub(super) const AGE_PARAMETER: &str = "age";
 
 /// The query parameter with the name of a field by which the list was already filtered.
 ///
-/// The form sends it once for each such field when no further filter is possible. If the member
-/// chooses another filter anyway, the former filters stay, and the new one is left out.
+/// When the list has the maximum number of filters, the form sends this parameter once for each of
+/// their fields. If the member chooses a further filter, the list keeps these filters and drops the
+/// new one.
 pub(super) const KEPT_FILTER_PARAMETER: &str = "kept";
 
 /// The value of the status parameter for animals of all statuses. Without a status, the list leaves
@@ -51,8 +52,7 @@ const PAGE_LENGTH: i64 = 50;
 pub(super) struct Filters<'f> {
     /// All fields of the store.
     pub(super) fields: &'f FieldSet,
-    /// The query parameters that are not empty, among them the order but not the cursor.
-    /// Links to the list repeat them.
+    /// The query parameters that links to the list repeat: all that are not empty, except the cursor.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
     pub(super) order: ListOrder,
@@ -61,12 +61,13 @@ pub(super) struct Filters<'f> {
     pub(super) understood_words: Vec<UnderstoodWord>,
     /// Whether the search text is invalid, for example too long, so that no animal matches it.
     pub(super) matches_nothing: bool,
-    /// The labels of the filters that were dropped because a query has a maximum number of filters.
+    /// The labels of the filters that were dropped because there were too many.
     pub(super) left_out_labels: Vec<String>,
 }
 
-/// A link from a list to the list with the same filters and another status.
+/// A list with the same filters and another status.
 pub(super) struct OtherList {
+    /// The path of its page, with the query parameters.
     pub(super) path: String,
     pub(super) label: &'static str,
     /// The query for the animals of that list.
@@ -76,15 +77,15 @@ pub(super) struct OtherList {
 /// A filter by the value of a field.
 struct FieldFilter<'f> {
     field: &'f FieldDefinition,
-    /// The unparsed value of the query parameter.
-    value: &'f str,
-    filter: ValueFilter,
+    /// The value of the query parameter, from which `value_filter` was parsed.
+    parameter: &'f str,
+    value_filter: ValueFilter,
 }
 
 /// Whether a form field is a parameter of the list.
 ///
-/// A form that changes animals on the list carries these fields, so that it can return to the same
-/// list.
+/// A form that changes animals on the list carries these fields, so that the response can be the
+/// same list.
 pub(super) fn is_list_parameter(name: &str) -> bool {
     [
         "q",
@@ -99,21 +100,18 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
         || name.starts_with(words::PREFIX)
 }
 
-/// Returns the fields by which the list can be filtered: the ones with choices, the booleans, and
-/// the place.
+/// Returns the fields by which the list can be filtered: the ones with choices, the place, and the
+/// booleans except the mark of an estimated birth.
 pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
-    fields
-        .all()
-        .iter()
-        .filter(|field| match field.kind {
-            FieldKind::Choice | FieldKind::Boolean => true,
-            FieldKind::Text => field.name.as_str() == PLACE,
-            _ => false,
-        })
-        .filter(|field| !field.is_birth_estimate())
+    fields.all().iter().filter(|field| match field.kind {
+        FieldKind::Choice => true,
+        FieldKind::Boolean => !field.is_birth_estimate(),
+        FieldKind::Text => field.name.as_str() == PLACE,
+        _ => false,
+    })
 }
 
-/// Returns the options of the status filter as pairs of the parameter's value and the label.
+/// Returns the options of the status filter, each as a pair of the parameter's value and a label.
 pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     let mut options = forms::status_options();
     options.insert(0, ("", texts().any_status));
@@ -132,8 +130,8 @@ pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
 impl<'f> Filters<'f> {
     /// Parses the filters from the query parameters, or from a form that carries them.
     ///
-    /// `today` is needed to translate an age into days of birth. Ages and values of fields that are
-    /// invalid are ignored.
+    /// `today` is used to convert an age to days of birth. Invalid ages and invalid values of fields
+    /// are ignored.
     pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let value_filters = ValueFilters::from_form(form, fields, today);
         let parameters = list_parameters(form, &value_filters);
@@ -148,9 +146,11 @@ impl<'f> Filters<'f> {
             values: value_filters
                 .field_filters
                 .into_iter()
-                .map(|field_filter| field_filter.filter)
+                .map(|field_filter| field_filter.value_filter)
                 .collect(),
             is_listed: form.get(LISTED).parse().ok(),
+            // Also for the orders that the store does not support, so that a list that is too long
+            // to sort begins with the newest animals.
             newest_first: order != ListOrder::Longest,
             limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
             after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
@@ -168,10 +168,11 @@ impl<'f> Filters<'f> {
         }
     }
 
-    /// Replaces everyday words in the search text by what they mean, such as `dogs` by the species
+    /// Replaces everyday words in the search text with their meaning, such as `dogs` with the species
     /// or the category of dogs.
     ///
-    /// Separate from [`Self::from_form`], because it may have to load categories.
+    /// The caller must call this after [`Self::from_form`], which cannot load the categories that
+    /// some words need.
     pub(super) async fn interpret_everyday_words(
         &mut self,
         desk: &Desk<'_>,
@@ -214,7 +215,7 @@ impl<'f> Filters<'f> {
             .any(|(name, _)| name != SORT_PARAMETER)
     }
 
-    /// Returns the link to the export with the same filters and the same order.
+    /// Returns the path of the export with the same filters and the same order.
     pub(super) fn export_path(&self) -> String {
         let parameters: Vec<(&str, &str)> = self
             .parameters
@@ -224,8 +225,8 @@ impl<'f> Filters<'f> {
         link("/export/animals", &parameters)
     }
 
-    /// Returns the link to the list with `new_parameters` added or replaced. An empty value removes
-    /// a parameter.
+    /// Returns the path of the list with `new_parameters`, which are added or replace existing ones.
+    /// An empty value removes a parameter.
     pub(super) fn path_with(&self, new_parameters: &[(&str, &str)]) -> String {
         let mut parameters = Vec::new();
         for (name, value) in &self.parameters {
@@ -238,8 +239,8 @@ impl<'f> Filters<'f> {
         link("/animals", &parameters)
     }
 
-    /// Returns the lists with the same filters and another status: animals on offer, sold ones, and
-    /// withdrawn ones.
+    /// Returns the lists with the same filters and another status: animals on offer, sold animals,
+    /// and withdrawn animals.
     pub(super) fn other_lists(&self) -> Vec<OtherList> {
         let mut lists = Vec::new();
         for status in ["", "sold", WITHDRAWN] {
@@ -262,28 +263,26 @@ impl<'f> Filters<'f> {
     }
 
     /// Whether the store has a field for the day of birth, so that the list can be filtered by age.
-    pub(super) fn has_ages(&self) -> bool {
+    pub(super) fn can_filter_by_age(&self) -> bool {
         self.fields.all().iter().any(FieldDefinition::is_birth)
     }
 }
 
-/// The filters by values of fields, at most [`PetQuery::MAX_VALUE_FILTERS`] together with the age.
+/// The filters by values of fields. Together with the filter by age, there are at most
+/// [`PetQuery::MAX_VALUE_FILTERS`].
 struct ValueFilters<'f> {
     field_filters: Vec<FieldFilter<'f>>,
-    /// The filter by age, translated into days of birth.
+    /// The filter by age, converted to days of birth.
     birth_dates: Option<DateRange>,
-    /// The labels of the filters over the maximum, which are dropped.
+    /// The labels of the filters that were dropped because they exceed the maximum.
     left_out_labels: Vec<String>,
 }
 
 impl<'f> ValueFilters<'f> {
-    /// Parses the filters in a form. If there are too many, the ones by which the list was filtered
-    /// before take precedence. See [`KEPT_FILTER_PARAMETER`].
+    /// Parses the filters in a form. If there are too many, keeps the ones by which the list was
+    /// already filtered, and drops new ones. See [`KEPT_FILTER_PARAMETER`].
     fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let kept_names: Vec<&str> = form.all(KEPT_FILTER_PARAMETER).collect();
-        let mut field_filters = parse_field_filters(form, fields);
-        // The sort is stable and puts the kept filters first, so the new ones are cut off below.
-        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
         let mut birth_dates = parse_birth_dates(form, fields, today);
         let has_room_for_age =
             kept_names.len() < PetQuery::MAX_VALUE_FILTERS || kept_names.contains(&AGE_PARAMETER);
@@ -292,10 +291,14 @@ impl<'f> ValueFilters<'f> {
             birth_dates = None;
         }
 
+        let mut field_filters = parse_field_filters(form, fields);
+        // Puts the kept filters first, because `false` sorts before `true`. So only new filters
+        // exceed the maximum.
+        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
         let max_field_filters = PetQuery::MAX_VALUE_FILTERS - usize::from(birth_dates.is_some());
         let mut left_out_labels = Vec::new();
-        for filter in field_filters.iter().skip(max_field_filters) {
-            left_out_labels.push(values::label_of(filter.field));
+        for field_filter in field_filters.iter().skip(max_field_filters) {
+            left_out_labels.push(values::label_of(field_filter.field));
         }
         field_filters.truncate(max_field_filters);
         if is_age_left_out {
@@ -309,8 +312,8 @@ impl<'f> ValueFilters<'f> {
     }
 }
 
-/// Returns the query parameters that links to the list repeat, as pairs of name and value. Empty
-/// ones are left out.
+/// Returns the query parameters that links to the list repeat, each as a pair of name and value.
+/// Leaves out empty parameters and dropped filters.
 fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<(String, &'f str)> {
     let mut parameters = vec![
         ("q".to_owned(), form.get("q")),
@@ -323,8 +326,9 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
     if value_filters.birth_dates.is_some() {
         parameters.push((AGE_PARAMETER.to_owned(), form.get(AGE_PARAMETER)));
     }
-    for filter in &value_filters.field_filters {
-        parameters.push((values::input_of(filter.field), filter.value));
+    for field_filter in &value_filters.field_filters {
+        let name = values::input_of(field_filter.field);
+        parameters.push((name, field_filter.parameter));
     }
     let order = ListOrder::from_parameter(form.get(SORT_PARAMETER));
     parameters.push((SORT_PARAMETER.to_owned(), order.as_parameter()));
@@ -332,36 +336,37 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
     parameters
 }
 
-/// Parses the filters by fields in a form. A value that its field cannot have is ignored.
+/// Parses the filters by fields in a form. Ignores values that their fields cannot have.
 fn parse_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilter<'f>> {
     let mut field_filters = Vec::new();
     for field in filterable_fields(fields) {
-        let value = form.get(&values::input_of(field));
-        if value.is_empty() {
+        let parameter = form.get(&values::input_of(field));
+        if parameter.is_empty() {
             continue;
         }
-        if let Ok(filter) = fields.parse_filter(field.name.as_str(), value) {
+        if let Ok(value_filter) = fields.parse_filter(field.name.as_str(), parameter) {
             field_filters.push(FieldFilter {
                 field,
-                value,
-                filter,
+                parameter,
+                value_filter,
             });
         }
     }
     field_filters
 }
 
-/// Parses the age in a form as a range of days of birth. Returns `None` without a valid age, or if
-/// the store has no field for the day of birth.
+/// Parses the age in a form as a range of days of birth. Returns `None` if the form has no valid age,
+/// or if the store has no field for the day of birth.
 fn parse_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
     let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
     let birth_field = fields.all().iter().find(|field| field.is_birth())?;
     Some(age.birth_range(&birth_field.name, today))
 }
 
-/// Restricts a query to a status of [`status_filter_options`]. The empty status restricts it to
-/// animals on offer: available and pending ones.
+/// Restricts a query to a status of [`status_filter_options`]. The empty status means animals on
+/// offer, which are available or pending.
 fn apply_status(query: &mut PetQuery, status: &str) {
+    // `None` for the values that are not the status of an animal, such as "all" or "withdrawn".
     query.status = status.parse().ok();
     query.is_on_offer = status.is_empty();
     query.is_withdrawn = status == WITHDRAWN;

@@ -1,5 +1,5 @@
-//! Loads a page of the list of animals, with the exact matches of a search at the top, and counts
-//! the animals of a list.
+//! Loads a page of the list of animals, with the best matches of a search at the top, and counts the
+//! animals of a list.
 
 use petstore_domain::{
     Limit, PetId,
@@ -11,11 +11,12 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of animals up to which a list is counted. A longer list shows "more than" this
-/// number.
+/// The number up to which the animals of a list are counted. The page of a longer list shows "more
+/// than" this number.
 pub(super) const MAX_COUNT: usize = 10_000;
 
-/// How many animals with a matching name come first in a search by everyday words.
+/// The maximum number of animals that come first because their name matches a search by everyday
+/// words.
 const MAX_NAME_MATCHES: i64 = 6;
 
 /// A page of the list of animals.
@@ -25,27 +26,25 @@ pub(super) struct ListPage {
     pub(super) next_position: Option<PetId>,
     /// The number of animals on all pages; `None` if counting them would be slow.
     pub(super) count: Option<usize>,
-    /// The only animal of the list, if it is an exact match: the search text is its number or one
-    /// of its unique values.
+    /// The only animal of the list, if the search text is its number or one of its unique values.
     pub(super) only_match: Option<PetId>,
-    /// Whether the list is too long for the requested order, so that it has the order of the store
-    /// instead.
+    /// Whether the list is too long to sort. It then has the order of the store instead of the
+    /// requested one.
     pub(super) is_too_long_to_sort: bool,
 }
 
 /// Loads the page of the list that `filters` select.
 ///
-/// The first page begins with the results of [`find_exact_matches`], even if they do not match the
-/// other filters, because a member who scans a microchip looks for that animal. If the search text
-/// has everyday words, the animals whose names begin with the text follow. A page that is sorted
-/// here has neither at its top.
+/// The first page begins with the exact matches of the search text, even if they do not match the
+/// other filters: a member who scans a microchip wants to see that animal. The animals of
+/// [`find_name_matches`] follow. A list that is sorted in memory has neither.
 pub(super) async fn load_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<ListPage, StoreError> {
     let query = &filters.query;
-    let is_sorted_here = filters.order.needs_sorting(filters.fields) && !filters.matches_nothing;
-    if is_sorted_here && let Some(page) = load_sorted_list_page(desk, filters).await? {
+    let needs_sorting = filters.order.needs_sorting(filters.fields) && !filters.matches_nothing;
+    if needs_sorting && let Some(page) = load_sorted_list_page(desk, filters).await? {
         return Ok(page);
     }
     let (mut pets, next_position) = if filters.matches_nothing {
@@ -60,6 +59,7 @@ pub(super) async fn load_page(
         move_to_front(&mut pets, find_name_matches(desk, filters).await?);
         let exact_matches = find_exact_matches(desk, filters.fields, filters.get("q")).await?;
         move_to_front(&mut pets, exact_matches.clone());
+        // All animals are on this page. The store's count misses exact matches that a filter excludes.
         if next_position.is_none() {
             count = Some(pets.len());
         }
@@ -72,14 +72,15 @@ pub(super) async fn load_page(
         next_position,
         count,
         only_match,
-        is_too_long_to_sort: is_sorted_here,
+        // A list that needs sorting was returned above, unless it was too long.
+        is_too_long_to_sort: needs_sorting,
     })
 }
 
-/// Loads the page in an order that the store does not support, by sorting all animals of the list
-/// here.
+/// Loads the page of a list in an order that the store does not support. All animals of the list are
+/// loaded and sorted in memory.
 ///
-/// Returns `None` if the list is too long for that.
+/// Returns `None` if the list is too long to sort.
 async fn load_sorted_list_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
@@ -94,11 +95,11 @@ async fn load_sorted_list_page(
     }))
 }
 
-/// Finds the animals whose name begins with the search text, if the text has everyday words.
+/// Finds the animals whose name begins with the search text, if the text has everyday words, such as
+/// "black".
 ///
-/// Everyday words search for properties. So for the text "black", an animal named "Black" would be
-/// one of many black animals, although its name is the better match. The result is in reverse
-/// order, as [`move_to_front`] expects it.
+/// Such a search finds all black animals. An animal named "Black" would be somewhere among them,
+/// although its name is the better match. The result is in reverse order, for [`move_to_front`].
 async fn find_name_matches(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
@@ -118,8 +119,8 @@ async fn find_name_matches(
     Ok(pets)
 }
 
-/// Moves animals to the front of a list, one after the other, so the last of `first_pets` becomes
-/// the first of the list.
+/// Moves animals to the front of a list, or adds them there, one after the other. So the last of
+/// `first_pets` becomes the first of the list.
 fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
     for pet in first_pets {
         pets.retain(|listed_pet| listed_pet.id != pet.id);
@@ -127,7 +128,8 @@ fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
     }
 }
 
-/// Counts the animals that a query finds on all pages, up to `MAX_COUNT + 1`.
+/// Counts the animals that a query finds on all pages, up to `MAX_COUNT + 1`. The page shows such
+/// a count as "more than" [`MAX_COUNT`].
 ///
 /// `page_length` and `has_next_page` describe the page that was already read. Returns `None` if the
 /// store has no index for the count and would have to read every animal.
@@ -137,7 +139,8 @@ pub(super) async fn count_pets(
     page_length: usize,
     has_next_page: bool,
 ) -> Result<Option<usize>, StoreError> {
-    if query.after.is_none() && !has_next_page {
+    let is_whole_list = query.after.is_none() && !has_next_page;
+    if is_whole_list {
         return Ok(Some(page_length));
     }
     if query.is_withdrawn || !(query.is_on_offer || query.is_search()) {

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Renders a row for each animal: its picture, its price, its status, its place, and how long it
-/// has been here.
+/// Renders the table with a row for each animal: its picture, its price, its status, its place, and
+/// how long it has been in the store.
 ///
-/// `orders` are the open orders of the animals, whose contacts are shown below the status.
+/// `orders` are the open orders of the animals. Their contacts are shown below the status.
 /// `has_checkboxes` adds a checkbox to each row, for the form that changes the selected animals.
 pub(super) fn animal_table(
     desk: &Desk<'_>,
@@ -27,10 +27,11 @@ pub(super) fn animal_table(
     has_checkboxes: bool,
 ) -> Markup {
     let mut drawings = Drawings::default();
-    // The column for the place is left out if none of the animals has one.
-    let place_column = place_label(schema.fields);
+    // The table has a column for the place only if one of the animals has a place.
     let has_places = pets.iter().any(|pet| pet.place().is_some());
-    let place_heading = has_places.then_some(&*place_column);
+    let place_heading = place_label(schema.fields);
+    let shown_place_heading = has_places.then_some(&*place_heading);
+    let headings = column_headings(has_checkboxes, shown_place_heading);
     let rows = html! {
         @for (index, pet) in pets.iter().enumerate() {
             @let animal = Animal::whole(pet, schema.fields);
@@ -49,13 +50,13 @@ pub(super) fn animal_table(
                 }
                 td.number data-label=(texts().number) { small { (pet.id.get()) } }
                 @if has_places {
-                    td data-label=(place_column) { small { bdi { (pet.place().unwrap_or("–")) } } }
+                    td data-label=(place_heading) { small { bdi { (pet.place().unwrap_or("–")) } } }
                 }
                 td data-label=(texts().stay) { small { (length_of_stay(desk, pet, schema.fields)) } }
             }
         }
     };
-    html! { (drawings.symbols()) (markup::table(&headings(has_checkboxes, place_heading), &rows)) }
+    html! { (drawings.symbols()) (markup::table(&headings, &rows)) }
 }
 
 /// Returns how long an animal has been in the store, such as `3 weeks`.
@@ -70,16 +71,16 @@ fn length_of_stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String 
     words.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Renders the headings of the columns. The heading of the checkboxes is a checkbox that selects
-/// all animals.
-fn headings(has_checkboxes: bool, place: Option<&str>) -> Markup {
+/// Renders the headings of the columns. The heading of the checkboxes is a checkbox that selects all
+/// animals. `place_heading` is `None` if the table has no column for the place.
+fn column_headings(has_checkboxes: bool, place_heading: Option<&str>) -> Markup {
     let mut labels = vec![
         texts().name,
         texts().price,
         texts().status_label,
         texts().number,
     ];
-    labels.extend(place);
+    labels.extend(place_heading);
     labels.push(texts().stay);
     html! {
         @if has_checkboxes {
@@ -91,8 +92,8 @@ fn headings(has_checkboxes: bool, place: Option<&str>) -> Markup {
 
 /// Renders the checkbox that selects an animal.
 ///
-/// Its value is the id and the version of the animal, such as `7:3`. With the version, the store
-/// detects that somebody else has changed the animal since the list was shown.
+/// Its value is the id and the version of the animal, such as `7:3`. By the version, the store detects
+/// whether somebody else has changed the animal since the list was shown.
 fn selection_checkbox(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let label = texts().select(&markup::plain_name(pet.name.as_str()));
     html! {
@@ -103,7 +104,7 @@ fn selection_checkbox(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     }
 }
 
-/// Whether the animal is selected in the submitted form, whatever its version was then.
+/// Whether the submitted form selects the animal, in any version.
 fn is_selected(desk: &Desk<'_>, pet: &StorePet) -> bool {
     let id = pet.id.get().to_string();
     desk.visit

@@ -10,12 +10,12 @@ use petstore_languages::look::{Animal, Drawings, PORTRAIT, focus};
 use super::{list_order::place_label, parts, pet_schema::PetSchema, values};
 use crate::prelude::*;
 
-/// Renders the first photo of the animal, or a drawing of its species, with the further photos
-/// below it.
+/// Renders the first photo of the animal, with the further photos below it. An animal without photos
+/// has a drawing of its species instead.
 pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     let animal = Animal::whole(pet, schema.fields);
     let category = markup::category(schema.categories, pet.category_id);
-    // Without a storage for photos, the service cannot send their files, so it shows the drawing.
+    // Without a storage for photos, the service cannot send their files, so it uses the drawing.
     let has_photo_files = desk.app().photos.storage().is_some();
     let photos = if has_photo_files { animal.photos } else { &[] };
     let mut drawings = Drawings::default();
@@ -50,15 +50,15 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
     }
 }
 
-/// Returns the URL of the animal's page in the public window; `None` if it has no page there, or if
-/// no window is configured.
+/// Returns the URL of the animal's page in the public window; `None` if the animal has no page there,
+/// or if no window is configured.
 fn public_page_url(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
     let is_public = pet.is_listed && pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
     let window_url = desk.visit.console.settings.window.as_ref()?;
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
 
-/// The fields that the kennel card shows if they are public.
+/// The fields on the kennel card. The card omits the ones that are not public.
 const KENNEL_FIELDS: [&str; 6] = [
     "good_with_children",
     "good_with_dogs",
@@ -70,7 +70,7 @@ const KENNEL_FIELDS: [&str; 6] = [
 
 /// Returns the values on the kennel card, each with its label.
 ///
-/// The place is among them although it is not public, because the card hangs at that place.
+/// The place is included although it is not public, because the card hangs there.
 fn kennel_values(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -90,18 +90,15 @@ fn kennel_values(
     labelled_values
 }
 
-/// Renders the part of the page that is only visible in print: the kennel card, below the picture
-/// and the name.
+/// Renders the part of the kennel card that is only visible in print, below the picture and the name.
 ///
-/// The card hangs where visitors see it, so apart from the place it has public values only.
+/// The printed page is the kennel card: the store hangs it at the place of the animal. Visitors see
+/// it, so apart from the place, it has only public values.
 pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
-    // The line below the name shows either the breed or the species. If it shows the breed, the
-    // card adds the species.
-    let mut species = None;
-    if animal.word("breed").is_some() {
-        species = animal.word("species");
-    }
+    // The line below the name shows the breed, or else the species. If it shows the breed, the card
+    // adds the species.
+    let species = animal.word("breed").and_then(|_| animal.word("species"));
     let labelled_values = kennel_values(desk, pet, &animal, fields);
     html! {
         div.print {
@@ -118,8 +115,8 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
     }
 }
 
-/// Renders the heading of the page: the name, the status, a line with the sex, the age, the breed
-/// and the colour, and the price.
+/// Renders the heading of the page: the name, the status, the price, the number, and a line with the
+/// sex, the age, the breed and the colour.
 pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let summary = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);
@@ -140,18 +137,22 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
     }
 }
 
-/// Renders the links that edit the animal and lead to its public page, and the button that prints
-/// the page.
-pub(super) fn tools(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+/// Renders the toolbar: links to the form that edits the animal, to its photos and to its public
+/// page, and the button that prints the page.
+pub(super) fn toolbar(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
     let may_edit = desk.may_write() && pet.withdrawal.is_none();
-    let has_photos = desk.app().photos.storage().is_some() || !pet.photos.all().is_empty();
+    // Without a storage, photos cannot be added, so their page is only useful if there are some.
+    let has_photo_storage = desk.app().photos.storage().is_some();
+    let has_photo_page = has_photo_storage || !pet.photos.all().is_empty();
     html! {
         div.head {
             div.buttons.tools {
                 @if may_edit {
                     a.button href={ (path) "/edit" } { (texts().edit) }
-                    @if has_photos { a.button href={ (path) "/photos" } { (texts().manage_photos) } }
+                    @if has_photo_page {
+                        a.button href={ (path) "/photos" } { (texts().manage_photos) }
+                    }
                 }
                 @if let Some(url) = public_page_url(desk, pet) {
                     a.button href=(url) { (texts().public_page) }

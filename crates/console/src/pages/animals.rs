@@ -22,17 +22,16 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     show(desk, &desk.visit.query, &Errors::default()).await
 }
 
-/// Shows the list that `form` selects, also after a change of its animals that failed with
-/// `errors`.
+/// Shows the list that `form` selects. If a change of its animals has just failed, `errors` says why.
 ///
-/// Redirects to the page of the animal if the search text identifies exactly one, such as a scanned
-/// microchip.
+/// If the search text identifies exactly one animal, such as a scanned microchip, redirects to the
+/// page of this animal.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     let mut filters = Filters::from_form(form, &fields, parts::today(desk));
     filters.interpret_everyday_words(desk).await?;
     let list_page = load_page(desk, &filters).await?;
-    // The script that searches while somebody types must stay on the list.
+    // A request of the script, which searches while the member types, must not leave the list.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
         && !session::is_from_script(desk.visit.request)
@@ -40,8 +39,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         return Ok(Reply::Redirect(format!("/animals/{id}"), None));
     }
 
-    let mut category_ids: BTreeSet<i64> =
-        list_page.pets.iter().map(|pet| pet.category_id).collect();
+    let pets = &list_page.pets;
+    let mut category_ids: BTreeSet<i64> = pets.iter().map(|pet| pet.category_id).collect();
     category_ids.extend(filters.query.category_id);
     let categories = desk.load_category_choices(category_ids).await?;
     let view = ListView {
@@ -62,13 +61,18 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         (view.results().await?)
     };
 
-    let follows = if filters.is_filtered() || errors.is_empty() {
+    let page = Page::new(texts().animals_heading, content);
+    Ok(page.following(followed_changes(&filters, errors)).into())
+}
+
+/// Returns the changes that the open page follows: all of them, unless it shows the errors of a
+/// failed change on a list without filters.
+fn followed_changes(filters: &Filters<'_>, errors: &Errors) -> Follows {
+    if filters.is_filtered() || errors.is_empty() {
         Follows::Everything
     } else {
         Follows::Nothing
-    };
-    let page = Page::new(texts().animals_heading, content);
-    Ok(page.following(follows).into())
+    }
 }
 
 /// Renders the heading of the page, with links to the categories and to the form for new animals.
@@ -87,8 +91,8 @@ fn page_head(desk: &Desk<'_>) -> Markup {
 /// Everything that is needed to render a page of the list.
 struct ListView<'v> {
     desk: &'v Desk<'v>,
-    /// The parameters of the list, and after a failed change also the values of the form for the
-    /// selected animals.
+    /// The parameters of the list. After a failed change, also the submitted values of the form that
+    /// changes the selected animals.
     form: &'v Form,
     errors: &'v Errors,
     filters: &'v Filters<'v>,
@@ -97,8 +101,8 @@ struct ListView<'v> {
 }
 
 impl ListView<'_> {
-    /// Renders the part of the page that the script replaces while somebody types into the search
-    /// field: the filters, the number of animals, and the animals.
+    /// Renders the results: the active filters, the number of animals, and the animals. The script
+    /// replaces this part of the page while the member types into the search field.
     async fn results(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
@@ -135,10 +139,10 @@ impl ListView<'_> {
         }
     }
 
-    /// Renders the animals of the page with the links to the first and the next page.
+    /// Renders the table of the animals, and the links to the first and the next page.
     ///
     /// For members who may change animals, the table is inside the form that changes the selected
-    /// ones. Withdrawn animals cannot be changed.
+    /// animals. A list of withdrawn animals has no such form, because they cannot be changed.
     async fn pet_table(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
@@ -147,7 +151,7 @@ impl ListView<'_> {
             ..
         } = self;
         let pets = &list_page.pets;
-        // The orders are only needed for their contacts, which viewers may not see.
+        // The table only shows the contacts of the orders, which viewers may not see.
         let mut order_ids = Vec::new();
         if desk.may_write() {
             order_ids.extend(pets.iter().filter_map(|pet| pet.order_id));
@@ -176,8 +180,8 @@ impl ListView<'_> {
         let action_bar = selected::bar(self.schema, self.form, &default_end, self.errors);
         html! {
             form.several method="post" action="/animals/selected" {
-                (self.desk.key("selected"))
-                // The hidden fields lead back to the same page of the list after the change.
+                (self.desk.key_field("selected"))
+                // With the hidden fields, the response to the change can be the same page of the list.
                 input type="hidden" name=(AFTER_PARAMETER) value=(self.form.raw(AFTER_PARAMETER));
                 @for (name, value) in &self.filters.parameters {
                     input type="hidden" name=(name) value=(value);
@@ -190,7 +194,7 @@ impl ListView<'_> {
     }
 }
 
-/// Renders the label of the present order, and links that sort the list in other ways.
+/// Renders the label of the current order, and a link for each other available order.
 fn sort_links(filters: &Filters<'_>) -> Markup {
     html! {
         " · " (filters.order.label(filters.fields))

@@ -1,7 +1,7 @@
 //! The field that marks a day of birth as estimated, because it was calculated from an age.
 //!
-//! It is an ordinary boolean field, so it is part of every export and import, and of the interface
-//! for programs. A store gets the field when the first such day of birth is saved.
+//! It is an ordinary boolean field, so exports, imports and the interface for programs include it. A
+//! store gets the field when a member saves the first estimated day of birth.
 
 use petstore_domain::{
     StoredResponse,
@@ -12,31 +12,31 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// Adds the field for an estimated birth next to the day of birth, unless the store has it already.
-/// Returns all fields.
+/// Adds the field that marks an estimated day of birth, unless the store has it already. Returns all
+/// fields.
 ///
-/// Adds nothing if the store has no field for the day of birth, or as many fields as it can have.
+/// Adds nothing if the store has no field for the day of birth, or has the maximum number of fields.
 pub(super) async fn ensure_birth_estimate_field(
     desk: &Desk<'_>,
     fields: FieldSet,
 ) -> Result<FieldSet, ApiError> {
+    if fields.all().iter().any(FieldDefinition::is_birth_estimate) {
+        return Ok(fields);
+    }
     let birth_field = fields.all().iter().find(|field| field.is_birth());
-    let has_estimate = fields.all().iter().any(FieldDefinition::is_birth_estimate);
     let Some(birth_field) = birth_field else {
         return Ok(fields);
     };
-    if has_estimate {
-        return Ok(fields);
-    }
     let Some(new_field) = estimate_field(birth_field) else {
         return Ok(fields);
     };
 
     let command = FieldCommand::Put(new_field);
-    // Without the idempotency key of the form, which is used for the command that adds the animal.
-    // A second click finds that the field exists.
+    // Without an identity, because the idempotency key of the form is for the command that adds the
+    // animal. A second click on the form finds the field and does not add it again.
     let context = desk.context_of(None);
-    // A refusal is no error here, for example because the store has as many fields as it can have.
+    // The outcome is ignored: if the store refuses the field, for example because it has too many,
+    // the day of birth is saved without the mark.
     desk.app()
         .fields
         .change(&command, &Preconditions::ABSENT, context, |_| {
@@ -46,10 +46,10 @@ pub(super) async fn ensure_birth_estimate_field(
     Ok(desk.store().fields().await?)
 }
 
-/// Returns the definition of the field that marks estimated values of `birth_field`.
+/// Returns the definition of the field that marks the values of `birth_field` as estimated.
 ///
-/// It is public if the days of birth are, so that the public window does not show an estimate as an
-/// exact day.
+/// It is public if the days of birth are public. Otherwise, the public window would show an estimate
+/// as an exact day.
 fn estimate_field(birth_field: &FieldDefinition) -> Option<FieldDefinition> {
     Some(FieldDefinition {
         name: FieldName::new(FieldDefinition::BIRTH_ESTIMATE)?,

@@ -14,7 +14,8 @@ use crate::{ask::Question, prelude::*};
 /// The path of the page.
 const CATEGORIES_PATH: &str = "/categories";
 
-/// Shows the categories that have a name, and the form that names one, with its errors.
+/// Shows the page with the named categories and the form that names a category. If a submission has
+/// just failed, `errors` says why.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let after = desk.visit.query.integer("after");
     let (categories, next_id) = desk
@@ -37,7 +38,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 div.card.empty { strong { (texts().no_categories) } p { (texts().no_categories_hint) } }
             } @else {
                 div.stack {
-                    (table(&categories))
+                    (category_table(&categories))
                     (page_links(first_page, next_page.as_deref()))
                 }
             }
@@ -54,9 +55,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         .into())
 }
 
-/// Renders the table of categories: the name as a link to the animals of the category, and the
-/// number.
-fn table(categories: &[Category]) -> Markup {
+/// Renders the table of the categories. The name of a category is a link to its animals.
+fn category_table(categories: &[Category]) -> Markup {
     let rows = html! {
         @for category in categories {
             tr {
@@ -72,22 +72,19 @@ fn table(categories: &[Category]) -> Markup {
     markup::table(&markup::headings(&[texts().name, texts().number]), &rows)
 }
 
-/// Renders the form that names a category. If no number was typed, it is filled in with
+/// Renders the form that names a category. If no number was typed, the input for the number shows
 /// `suggested_number`.
 fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
-    let suggestion = match suggested_number {
-        Some(number) => number.to_string(),
-        None => String::new(),
-    };
+    let suggestion = suggested_number.map(|number| number.to_string());
     let mut number_input = Input::from_form("number", texts().number, form, errors)
         .with_hint(texts().category_number_hint);
     if form.get("number").is_empty() {
-        number_input.value = &suggestion;
+        number_input.value = suggestion.as_deref().unwrap_or_default();
     }
     html! {
         form.fields method="post" action=(CATEGORIES_PATH) {
-            (desk.key("category"))
+            (desk.key_field("category"))
             (Input::from_form("label", texts().name, form, errors).show())
             (number_input.show())
             div { button.main { (texts().save) } }
@@ -97,19 +94,19 @@ fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) 
 
 /// Handles `POST /categories`: gives a category a name, or renames it.
 ///
-/// Without a number, the name gets a free one. Asks for confirmation first if the category has a
-/// name or animals already.
+/// If the form has no number, the category gets a free one. If the category already has a name or
+/// animals, asks for confirmation first.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let label = errors.take("label", forms::parse_label(form.get("label")));
+    let label = errors.ok_or_add("label", forms::parse_label(form.get("label")));
     let id = if form.get("number").is_empty() {
         let free_number = desk.find_free_category_number(0).await?;
         free_number.ok_or(texts().no_free_number)
     } else {
         form.integer("number").ok_or(texts().number_invalid)
     };
-    let id = errors.take("number", id);
+    let id = errors.ok_or_add("number", id);
     let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };
@@ -120,7 +117,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         errors.add("label", texts().label_taken(&name, namesake.id));
         return list(desk, &errors).await;
     }
-    if let Some(question) = confirmation(desk, id, present_category.as_ref(), &label).await?
+    if let Some(question) = naming_question(desk, id, present_category.as_ref(), &label).await?
         && let Some(question_page) = question.ask(desk, &html! {})
     {
         return Ok(question_page);
@@ -142,8 +139,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Finds another category that has the same name, ignoring case.
 ///
-/// Returns `None` without a search if the category already has this name, because saving it again
-/// makes no new duplicate.
+/// Returns `None` if the category `id` already has this name: saving the name again adds no
+/// duplicate.
 async fn find_namesake(
     desk: &Desk<'_>,
     id: i64,
@@ -161,8 +158,8 @@ async fn find_namesake(
 
 /// Returns the question that the member must confirm before the category gets this name.
 ///
-/// Returns `None` if the name does not change, or if the category is new and has no animals.
-async fn confirmation(
+/// Returns `None` if the name stays the same, or if the number is unused.
+async fn naming_question(
     desk: &Desk<'_>,
     id: i64,
     present_category: Option<&Category>,
@@ -186,12 +183,12 @@ async fn confirmation(
     Ok(Some(Question {
         title,
         effects: vec![texts().category_has(pet_count)],
-        yes: texts().name_it,
-        back: CATEGORIES_PATH,
+        confirm_label: texts().name_it,
+        back_path: CATEGORIES_PATH,
     }))
 }
 
-/// Returns the name of a category as messages show it: on one line, and shortened if it is long.
+/// Returns the name of a category for a message: on one line, and shortened if it is long.
 fn readable_label(label: &Label) -> String {
     markup::readable(label.as_str(), SHORT_LENGTH)
 }

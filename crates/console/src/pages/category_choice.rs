@@ -1,10 +1,18 @@
-//! Chooses the category of a new animal: the one that was typed, or else the one that fits its
-//! species.
+//! Chooses the category of a new animal: the one that the member typed. If none was typed, the
+//! species determines the category.
 
 use petstore_domain::store_area::{Category, FieldSet, Label, PetQuery};
 
 use super::{pet_schema::PetSchema, values};
 use crate::prelude::*;
+
+/// The name of the submit button by which a member confirms a typed category that does not exist.
+///
+/// Its value is the name of the new category, or [`NUMBER_IS_CONFIRMED`].
+pub(super) const CONFIRMED_CATEGORY: &str = "new-category";
+
+/// The value of [`CONFIRMED_CATEGORY`] that confirms the use of an unused number.
+pub(super) const NUMBER_IS_CONFIRMED: &str = "yes";
 
 /// The species of a new animal.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +24,8 @@ pub(super) struct Species {
 }
 
 impl Species {
-    /// Returns the species that is chosen in a form, if there is one.
+    /// Returns the species that is selected in a form; `None` if none is selected, or if the store
+    /// has no field for the species.
     pub(super) fn from_form(form: &Form, fields: &FieldSet) -> Option<Self> {
         let field = fields.find("species")?;
         let value = form.get(&values::input_of(field)).to_owned();
@@ -27,8 +36,8 @@ impl Species {
         Some(Self { value, label })
     }
 
-    /// Returns the species in a form without a category. Such a form gets its category from the
-    /// species.
+    /// Returns the species in a form that has no category, so that the species determines the
+    /// category. Returns `None` if the form has a category, or no species.
     pub(super) fn without_category(form: &Form, fields: &FieldSet) -> Option<Self> {
         if form.get("category").is_empty() {
             Self::from_form(form, fields)
@@ -38,42 +47,49 @@ impl Species {
     }
 }
 
+/// Returns the name by which the category of the animal in a form is looked up: the label of the
+/// species if it determines the category, otherwise the text that the member typed.
+pub(super) fn category_name_to_look_up(form: &Form, fields: &FieldSet) -> String {
+    match Species::without_category(form, fields) {
+        Some(species) => species.label,
+        None => form.get("category").to_owned(),
+    }
+}
+
 /// The category that was chosen for a species.
 pub(super) enum SpeciesCategory {
-    /// The category to look up by the label of the species. The lookup fails if the label cannot be
-    /// the name of a category.
+    /// The category that has the label of the species as its name. The caller looks it up, which
+    /// fails if the label is not a valid name of a category.
     Named,
-    /// The category that most of the newest animals of the species have. `label` is the label of
-    /// the species.
+    /// The most frequent category among the newest animals of the species. `label` is the label of
+    /// the species, which differs from the name of the category.
     Usual { id: i64, label: Label },
-    /// A new category with a free number and the label of the species, which is added together with
-    /// the animal.
+    /// A new category with a free number and the label of the species. It must be added together
+    /// with the animal.
     New { id: i64, label: Label },
-    /// No category, because no free number was found for a new one.
+    /// No category, because there is no free number for a new one.
     NoFreeNumber,
 }
 
-/// Chooses the category for a species: the category with its name, or else its usual category, or
-/// else a new one.
+/// Chooses the category for a species: the category with the label of the species, or else the usual
+/// category of such animals, or else a new category.
 ///
-/// A new category gets a number above `last_used`. A caller that adds several categories at once
-/// passes the number of the previous one, which the store does not have yet.
+/// The number of a new category is above `last_used`. A caller that adds several new categories at
+/// once passes the number of the previous one, because the store does not have that one yet.
 pub(super) async fn choose_for_species(
     desk: &Desk<'_>,
     species: &Species,
     schema: PetSchema<'_>,
     last_used: i64,
 ) -> Result<SpeciesCategory, StoreError> {
-    let has_namesake = schema
-        .categories
-        .iter()
-        .any(|category| forms::is_named(category, &species.label));
+    let mut categories = schema.categories.iter();
+    if categories.any(|category| forms::is_named(category, &species.label)) {
+        return Ok(SpeciesCategory::Named);
+    }
+    // If the label is invalid, the caller gets the error message from its lookup.
     let Ok(label) = forms::parse_label(&species.label) else {
         return Ok(SpeciesCategory::Named);
     };
-    if has_namesake {
-        return Ok(SpeciesCategory::Named);
-    }
 
     if let Some(id) = find_usual_category(desk, species, schema.fields).await? {
         return Ok(SpeciesCategory::Usual { id, label });
@@ -84,9 +100,10 @@ pub(super) async fn choose_for_species(
     }
 }
 
-/// Finds the category that most of the newest animals of a species have.
+/// Finds the most frequent category among the newest animals of a species; the highest number if
+/// several are equally frequent, and `None` if there are no such animals.
 ///
-/// A store that keeps its cats in a category "Kittens and cats" does not need a category "Cats".
+/// For example, a store with the category "Kittens and cats" does not need a category "Cats".
 async fn find_usual_category(
     desk: &Desk<'_>,
     species: &Species,
@@ -103,7 +120,7 @@ async fn find_usual_category(
     let (pets, _) = desk.store().list_store_pets(&query).await?;
 
     let mut ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-    // Sorted, so that equal numbers form one group each.
+    // `chunk_by` only groups adjacent numbers, so equal numbers must be adjacent.
     ids.sort_unstable();
     let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len());
     Ok(largest_group.and_then(<[i64]>::first).copied())
@@ -132,10 +149,10 @@ impl ChosenCategory {
     }
 }
 
-/// Chooses the category of the animal in a form: the one that was typed, or else one that fits the
-/// species.
+/// Chooses the category of the animal in a form: the one that the member typed. If none was typed,
+/// the species determines the category.
 ///
-/// The inner error is the message for the member if there is no such category.
+/// If no category can be chosen, the inner error is the message for the member.
 pub(super) async fn choose_category(
     desk: &Desk<'_>,
     form: &Form,
@@ -155,11 +172,11 @@ pub(super) async fn choose_category(
     Ok(category)
 }
 
-/// Chooses the category that was typed into a form, by its name or its number.
+/// Chooses the category whose name or number was typed into a form. The inner error is the message
+/// for the member.
 ///
-/// A category that does not exist could be a typing error, so it must be confirmed. The button that
-/// adds a new category sends the name as `new-category`, and the button that uses an unused number
-/// sends `yes`.
+/// A category that does not exist could be a typing error, so the member must confirm it with the
+/// button [`CONFIRMED_CATEGORY`]. A confirmed name becomes a new category.
 async fn choose_typed_category(
     desk: &Desk<'_>,
     form: &Form,
@@ -170,7 +187,8 @@ async fn choose_typed_category(
         return Ok(Err(texts().species_or_category.to_owned()));
     }
 
-    let is_confirmed = ["yes", typed_category].contains(&form.get("new-category"));
+    let confirmation = form.get(CONFIRMED_CATEGORY);
+    let is_confirmed = confirmation == NUMBER_IS_CONFIRMED || confirmation == typed_category;
     if is_confirmed && let Some(label) = new_category_name(typed_category, categories) {
         let category = match desk.find_free_category_number(0).await? {
             Some(id) => Ok(ChosenCategory::new(id, label)),
@@ -189,11 +207,11 @@ async fn choose_typed_category(
     Ok(Ok(ChosenCategory::existing(id)))
 }
 
-/// Returns the typed text as the name of a new category; `None` if it is a number or the name of an
-/// existing category.
+/// Returns the typed text as the name of a new category; `None` if it is a number, the name of an
+/// existing category, or not a valid name.
 pub(super) fn new_category_name(typed_category: &str, categories: &[Category]) -> Option<Label> {
     let is_number_or_name = forms::find_category(typed_category, categories).is_ok();
-    // The search above also fails for a name that several categories have.
+    // `find_category` also fails if several categories have the name.
     let is_existing_name = categories
         .iter()
         .any(|category| forms::is_named(category, typed_category));

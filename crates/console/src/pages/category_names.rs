@@ -1,7 +1,7 @@
 //! Loads the categories that a page needs, and finds free numbers for new ones.
 //!
-//! A store can have any number of categories, so a page loads only the ones that it shows. Only the
-//! lookup of a typed name reads all of them.
+//! A store can have any number of categories, so a page loads only the ones that it shows. The only
+//! exception is the lookup of a typed name, which reads all categories.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,11 +15,10 @@ use petstore_store::StoreError;
 
 use crate::{desk::Desk, forms};
 
-/// The number of categories that a form suggests. The actual number can be higher by less than a
-/// page, because whole pages are read.
+/// The number of categories that a form suggests, rounded up to whole pages of the store's list.
 pub(super) const MAX_SUGGESTED_CATEGORIES: usize = 500;
 
-/// How many reads for one page of the console are in flight at the same time.
+/// The maximum number of concurrent reads for one page of the console.
 pub(super) const MAX_CONCURRENT_READS: usize = 8;
 
 /// The categories with the lowest numbers, which forms suggest.
@@ -29,7 +28,7 @@ struct FirstCategories {
     last_id: Option<i64>,
 }
 
-/// Returns the limit for reading a list in pages as large as possible.
+/// Returns the limit for reading a list in the largest possible pages.
 pub(super) fn largest_page_limit() -> Limit {
     Limit::new(Limit::MAX.into()).unwrap_or_default()
 }
@@ -42,8 +41,8 @@ fn single_row_limit() -> Limit {
 impl Desk<'_> {
     /// Loads the category with this number; `None` if the number has no name.
     pub(super) async fn load_category(&self, id: i64) -> Result<Option<Category>, StoreError> {
-        // The store can only list categories after a number. The first one after `id - 1` is this
-        // category, if it exists.
+        // The store can only list the categories after a number, so this reads the first one after
+        // `id - 1`. For the lowest `id`, `after` is `None`, and the list begins at its start.
         let after = id.checked_sub(1);
         let (page, _) = self
             .store()
@@ -65,13 +64,14 @@ impl Desk<'_> {
         Ok(categories.into_iter().flatten().collect())
     }
 
-    /// Loads the categories for a form: the ones that it suggests, and the ones with the numbers
-    /// `ids`, whose names it shows.
+    /// Loads the categories for a form: the ones that it suggests, and the ones in `ids`, whose names
+    /// it shows.
     pub(super) async fn load_category_choices(
         &self,
         mut ids: BTreeSet<i64>,
     ) -> Result<Vec<Category>, StoreError> {
         let mut choices = self.load_first_categories().await?;
+        // Without a `last_id`, the choices are all categories of the store.
         if let Some(last_id) = choices.last_id {
             ids.retain(|&id| id > last_id);
             choices.categories.extend(self.load_categories(ids).await?);
@@ -79,10 +79,8 @@ impl Desk<'_> {
         Ok(choices.categories)
     }
 
-    /// Loads the categories that a form suggests, and all further ones whose name or number is
-    /// among `names`.
-    ///
-    /// Reads all categories of the store.
+    /// Loads the categories that a form suggests, and all further ones whose name or number is in
+    /// `names`. Reads all categories of the store.
     pub(super) async fn load_categories_by_names(
         &self,
         names: impl IntoIterator<Item = impl AsRef<str>>,
@@ -132,18 +130,20 @@ impl Desk<'_> {
         }
     }
 
-    /// Finds a number above `last_used` that neither a category nor an animal has.
+    /// Finds a category number above `last_used` that is free: no category and no animal has it.
+    /// Returns `None` if the numbers overflow before a free one is found.
     ///
-    /// Checking a number takes several reads, so this does not try one number after the other. It
-    /// doubles the step until it meets a free number, and then finds the end of a used range by
-    /// bisection. So the number before the result is used (or is `last_used`), although lower
-    /// numbers can be free as well. Returns `None` if no higher number exists.
+    /// Checking a number takes several reads, so this does not check every number. It doubles the
+    /// step until it meets a free number, and then bisects between this number and the last used
+    /// one. The result directly follows a used number or `last_used`, but a lower number can be free
+    /// as well.
     pub(super) async fn find_free_category_number(
         &self,
         last_used: i64,
     ) -> Result<Option<i64>, StoreError> {
         let mut used_number = last_used;
-        // Shortcut: in most stores, the used numbers have names and are consecutive.
+        // Shortcut: a number with a name is used, so it needs no check. In most stores, the used
+        // numbers have names and are consecutive. The list is in ascending order.
         for category in self.load_first_categories().await?.categories {
             if category.id == used_number + 1 {
                 used_number += 1;
@@ -174,11 +174,12 @@ impl Desk<'_> {
         Ok(Some(free_number))
     }
 
-    /// Whether a category with a name, or any animal, withdrawn or not, has this category number.
+    /// Whether a named category or an animal has this category number. Withdrawn animals count, too.
     pub(super) async fn is_category_number_used(&self, number: i64) -> Result<bool, StoreError> {
         if self.load_category(number).await?.is_some() {
             return Ok(true);
         }
+        // One query finds either withdrawn animals or the others.
         for is_withdrawn in [false, true] {
             let query = PetQuery {
                 category_id: Some(number),

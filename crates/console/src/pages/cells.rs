@@ -1,4 +1,4 @@
-//! Messages about typed texts and pasted cells that are ambiguous or cannot be values of a field.
+//! Messages about typed texts and pasted cells that are ambiguous or not valid for their field.
 
 use jiff::civil::Date;
 use petstore_domain::store_area::{Choices, FieldDefinition};
@@ -8,7 +8,7 @@ use petstore_languages::{console_texts as texts, language, numbers, table_words}
 use super::parts;
 use crate::{desk::Desk, forms, markup};
 
-/// How many choices a message lists at most.
+/// The maximum number of choices that a message lists.
 const MAX_CHOICES_IN_MESSAGE: usize = 12;
 
 impl Desk<'_> {
@@ -22,7 +22,7 @@ impl Desk<'_> {
     }
 }
 
-/// Returns the message that explains why a text is not accepted as a value of a field.
+/// Returns the message that explains why `text` is not accepted as a value of the field.
 pub(super) fn problem_message(
     problem: &CellProblem,
     field: &FieldDefinition,
@@ -46,8 +46,10 @@ pub(super) fn spreadsheet_error_message(cell: &str) -> String {
     texts().spreadsheet_error(&markup::readable(cell, markup::SHORT_LENGTH))
 }
 
-/// Returns the message that a date is ambiguous, such as `03/04/2024` in English, with unambiguous
-/// spellings of both days.
+/// Returns the message that a date is ambiguous. It shows both days that the text can mean, each in
+/// words and in an unambiguous spelling.
+///
+/// In English, `03/04/2024` is ambiguous, and the spellings are `2024-03-04` and `2024-04-03`.
 fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> String {
     let meanings = [numbers().date(first_date), numbers().date(second_date)];
     let spellings = [first_date.to_string(), second_date.to_string()];
@@ -58,8 +60,8 @@ fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> S
     )
 }
 
-/// Returns the message that a cell is not one of the choices of the field. It lists the labels of
-/// the first choices.
+/// Returns the message that a cell is not one of the choices of the field. It lists the labels of the
+/// first [`MAX_CHOICES_IN_MESSAGE`] choices.
 fn no_choice_message(field: &FieldDefinition, cell: &str) -> String {
     let choices = field
         .choices

@@ -1,5 +1,5 @@
-//! The meanings that a column of pasted lines can have. A heading can be in any supported language:
-//! `Kategorie` means the category.
+//! The meanings of the columns of pasted lines, and the headings that stand for them. A heading can be
+//! in any supported language: `Kategorie` means the category.
 
 use petstore_domain::store_area::FieldSet;
 use petstore_formats::{
@@ -11,16 +11,16 @@ use petstore_languages::console::Label;
 use super::{animal_fields::LISTED, values};
 use crate::prelude::*;
 
-/// What the first columns mean if there are no headings: the names of the inputs, and their labels.
-/// The order is the order of the columns.
+/// The meanings of the first columns of a table without headings, in the order of the columns: the
+/// name of the input and its label.
 pub(super) const DEFAULT_COLUMNS: [(&str, Label); 3] = [
     ("name", |texts| texts.name),
     ("category", |texts| texts.category),
     ("status", |texts| texts.status_label),
 ];
 
-/// Returns the options of the dropdown that chooses the meaning of a column, as pairs of the
-/// input's name and the label.
+/// Returns the options of the dropdown for the meaning of a column, each as a pair of the name of an
+/// input and its label.
 pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     let mut choices = Vec::new();
     for (name, label) in DEFAULT_COLUMNS {
@@ -35,7 +35,7 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
 
 /// Recognizes the meanings of columns by their headings.
 ///
-/// A meaning is the name of the input of an animal that a cell of the column would fill in.
+/// The meaning of a column is the name of the form input into which a member would type its cells.
 pub(super) struct ColumnMeanings<'r> {
     known_headings: KnownHeadings,
     fields: &'r FieldSet,
@@ -73,25 +73,24 @@ impl<'r> ColumnMeanings<'r> {
         !matches!(self.meaning(heading), Ok(None))
     }
 
-    /// Returns the name of the input for the day of birth if a column holds ages: its heading is a
-    /// word such as `Age`, and each cell is empty or an age with a unit, such as `3 years`.
+    /// Returns the name of the input for the day of birth if a column has ages: its heading is a word
+    /// such as `Age`, and each cell is empty or an age with a unit, such as `3 years`. Returns `None`
+    /// for another column, or if the store has no field for the day of birth.
     ///
-    /// A number without a unit is not accepted, because it could be a number of years, a number of
-    /// months, or a year.
+    /// A number without a unit is ambiguous: it can be a number of years or months, or a year.
     pub(super) fn birth_input_for_ages<'c>(
         &self,
         heading: &str,
         mut cells: impl Iterator<Item = &'c String>,
     ) -> Option<String> {
+        let birth_field = self.fields.all().iter().find(|field| field.is_birth())?;
         let has_ages = self.reader.words.is_age_heading(heading)
             && cells.all(|cell| cell.is_empty() || self.reader.birth_for_age(cell).is_some());
-        let birth_field = self.fields.all().iter().find(|field| field.is_birth())?;
         has_ages.then(|| values::input_of(birth_field))
     }
 
-    /// Returns the name of the input for a member or field with the name that import files use,
-    /// such as `category` for `categoryId`. Returns `None` if no input corresponds to it, such as
-    /// for the id.
+    /// Returns the name of the input for a member or field, whose `name` is spelled as in import
+    /// files: `category` for `categoryId`. Returns `None` if it has no input, such as the id.
     fn input_name(&self, name: &str) -> Option<String> {
         if name == LISTED || DEFAULT_COLUMNS.iter().any(|(member, _)| *member == name) {
             return Some(name.to_owned());

@@ -1,5 +1,4 @@
-//! Executes the commands of a submitted form, and turns a failure into messages for the member of
-//! the staff.
+//! Executes the commands of a submitted form, and turns a failure into messages for the member.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -14,74 +13,74 @@ use super::{
 };
 use crate::{desk::FormIdentity, prelude::*, reply::Flash};
 
-/// Why the commands of a form were not carried out. They run in one transaction, so nothing was
-/// changed.
+/// The reason why the commands of a form were not carried out. They run in one transaction, so
+/// nothing was changed.
 #[derive(Default)]
 pub(super) struct CommandFailure {
-    /// The position of the refused command; `None` if no single command is the cause.
+    /// The index of the refused command; `None` if no single command is the cause.
     pub(super) index: Option<usize>,
-    /// The subject of the refused command in its present state, if somebody else has changed it.
-    pub(super) changed: Option<Resource>,
+    /// The present state of the subject of the refused command, if somebody else has changed it.
+    pub(super) changed_subject: Option<Resource>,
     /// The explanation for the member.
     pub(super) message: String,
-    /// The unique field whose submitted value another animal already has.
-    field: Option<String>,
-    /// The path of the page of that other animal, and the text of the link to it.
-    link: Option<(String, String)>,
+    /// The name of the unique field whose submitted value another animal already has.
+    duplicate_field: Option<String>,
+    /// The link to this other animal: its path and its label.
+    owner_link: Option<(String, String)>,
 }
 
 impl CommandFailure {
-    /// Returns the failure as errors of the form: at the input of the unique field if its value is
-    /// taken, or else above the form.
-    pub(super) fn errors(&self, fields: &FieldSet) -> Errors {
-        let mut errors = Errors::default();
-        match self.field.as_ref().and_then(|name| fields.find(name)) {
-            Some(field) => errors.add(values::input_of(field), &*self.message),
-            None => errors = Errors::from_text(&self.message),
-        }
-        errors.link.clone_from(&self.link);
+    /// Returns the failure as an error of the form. If another animal has the value of a unique field,
+    /// the error is at the input of this field, otherwise it is above the form.
+    pub(super) fn to_errors(&self, fields: &FieldSet) -> Errors {
+        let field_name = self.duplicate_field.as_ref();
+        let mut errors = match field_name.and_then(|name| fields.find(name)) {
+            Some(field) => Errors::for_field(values::input_of(field), &*self.message),
+            None => Errors::from_text(&self.message),
+        };
+        errors.link = self.owner_link.clone();
         errors
     }
 
-    /// Explains that the value of a unique field belongs to another animal, `owner`.
+    /// Sets the explanation that another animal, the `owner`, already has the value of a unique field.
     ///
-    /// `owner` is `None` if the other animal is a new one, added by the same commands.
+    /// `owner` is `None` if the same commands add this animal, so that it has no number yet.
     fn with_duplicate_value(
         self,
         fields: &FieldSet,
-        field: String,
+        field_name: String,
         owner: Option<&Resource>,
     ) -> Self {
-        let label = fields
-            .find(&field)
-            .map_or(&*field, |field| field.label.as_str());
-        let (owner_name, link) = match owner {
-            Some(Resource::Pet(pet)) => {
-                let name = name_with_number(pet);
-                let link = (format!("/animals/{}", pet.id), texts().show_animal(&name));
-                (name, Some(link))
-            }
-            _ => (texts().other_new.to_owned(), None),
+        let label = match fields.find(&field_name) {
+            Some(field) => field.label.as_str(),
+            None => field_name.as_str(),
         };
+        let mut owner_name = texts().other_new.to_owned();
+        let mut owner_link = None;
+        if let Some(Resource::Pet(pet)) = owner {
+            owner_name = name_with_number(pet);
+            let link_label = texts().show_animal(&owner_name);
+            owner_link = Some((format!("/animals/{}", pet.id), link_label));
+        }
         let message = texts().value_taken(&markup::readable(label, SHORT_LENGTH), &owner_name);
         Self {
             message,
-            field: Some(field),
-            link,
+            duplicate_field: Some(field_name),
+            owner_link,
             ..self
         }
     }
 }
 
-/// Returns how messages name an animal: `Rex (number 7)`. The number is there because names are not
-/// unique.
+/// Returns the name of an animal for a message, such as `Rex (number 7)`. It includes the number,
+/// because names are not unique.
 pub(super) fn name_with_number(pet: &StorePet) -> String {
     let name = markup::plain_name(pet.name.as_str());
     texts().animal_with_number(&name, pet.id.get())
 }
 
 impl Desk<'_> {
-    /// Returns the time at which a reservation expires that is made now with the default duration.
+    /// Returns the time at which a reservation of the default duration expires if it is made now.
     pub(super) fn default_end(&self) -> Timestamp {
         self.app().commands.default_end(self.visit.now)
     }
@@ -91,15 +90,16 @@ impl Desk<'_> {
         self.visit.facts.day_of(self.default_end()).to_string()
     }
 
-    /// Returns the precondition that the subject still has the version in the submitted form, so
-    /// that nobody else has changed it since the form was shown.
+    /// Returns the precondition that the subject still has the version in the submitted form. It fails
+    /// if somebody else has changed the subject since the form was shown.
     pub(super) fn preconditions(&self) -> Preconditions {
+        // Versions begin with 1, so the precondition also fails if the form has no valid version.
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
     }
 
     /// Loads the animal whose number is in the path.
     pub(super) async fn pet(&self) -> Result<Option<StorePet>, StoreError> {
-        match self.id(PetId::new) {
+        match self.path_id(PetId::new) {
             Some(id) => self.store().get_store_pet(id).await,
             None => Ok(None),
         }
@@ -107,8 +107,9 @@ impl Desk<'_> {
 
     /// Executes the commands of the submitted form in one transaction.
     ///
-    /// Idempotent: if the same form was executed before, for example because of a double click,
-    /// nothing is executed, and the result is the message about the first execution.
+    /// Idempotent: if the same form was executed before, for example because of a double click, this
+    /// executes nothing, and returns the message about the first execution. The inner error says why
+    /// the commands were not carried out.
     pub(super) async fn execute(
         &self,
         commands: Vec<Command>,
@@ -116,8 +117,8 @@ impl Desk<'_> {
         self.execute_once(commands, self.form_identity()).await
     }
 
-    /// Executes commands at most once for each `identity`. Without an identity, executes them on
-    /// every call.
+    /// Executes commands in one transaction, at most once for each `identity`. Without an identity,
+    /// every call executes them.
     pub(super) async fn execute_once(
         &self,
         commands: Vec<Command>,
@@ -133,6 +134,7 @@ impl Desk<'_> {
             ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
                 Ok(Ok(message_about(self, &response.body).await))
             }
+            // The idempotency key was already used for another request.
             ExecutionOutcome::IdempotencyConflict => Ok(Err(CommandFailure {
                 message: texts().stale.to_owned(),
                 ..CommandFailure::default()
@@ -156,9 +158,10 @@ impl Desk<'_> {
         };
         Ok(match refusal {
             Refusal::PreconditionFailed(present) => CommandFailure {
-                changed: present.map(|present| *present),
+                changed_subject: present.map(|present| *present),
                 ..failure
             },
+            // `current` is the other animal, which has the value.
             Refusal::DuplicateValue { field, current, .. } => {
                 let fields = self.store().fields().await?;
                 failure.with_duplicate_value(&fields, field, current.as_deref())
@@ -171,12 +174,13 @@ impl Desk<'_> {
 /// Returns the explanation of a refusal for the member.
 ///
 /// A refusal without a message of its own is explained as an edit conflict: somebody else has changed
-/// this in the meantime.
+/// the subject in the meantime.
 pub(super) fn refusal_message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
             present_state_message(&conflict.current)
         }
+        // For a category, there is no message about its present state.
         Refusal::MovedOn(Some(current)) if current.category().is_none() => {
             format!("{} {}", texts().stale, present_state_message(current))
         }
@@ -200,8 +204,9 @@ pub(super) fn refusal_message(refusal: &Refusal) -> String {
     }
 }
 
-/// Returns a sentence about the present state of a subject, such as that an animal is reserved by
-/// order 12.
+/// Returns a sentence about the present state of a subject, such as "It is reserved by order 12."
+///
+/// Without a sentence for the type of the subject, returns the message about an edit conflict.
 fn present_state_message(current: &Resource) -> String {
     match current {
         Resource::Pet(pet) if pet.withdrawal.is_some() => texts().is_withdrawn.to_owned(),
@@ -214,7 +219,7 @@ fn present_state_message(current: &Resource) -> String {
     }
 }
 
-/// Returns the explanation for the member why an act cannot be undone.
+/// Returns the reason why an act cannot be undone, for the member.
 fn not_revertible_message(reason: &NotRevertible) -> &'static str {
     match reason {
         NotRevertible::PhotosGone => texts().photo_not_kept,

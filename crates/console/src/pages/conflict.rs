@@ -1,5 +1,5 @@
 //! The page about an edit conflict: somebody else has changed the animal since its form was shown.
-//! The member sees both versions, and decides which one to keep.
+//! The member compares both versions, and decides which one to keep.
 
 use hyper::StatusCode;
 use petstore_domain::store_area::StorePet;
@@ -12,8 +12,8 @@ use crate::{
     prelude::*,
 };
 
-/// Shows the stored animal next to a form with the values that this request tried to save. Responds
-/// with 409.
+/// Renders the stored animal next to a form with the values that this request tried to save. The
+/// response has the status 409.
 pub(super) async fn show(
     desk: &Desk<'_>,
     stored_pet: &StorePet,
@@ -43,7 +43,7 @@ pub(super) async fn show(
             section.card {
                 h2 { (texts().yours) }
                 form.fields method="post" action={ (path) "/edit" } {
-                    (desk.key("conflict"))
+                    (desk.key_field("conflict"))
                     (merge::hidden_fields(&stored_form))
                     (inputs)
                     div.buttons { button.main { (texts().save_mine) } }
@@ -55,8 +55,8 @@ pub(super) async fn show(
     Ok(page.with_status(StatusCode::CONFLICT).into())
 }
 
-/// Renders who changed the animal last, and when. Renders nothing if the log of changes no longer
-/// has that change.
+/// Renders the name of the person who made the last change of the animal, and its time. Renders
+/// nothing if the log of changes no longer has this change.
 async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let last_change = history::newest_change(desk, pet.id).await?;
     Ok(html! {
@@ -69,7 +69,7 @@ async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Sto
     })
 }
 
-/// Renders the stored values. A value that differs from the submitted form is marked with a badge.
+/// Renders the stored values. Values that differ from the submitted form have a badge.
 fn value_list(stored_values: &[ComparedValue]) -> Markup {
     html! {
         dl {

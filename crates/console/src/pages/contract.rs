@@ -6,12 +6,12 @@ use petstore_domain::store_area::{ContractText, Order, OrderStatus, Placeholder,
 use super::parts;
 use crate::prelude::*;
 
-/// A blank line on paper, to write on by hand.
+/// A blank line on the printed page, to be filled in by hand.
 const BLANK_LINE: &str = "______________________________";
 
-/// Loads the contract to print with an order.
+/// Loads the contract that is printed with an order.
 ///
-/// Returns `None` if the store has no contract, or if the order is no longer in force, such as a
+/// Returns `None` if the store has no contract, or if the order is not in force any more, such as a
 /// cancelled reservation.
 pub(super) async fn load(
     desk: &Desk<'_>,
@@ -26,8 +26,8 @@ pub(super) async fn load(
 
 /// Renders the title of the page of an order.
 ///
-/// If a contract is printed with it, the printed title is the word for the contract and the number
-/// of the order.
+/// If the page is printed with a contract, the title in print is the heading of the contract with
+/// the number of the order.
 pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     let title = texts().title_of_order(order.id.get());
     if contract.is_none() {
@@ -39,8 +39,8 @@ pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     }
 }
 
-/// Renders the part of an order that is only visible in print: the contract, if there is one, and
-/// the lines for signatures.
+/// Renders the part of the page of an order that is only visible in print: the contract, if there is
+/// one, and the lines for signatures.
 pub(super) fn printed_part(
     desk: &Desk<'_>,
     contract: Option<&ContractText>,
@@ -68,7 +68,7 @@ fn contract_markup(
     pet: Option<&StorePet>,
 ) -> Markup {
     let text = contract.fill(|placeholder| {
-        value_of(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
+        placeholder_value(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
     });
     html! {
         section.print.contract {
@@ -84,9 +84,9 @@ fn contract_markup(
     }
 }
 
-/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if
-/// the member may not see it.
-fn value_of(
+/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if the
+/// member may not see it.
+fn placeholder_value(
     desk: &Desk<'_>,
     placeholder: Placeholder,
     order: &Order,
@@ -97,19 +97,20 @@ fn value_of(
         Placeholder::Store => desk.visit.facts.name().value.map(str::to_owned),
         Placeholder::Microchip => Some(pet?.fields.get("microchip")?.to_string()),
         Placeholder::Fee => Some(amount(order.price.as_ref()?.as_str(), desk.currency())),
+        // Viewers may not see the contacts of customers.
         Placeholder::Adopter if !desk.may_write() => None,
         Placeholder::Adopter => extract_name(order.contact.as_ref()?.as_str()),
         Placeholder::Date => {
-            // The day of the sale, so that a contract that is printed again later has the same
-            // date.
+            // The day of the sale, if there was one: a contract that is printed again later must have
+            // the same date.
             let sale_day = order.closed_at.map(|time| desk.visit.facts.day_of(time));
             Some(numbers().date(sale_day.unwrap_or(parts::today(desk))))
         }
     }
 }
 
-/// Extracts the customer's name from a contact: the text before the first number or e-mail address.
-/// Returns `None` if there is no such text.
+/// Extracts the customer's name from a contact, which is free text. The name is the text before the
+/// first number or e-mail address, without a street. Returns `None` if there is no such text.
 ///
 /// `Lee, Ann, 030 12` and `Lee, Ann, Elm Street 5` contain the name `Lee, Ann`, and
 /// `Ann Lee 030 12` contains `Ann Lee`.
@@ -123,9 +124,10 @@ fn extract_name(contact: &str) -> Option<String> {
             .take_while(|word| can_be_in_name(word))
             .collect();
         let is_only_name = name_words.len() == words.len();
-        // Words before a number belong to the name only in the first part. Later, they are an
-        // address: "Elm Street 5".
-        if !name_words.is_empty() && (is_only_name || name_parts.is_empty()) {
+        // The words before a number are the name in "Ann Lee 030 12", but after a name, they are an
+        // address: "Lee, Ann, Elm Street 5".
+        let belongs_to_name = is_only_name || name_parts.is_empty();
+        if belongs_to_name && !name_words.is_empty() {
             name_parts.push(name_words.join(" "));
         }
         if !is_only_name {

@@ -1,5 +1,5 @@
-//! Renders what a change in the log of changes replaced: each value before and after, with the
-//! labels and words that people know.
+//! Renders the differences that a change in the log of changes made: each value before and after the
+//! change, with the labels and words that people know.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +14,34 @@ use super::{pet_schema::PetSchema, values};
 use crate::{order_inputs::ORDER_INPUTS, prelude::*};
 
 /// A value that a change replaced, with its label.
-struct Difference {
+struct ReplacedValue {
     label: String,
     /// The former value; `None` if there was none.
     before: Option<String>,
+    /// The new value, or the words for "no value" if the change removed it.
     after: String,
 }
 
-/// Collects the differences of a change.
+/// The differences that a change made.
 struct Differences {
-    all: Vec<Difference>,
-    /// Sentences about differences without values to show, such as that a photo was added.
+    values: Vec<ReplacedValue>,
+    /// Sentences about differences that have no values to show, such as "Photo added".
     sentences: Vec<&'static str>,
     /// The end of a reservation before and after the change, if the change moved it.
     reservation_ends: Option<(Timestamp, Timestamp)>,
-    /// Whether the change deleted its subject, so that every value is gone.
+    /// Whether the change deleted its subject, and with it all of its values.
     is_deleted: bool,
 }
 
 impl Differences {
-    /// Adds a value if the change replaced it.
+    /// Adds a value if it differs before and after the change.
     ///
-    /// A removed value is shown as "no value". The values of a deleted subject are not listed one
-    /// by one.
+    /// The values of a deleted subject are left out, because the deletion removed all of them.
     fn add(&mut self, label: &str, before: Option<String>, after: Option<String>) {
         if before == after || (after.is_none() && self.is_deleted) {
             return;
         }
-        self.all.push(Difference {
+        self.values.push(ReplacedValue {
             label: label.to_owned(),
             before,
             after: after.unwrap_or_else(|| texts().no_value.to_owned()),
@@ -49,11 +49,10 @@ impl Differences {
     }
 }
 
-/// Renders the differences of a change. Renders nothing if a later release wrote the change in a
-/// format that this release does not know.
+/// Renders the differences that a change made. Renders nothing if a later release wrote the change in
+/// a format that this release does not know.
 ///
-/// Categories are shown with their present names, because the log of changes has only their
-/// numbers.
+/// Categories have their present names, because the log of changes has only their numbers.
 pub(super) fn show_differences(
     desk: &Desk<'_>,
     entry: &JournalEntry,
@@ -63,28 +62,28 @@ pub(super) fn show_differences(
         return html! {};
     };
     let mut differences = Differences {
-        all: Vec::new(),
+        values: Vec::new(),
         sentences: Vec::new(),
         reservation_ends: None,
         is_deleted: change.after.is_none(),
     };
     match (change.before.as_ref(), change.after.as_ref()) {
         (before, Some(Resource::Pet(after))) => {
-            let before = before.and_then(Resource::pet);
-            add_pet(desk, before, after, schema, &mut differences);
+            let former_pet = before.and_then(Resource::pet);
+            add_pet(desk, former_pet, after, schema, &mut differences);
         }
         (before, Some(Resource::Order(after))) => {
-            let before = before.and_then(Resource::order);
-            add_order(desk, &change, before, after, &mut differences);
+            let former_order = before.and_then(Resource::order);
+            add_order(desk, &change, former_order, after, &mut differences);
         }
-        // A category, or a subject that has no values to show.
+        // The subject is a category, which has a name, or it has no values to show.
         (before, after) => {
             differences.add(texts().name, category_label(before), category_label(after));
         }
     }
     html! {
         @for sentence in &differences.sentences { div { (sentence) } }
-        @for difference in &differences.all { (difference_row(difference)) }
+        @for value in &differences.values { (value_row(value)) }
         @if let Some((before, after)) = differences.reservation_ends {
             div {
                 (texts().ends) (window_texts().colon)
@@ -100,16 +99,15 @@ fn category_label(resource: Option<&Resource>) -> Option<String> {
     Some(category.label.as_str().to_owned())
 }
 
-/// Renders a value before and after a change.
+/// Renders a value before and after a change, both shortened.
 ///
-/// Both are shortened. A long former value can be expanded, because no other page shows it any
-/// more.
-fn difference_row(difference: &Difference) -> Markup {
-    let Difference {
+/// A long former value can be expanded, because no other page shows it any more.
+fn value_row(value: &ReplacedValue) -> Markup {
+    let ReplacedValue {
         label,
         before,
         after,
-    } = difference;
+    } = value;
     html! {
         div {
             (label) (window_texts().colon)
@@ -125,17 +123,17 @@ fn difference_row(difference: &Difference) -> Markup {
 }
 
 /// Returns the end of a reservation before and after a change, if the change moved it.
-fn changed_end(
+fn moved_end(
     change: &Change,
     before: Option<&Order>,
     after: &Order,
 ) -> Option<(Timestamp, Timestamp)> {
-    let before_end = before?.expires_at?;
-    let after_end = after.expires_at?;
-    if change.kind != ChangeType::OrderChanged || before_end == after_end {
+    let former_end = before?.expires_at?;
+    let new_end = after.expires_at?;
+    if change.kind != ChangeType::OrderChanged || former_end == new_end {
         return None;
     }
-    Some((before_end, after_end))
+    Some((former_end, new_end))
 }
 
 /// Adds the differences of an order.
@@ -147,26 +145,27 @@ fn add_order(
     differences: &mut Differences,
 ) {
     for input in &ORDER_INPUTS {
-        let before = before.and_then(|order| input.display_value(desk, order));
-        differences.add(input.label(), before, input.display_value(desk, after));
+        let former_value = before.and_then(|order| input.display_value(desk, order));
+        let new_value = input.display_value(desk, after);
+        differences.add(input.label(), former_value, new_value);
     }
     let reason = |order: &Order| order.reason.as_ref().map(reason_words);
     differences.add(texts().reason_label, before.and_then(reason), reason(after));
-    differences.reservation_ends = changed_end(change, before, after);
+    differences.reservation_ends = moved_end(change, before, after);
 
-    // The log of changes has no contacts, because they can be erased later. So a change of an order
-    // without another difference changed the contact.
-    let has_no_difference = differences.all.is_empty() && differences.reservation_ends.is_none();
+    // The log of changes omits the contacts, because they can be erased later. So if a change of an
+    // order has no other difference, it changed the contact.
+    let has_no_difference = differences.values.is_empty() && differences.reservation_ends.is_none();
     if change.kind == ChangeType::OrderChanged && has_no_difference {
         differences.sentences.push(texts().contact_changed);
     }
 }
 
-/// Returns the reason for which an order was closed: the words for a reason of withdrawals, or the
-/// text that a person typed.
+/// Returns the reason why an order was closed: in words if it is one of the reasons for withdrawals,
+/// otherwise the text that a person typed.
 fn reason_words(reason: &Reason) -> String {
     match reason.as_str().parse() {
-        Ok(known) => texts().reason(known).to_owned(),
+        Ok(known_reason) => texts().reason(known_reason).to_owned(),
         Err(_) => reason.as_str().to_owned(),
     }
 }
@@ -186,17 +185,18 @@ fn add_pet(
             Some(field) => values::label_of(field),
             None => markup::readable(name, SHORT_LENGTH),
         };
-        let value = |pet: &StorePet| {
+        let words = |pet: &StorePet| {
             let value = pet.fields.get(name)?;
             Some(value_words(desk, field, value))
         };
-        differences.add(&label, before.and_then(value), value(after));
+        differences.add(&label, before.and_then(words), words(after));
     }
 
     let was_withdrawn = before.is_some_and(|pet| pet.withdrawal.is_some());
     if let Some(withdrawal) = &after.withdrawal
         && !was_withdrawn
     {
+        // The change withdrew the animal.
         let reason = texts().reason(withdrawal.reason).to_owned();
         differences.add(texts().reason_label, None, Some(reason));
         let note = withdrawal.note.as_ref().map(Note::as_str);
@@ -209,8 +209,8 @@ fn add_pet(
     );
 }
 
-/// Adds the differences of the values that every animal has: name, category, status, and whether it
-/// is on the website.
+/// Adds the differences of the values that every animal has: its name, its category, its status, and
+/// whether it is on the website.
 fn add_members(
     before: Option<&StorePet>,
     after: &StorePet,
@@ -225,18 +225,19 @@ fn add_members(
         before.map(category),
         Some(category(after)),
     );
+    // The status of a new animal is left out.
     if let Some(before) = before {
         let status = |pet: &StorePet| Some(texts().status(pet.status).to_owned());
         differences.add(texts().status_label, status(before), status(after));
     }
     let listing = |pet: &StorePet| forms::listing_words(pet.is_listed).to_owned();
-    // New animals are on the website by default, so the history mentions it only for the others.
+    // New animals are on the website by default, so this is shown only for a new animal that is not.
     if before.is_some() || !after.is_listed {
         differences.add(texts().website, before.map(listing), Some(listing(after)));
     }
 }
 
-/// Returns the names of the fields for which an animal has a value before or after a change.
+/// Returns the names of the fields that have a value before or after a change.
 fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSet<&'p str> {
     let mut names: BTreeSet<&str> = after.fields.iter().map(|(name, _)| name).collect();
     if let Some(before) = before {
@@ -254,8 +255,8 @@ fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     }
 }
 
-/// Returns the value of a field in words. If the field was deleted (`None`), a text is returned as
-/// it was stored.
+/// Returns the value of a field in words. `field` is `None` if the field was deleted. A text is then
+/// returned as it was stored.
 fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldValue) -> String {
     match (field, value) {
         (_, FieldValue::Boolean(true)) => window_texts().yes.to_owned(),
@@ -271,7 +272,9 @@ fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldVa
     }
 }
 
-/// Returns a sentence for each way in which a change affected the photos of an animal.
+/// Returns sentences about how a change affected the photos of an animal.
+///
+/// If it added, deleted or turned a photo, this is the only sentence.
 fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() > before.all().len() {
         return vec![texts().photo_added];
@@ -279,7 +282,7 @@ fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() < before.all().len() {
         return vec![texts().photo_deleted];
     }
-    // A turned photo is stored as a new photo with another id.
+    // A turned photo is stored as another photo, so the former one is missing.
     let is_turned = before.missing_in(after).next().is_some();
     if is_turned {
         return vec![texts().photo_turned];
@@ -298,11 +301,12 @@ fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     sentences
 }
 
+/// Returns the ids of the photos, in their order.
 fn photo_ids(photos: &Photos) -> Vec<PhotoId> {
     photos.all().iter().map(|photo| photo.id).collect()
 }
 
-/// Whether any photo that is there before and after the change differs according to `differ`.
+/// Whether `differ` is true for any photo that exists before and after the change.
 fn any_photo_differs(before: &Photos, after: &Photos, differ: fn(&Photo, &Photo) -> bool) -> bool {
     before.all().iter().any(|photo| {
         let position = after.position(photo.id);

@@ -1,6 +1,6 @@
 //! The page that edits an animal.
 //!
-//! The submitted form is merged with changes that others made since it was shown. If two people
+//! A submitted form is merged with the changes that others made since it was shown. If two people
 //! changed the same input, the page about the conflict shows both versions.
 
 use petstore_domain::store_area::{Command, PetPatch, Resource, StorePet};
@@ -34,7 +34,7 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     page(desk, &pet, &form, schema, &Errors::default()).await
 }
 
-/// Renders the page with the form, filled in with `form` and with `errors` at its inputs.
+/// Renders the page with the form. Its inputs show the values in `form` and the messages in `errors`.
 async fn page(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -57,7 +57,7 @@ async fn page(
         }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
-            (desk.key("edit"))
+            (desk.key_field("edit"))
             (merge::hidden_fields(&stored_form(pet, schema)))
             (inputs(form, schema, errors, pet, holding_order.as_ref()))
             div.buttons {
@@ -71,15 +71,16 @@ async fn page(
         .into())
 }
 
-/// Handles `POST /animals/{id}/edit`: saves the submitted form, or shows it again with its errors.
+/// Handles `POST /animals/{id}/edit`: saves the submitted form. If it is invalid, shows it again with
+/// the errors.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let submitted_form = &desk.visit.form;
-    let present_category = pet.category_id.to_string();
+    let present_category_id = pet.category_id.to_string();
     let categories = desk
-        .load_categories_by_names([submitted_form.get("category"), &present_category])
+        .load_categories_by_names([submitted_form.get("category"), &present_category_id])
         .await?;
     let fields = desk.store().fields().await?;
     let schema = PetSchema {
@@ -103,9 +104,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Saves a change of an animal, or shows why it cannot be saved.
 ///
-/// If two people changed the same input, nothing is saved, and the page shows both versions. The
-/// command is executed anyway, with a precondition that always fails: a second click on a
-/// form that was saved gets its stored response.
+/// If two people changed the same input, nothing must be saved, but this request can be the second
+/// click on a form that was already saved. So the command is still sent to the store, with a
+/// precondition that always fails. For a second click, the store replays the first response.
+/// Otherwise, the page shows both versions.
 async fn save_patch(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -121,11 +123,11 @@ async fn save_patch(
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::Redirect(format!("/animals/{}", pet.id), Some(flash))),
         Err(CommandFailure {
-            changed: Some(Resource::Pet(stored_pet)),
+            changed_subject: Some(Resource::Pet(stored_pet)),
             ..
         }) => show_conflict(desk, &stored_pet, schema).await,
         Err(failure) => {
-            let errors = failure.errors(schema.fields);
+            let errors = failure.to_errors(schema.fields);
             page(desk, pet, &merged_form.form, schema, &errors).await
         }
     }
@@ -133,16 +135,15 @@ async fn save_patch(
 
 /// Shows both versions of an animal that somebody else has changed.
 ///
-/// Loads the category of the stored version as well, because the other change may have moved the
-/// animal to a category that was not loaded for the form.
+/// The other change can have moved the animal to a category that was not loaded for the form, so this
+/// also loads the category of the stored version.
 async fn show_conflict(
     desk: &Desk<'_>,
     stored_pet: &StorePet,
     schema: PetSchema<'_>,
 ) -> Result<Reply, ApiError> {
     let mut categories = schema.categories.to_vec();
-    let stored_category_id = [stored_pet.category_id].into();
-    categories.extend(desk.load_categories(stored_category_id).await?);
+    categories.extend(desk.load_category(stored_pet.category_id).await?);
     let schema = PetSchema {
         categories: &categories,
         fields: schema.fields,

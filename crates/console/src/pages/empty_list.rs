@@ -1,5 +1,4 @@
-//! The card that replaces an empty list of animals, with links to the lists that have matching
-//! animals.
+//! The card that replaces an empty list of animals, with links to other lists that have matches.
 
 use super::{
     animal_filters::Filters,
@@ -10,14 +9,14 @@ use crate::prelude::*;
 
 /// Renders the card for a filtered list without animals.
 ///
-/// For a search text, the card links to the lists of other statuses that have matches, such as the
-/// sold animals, and to the search in the orders. If there are no such lists, it has a hint
-/// instead.
+/// After a search by text, the card has a link to the same search in the orders, and links to the
+/// lists of other statuses that have matches, such as the list of sold animals. If no other list has
+/// matches, the card has a hint instead.
 pub(super) async fn nothing_found_card(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<Markup, StoreError> {
-    // Without a search text, nearly every other list has animals, so the links would not help.
+    // Without a search text, nearly every other list has matches, so links would not help.
     let links = if filters.query.phrase.is_some() {
         links_to_other_lists(desk, filters).await?
     } else {
@@ -47,8 +46,8 @@ pub(super) async fn nothing_found_card(
     })
 }
 
-/// Returns links to the lists of other statuses that have matches for the same filters, each with
-/// the number of animals.
+/// Returns a link to each list of another status in which the same filters have matches. Each link
+/// shows the number of matches.
 async fn links_to_other_lists(
     desk: &Desk<'_>,
     filters: &Filters<'_>,

@@ -1,4 +1,4 @@
-//! Finds animals by a search text that identifies them, such as a number or a scanned microchip.
+//! Finds animals by a text that identifies them, such as their number or a scanned microchip.
 
 use petstore_domain::{
     PetId,
@@ -17,8 +17,7 @@ pub(super) async fn find_exact_matches(
     text: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
-    // Continues after a match, because the same text can also be the unique value of another
-    // animal.
+    // A match does not end the search, because the same text can also identify another animal.
     if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
         matching_pets.extend(desk.store().get_store_pet(id).await?);
     }
@@ -32,8 +31,8 @@ pub(super) async fn find_exact_matches(
 
 /// Finds the animals with this value of a unique field.
 ///
-/// Withdrawn animals do not own unique values, so they are found by a query. The others are found
-/// by the index of owners, which also finds other spellings of the value.
+/// The store has an index from unique values to the animals that own them, which also finds other
+/// spellings of a value. Withdrawn animals own no values, so a query finds them.
 async fn find_by_unique_value(
     desk: &Desk<'_>,
     fields: &FieldSet,

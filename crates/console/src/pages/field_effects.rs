@@ -1,5 +1,5 @@
-//! The effects that a change of a field has on animals, for a manager to confirm before the change
-//! is made.
+//! The effects of a changed field on existing animals. A manager confirms them before the change is
+//! made.
 
 use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
 
@@ -17,8 +17,8 @@ pub(super) struct Effect {
     pub(super) sentence: String,
 }
 
-/// Returns the effects of a change of a field: removed choices that animals still have, and values
-/// that become public.
+/// Returns the effects of changing a field: one for each removed choice that animals still have, and
+/// one if the values of animals on offer become public.
 pub(super) async fn effects_of_change(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -40,19 +40,20 @@ pub(super) async fn effects_of_change(
         }
     }
     if changed_field.is_public && !field.is_public {
-        let pets = count_pets_on_offer(desk, field).await?;
-        if pets.count > 0 || pets.has_more {
+        let exposed = count_values_on_offer(desk, field).await?;
+        // The animals that were not checked may have a value, too.
+        if exposed.count > 0 || exposed.has_more {
             effects.push(Effect {
                 question: texts().show_field(&label_of(field)),
-                sentence: texts().becomes_public(pets.count, pets.has_more),
+                sentence: texts().becomes_public(exposed.count, exposed.has_more),
             });
         }
     }
     Ok(effects)
 }
 
-/// Counts the animals with this value of a field. Stops soon after [`MAX_COUNT`], so a larger count
-/// is not exact.
+/// Counts the animals with this value of a field. Stops after the page on which the count passes
+/// [`MAX_COUNT`], so a count above it is only a lower bound.
 async fn count_pets_with_value(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -77,18 +78,18 @@ async fn count_pets_with_value(
     Ok(count)
 }
 
-/// The number of animals with a value of a field, among the first animals on offer.
-struct PetsOnOffer {
+/// How many of the first animals on offer have a value of a field.
+struct ValuesOnOffer {
     count: usize,
     /// Whether there are further animals on offer, which were not checked.
     has_more: bool,
 }
 
 /// Counts the animals with a value of this field among the first [`MAX_COUNT`] animals on offer.
-async fn count_pets_on_offer(
+async fn count_values_on_offer(
     desk: &Desk<'_>,
     field: &FieldDefinition,
-) -> Result<PetsOnOffer, ApiError> {
+) -> Result<ValuesOnOffer, ApiError> {
     let mut count = 0;
     let mut read_count = 0;
     let mut after = None;
@@ -105,7 +106,7 @@ async fn count_pets_on_offer(
         }
         after = next_position;
         if after.is_none() || read_count >= MAX_COUNT {
-            return Ok(PetsOnOffer {
+            return Ok(ValuesOnOffer {
                 count,
                 has_more: after.is_some(),
             });

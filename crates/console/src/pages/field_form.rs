@@ -31,8 +31,8 @@ pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
         .unwrap_or_default()
 }
 
-/// Returns the values with which the form of a stored field is prefilled. The input for choices
-/// stays empty, because it only adds choices.
+/// Returns the initial values of the form that edits a stored field. The `choices` input stays
+/// empty, because it only adds choices.
 pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
     let label = fee_label(field).unwrap_or(field.label.as_str());
     let position = field.position.to_string();
@@ -63,9 +63,9 @@ fn checkbox_value(is_checked: bool) -> &'static str {
     if is_checked { "yes" } else { "" }
 }
 
-/// Renders the inputs for all properties of a field except its name, its label, and the labels of
-/// its choices.
-pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
+/// Renders the inputs for the kind, the new choices, the position and the checkboxes of a field. The
+/// inputs for the name, the label and the existing choices are rendered elsewhere.
+pub(super) fn property_inputs(form: &Form, errors: &Errors) -> Markup {
     let mut kind_options = vec![("", texts().choose_kind)];
     for kind in &FieldKind::ALL {
         kind_options.push((kind.as_str(), texts().kind(*kind).0));
@@ -90,7 +90,7 @@ pub(super) fn inputs(form: &Form, errors: &Errors) -> Markup {
     let unique_box = Input::from_form("unique", texts().field_unique, form, errors)
         .with_hint(texts().field_unique_hint);
     html! {
-        (Input::from_form("kind", texts().field_kind, form, errors).choose(&kind_options))
+        (Input::from_form("kind", texts().field_kind, form, errors).show_dropdown(&kind_options))
         (choices_input.show())
         (position_input.show())
         fieldset {
@@ -132,7 +132,7 @@ fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors
     let id = choice_label_input(value);
     let readable_value = markup::readable(value, SHORT_LENGTH);
     let mut label_input = Input::from_form(&id, &readable_value, form, errors);
-    // Somebody else added the choice after the form was shown, so the form has no label for it.
+    // A submitted form has no label for a choice that somebody else added in the meantime.
     if form.all(&id).next().is_none() {
         label_input.value = field.display_text(value);
     }
@@ -163,26 +163,28 @@ pub(super) struct FieldFormReader<'r> {
 }
 
 impl FieldFormReader<'_> {
-    /// Reads the form as a field with this name. Reports each invalid value as an error of its
-    /// input.
+    /// Reads the form as a field with this name. Returns `None` if the name is missing or `errors`
+    /// has an entry.
     ///
-    /// Reads all inputs even without a name, so that the member sees all errors at once. Returns
-    /// `None` if there are any.
+    /// Each invalid value becomes an error of its input. All inputs are read even without a name, so
+    /// that the member sees all errors at once.
     pub(super) fn read(
         &self,
         name: Option<FieldName>,
         errors: &mut Errors,
     ) -> Option<FieldDefinition> {
         let form = self.form;
-        let label = errors.take("label", self.read_label());
-        let kind = errors.take("kind", self.read_kind());
-        let mut choices = None;
-        if kind == Some(FieldKind::Choice) {
-            choices = self.read_choices(errors);
-        } else if !form.get("choices").is_empty() {
-            errors.add("choices", texts().field_choices_hint);
-        }
-        let position = errors.take("position", self.read_position());
+        let label = errors.ok_or_add("label", self.read_label());
+        let kind = errors.ok_or_add("kind", self.read_kind());
+        let choices = if kind == Some(FieldKind::Choice) {
+            self.read_choices(errors)
+        } else {
+            if !form.get("choices").is_empty() {
+                errors.add("choices", texts().field_choices_hint);
+            }
+            None
+        };
+        let position = errors.ok_or_add("position", self.read_position());
 
         let field = FieldDefinition {
             name: name?,
@@ -192,11 +194,14 @@ impl FieldFormReader<'_> {
             is_public: !form.get("public").is_empty(),
             is_unique: !form.get("unique").is_empty(),
             position: position?,
+            // The store sets the version.
             version: 0,
         };
         if !errors.is_empty() {
             return None;
         }
+        // The kind and the choices fit together, so the only possible problem is a kind that cannot
+        // be unique.
         if field.problem().is_some() {
             errors.add("unique", texts().field_unique_hint);
             return None;
@@ -204,9 +209,10 @@ impl FieldFormReader<'_> {
         Some(field)
     }
 
-    /// Reads the label, or returns the message that it is not valid. In a shelter, the form shows
-    /// the price field with another label than the stored one. The stored label stays unless
-    /// somebody edits it.
+    /// Reads the label, or returns the message that it is invalid.
+    ///
+    /// In a shelter, the form shows [`fee_label`] instead of the stored label of the price field. If
+    /// the member has not edited it, the stored label stays.
     fn read_label(&self) -> Result<Label, &'static str> {
         if let Some(field) = self.current_field
             && fee_label(field) == Some(self.form.get("label"))
@@ -222,7 +228,7 @@ impl FieldFormReader<'_> {
         kind.map_err(|_| texts().field_kind_missing)
     }
 
-    /// Reads the position, or returns the message that it is not valid.
+    /// Reads the position, or returns the message that it is invalid.
     fn read_position(&self) -> Result<i64, &'static str> {
         let position = match self.form.get("position") {
             "" => Some(self.default_position),
@@ -236,8 +242,8 @@ impl FieldFormReader<'_> {
         }
     }
 
-    /// Reads the choices with their labels: the current choices that the form does not remove,
-    /// followed by the new ones, one per line.
+    /// Reads the choices with their labels: first the current choices that the form does not remove,
+    /// then the new ones from the lines of the `choices` input.
     fn read_choices(&self, errors: &mut Errors) -> Option<Choices> {
         let current_values = self.current_field.map(choice_values).unwrap_or_default();
         let mut values = current_values.to_vec();
@@ -251,11 +257,11 @@ impl FieldFormReader<'_> {
 
         let labels = self.read_choice_labels(&values);
         let choices = Choices::new(values).ok_or(texts().field_choices_invalid);
-        let choices = errors.take("choices", choices)?;
+        let choices = errors.ok_or_add("choices", choices)?;
         let labelled_choices = choices
             .with_labels(labels)
             .ok_or(texts().field_labels_invalid);
-        errors.take("choices", labelled_choices)
+        errors.ok_or_add("choices", labelled_choices)
     }
 
     /// Reads the labels of choices, keyed by the value of the choice. A choice without an input in
@@ -287,18 +293,19 @@ impl FieldFormReader<'_> {
 ///
 /// The result is empty if the label has no Latin letter.
 pub(super) fn suggested_name(label: &str) -> String {
-    let label = search_key(label);
-    let words: Vec<&str> = label
+    let key = search_key(label);
+    let words: Vec<&str> = key
         .split(|character: char| !character.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let name = words.join("_");
-    let name = name.trim_start_matches(|character: char| !character.is_ascii_lowercase());
+    let joined_words = words.join("_");
+    // The name of a field must begin with a letter.
+    let name = joined_words.trim_start_matches(|character: char| !character.is_ascii_lowercase());
     name.chars().take(MAX_NAME_LENGTH).collect()
 }
 
-/// Returns the label of an input and a readable form of its value, for messages about concurrent
-/// changes. Returns `None` for an unknown input.
+/// Returns the label of an input and its value as readable text, for messages about concurrent
+/// changes; `None` for an unknown input.
 pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
         "label" => texts().field_label,

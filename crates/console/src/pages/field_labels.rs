@@ -4,12 +4,16 @@ use petstore_app::StoreFacts;
 use petstore_domain::store_area::FieldDefinition;
 use petstore_languages as languages;
 
-use super::{fields, parts::missing_page, values::label_of};
+use super::{
+    fields::{self, FieldError},
+    parts::missing_page,
+    values::label_of,
+};
 use crate::{prelude::*, staff};
 
-/// Returns the fields to relabel, each with its label in the language of the store: the fields that
-/// have a default label of another language, which nobody has edited.
-async fn translated_fields(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
+/// Returns the fields that still have a default label of another language, each with its label in
+/// the language of the store. A label that somebody has edited stays.
+async fn fields_to_relabel(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
     Ok(languages::relabelled_fields(
         &desk.store().fields().await?,
@@ -18,16 +22,16 @@ async fn translated_fields(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiE
 }
 
 /// Renders a form that offers to relabel the fields, or nothing if no field needs it.
-pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
+pub(super) async fn relabel_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let mut labels = Vec::new();
-    for field in translated_fields(desk).await? {
+    for field in fields_to_relabel(desk).await? {
         labels.push(label_of(&field));
     }
 
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/labels" {
-                (desk.key("labels"))
+                (desk.key_field("labels"))
                 h2 { (texts().store_labels) }
                 p { (labels.join(", ")) }
                 p.hint { (texts().store_labels_hint) }
@@ -37,26 +41,29 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Relabels the fields after this request has changed the language of the store. If a field changes
-/// at the same time, no label is written, and the settings page offers to write them.
+/// Relabels the fields after this request has changed the language of the store.
+///
+/// If somebody changes a field at the same time, no label is written. The settings page then offers
+/// to relabel the fields, so the outcome is ignored here.
 pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiError> {
+    // The facts in `desk` still have the previous language.
     let profile = desk.store().profile().await?;
     let facts = StoreFacts::new(profile, &desk.visit.console.settings.store);
     let language = facts.language().value;
     let fields = languages::relabelled_fields(&desk.store().fields().await?, language);
-    // The idempotency key of the form belongs to the change of the profile. Relabelling needs none,
-    // because a repetition finds nothing left to relabel.
+    // The change of the profile has already used the idempotency key of the form. Relabelling needs
+    // none, because a repetition finds nothing left to relabel.
     let context = desk.context_of(None);
     desk.app().fields.put_all(&fields, &context).await?;
     Ok(())
 }
 
-/// Relabels the fields in the language of the store, or none of them if a field changes at the same
-/// time.
+/// Handles `POST /settings/labels`: relabels the fields in the language of the store. If somebody
+/// changes a field at the same time, no label is written.
 pub(super) async fn relabel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = translated_fields(desk).await?;
+    let fields = fields_to_relabel(desk).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
-    match fields::check_outcome(&outcome, false) {
+    match fields::check_outcome(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(error) => Ok(missing_page(error.message())),
     }

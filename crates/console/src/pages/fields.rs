@@ -12,13 +12,14 @@ use petstore_domain::{
 use super::{
     field_effects::effects_of_change,
     field_form::{
-        FieldFormReader, choice_inputs, form_of_field, input_in_words, inputs, suggested_name,
+        FieldFormReader, choice_inputs, form_of_field, input_in_words, property_inputs,
+        suggested_name,
     },
     parts::missing_page,
     values::label_of,
 };
 use crate::{
-    ask::Question,
+    ask::{Question, SettingChange},
     merge::{self, MergedForm, ReportedChanges},
     prelude::*,
     staff,
@@ -31,8 +32,8 @@ pub(super) const FIELDS_PATH: &str = "/settings/fields";
 /// them.
 const POSITION_STEP: i64 = 10;
 
-/// Renders the list of fields, and a form that adds one, with its errors. `footer` is the end of
-/// the page.
+/// Renders the page with the table of fields and the form that adds one, followed by `footer`.
+/// `errors` belong to the submitted form.
 pub(super) async fn list(
     desk: &Desk<'_>,
     errors: &Errors,
@@ -100,9 +101,9 @@ fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         .make_optional();
     html! {
         form.fields method="post" action=(FIELDS_PATH) {
-            (desk.key("field"))
+            (desk.key_field("field"))
             (label_input.show())
-            (inputs(form, errors))
+            (property_inputs(form, errors))
             details open[errors.message_for("name").is_some()] {
                 summary { (texts().field_name) }
                 div.fields { (name_input.show()) }
@@ -120,7 +121,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         "" => FieldName::new(&suggested_name(form.get("label"))),
         typed_name => FieldName::new(typed_name),
     };
-    let name = errors.take("name", name.ok_or(texts().field_name_invalid));
+    let name = errors.ok_or_add("name", name.ok_or(texts().field_name_invalid));
 
     let fields = desk.store().fields().await?;
     let default_position = match fields.all().iter().map(|field| field.position).max() {
@@ -152,11 +153,11 @@ pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(missing_page(texts().no_field));
     };
     let form = form_of_field(&field);
-    Ok(page(desk, &field, &form, &Errors::default()))
+    Ok(field_page(desk, &field, &form, &Errors::default()))
 }
 
 /// Renders the page that edits a field, with these form values and errors.
-fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
+fn field_page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) -> Reply {
     let path = format!("{FIELDS_PATH}/{}", field.name.as_str());
     let content = html! {
         h1 { bdi { (label_of(field)) } }
@@ -164,18 +165,18 @@ fn page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Errors) 
         p.muted { (texts().field_name) (window_texts().colon) (field.name.as_str()) }
         (errors.summary())
         form.card.fields method="post" action=(path) {
-            (desk.key("field"))
+            (desk.key_field("field"))
             (merge::hidden_fields(&form_of_field(field)))
             (Input::from_form("label", texts().field_label, form, errors).show())
             (choice_inputs(field, form, errors))
-            (inputs(form, errors))
+            (property_inputs(form, errors))
             div.buttons {
                 button.main { (texts().save) }
                 a.button.quiet href=(FIELDS_PATH) { (texts().cancel) }
             }
         }
         form method="post" action={ (path) "/delete" } {
-            (desk.key("delete"))
+            (desk.key_field("delete"))
             input type="hidden" name="version" value=(field.version);
             button { (texts().delete_field) }
         }
@@ -202,11 +203,11 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         default_position: field.position,
     };
     let Some(changed_field) = reader.read(Some(field.name.clone()), &mut errors) else {
-        return Ok(page(desk, &field, form, &errors));
+        return Ok(field_page(desk, &field, form, &errors));
     };
     if merged_form.is_conflict() {
         let errors = merged_form.change_messages(ReportedChanges::Conflicts, input_in_words);
-        return Ok(page(desk, &field, form, &errors));
+        return Ok(field_page(desk, &field, form, &errors));
     }
     if let Some(question_page) = ask_about_effects(desk, &field, &changed_field).await? {
         return Ok(question_page);
@@ -216,17 +217,17 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match change_field(desk, FieldCommand::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(error) => {
-            // The page shows the field as it is now, so that the member can save the typed values
-            // over it.
+            // The page carries the current version of the field, so that the member can now save the
+            // typed values over it.
             let current_field = field_in_path(desk).await?.unwrap_or(field);
             let errors = Errors::from_text(error.message());
-            Ok(page(desk, &current_field, form, &errors))
+            Ok(field_page(desk, &current_field, form, &errors))
         }
     }
 }
 
-/// Returns a submitted form with an empty value for each unchecked checkbox, because browsers leave
-/// these out.
+/// Returns a submitted form with an empty value for each unchecked checkbox. Browsers leave these
+/// out, and a missing value would count as unchanged.
 fn with_unchecked_boxes(form: &Form) -> Form {
     let mut inputs = form.fields().to_vec();
     for name in ["public", "unique"] {
@@ -237,10 +238,8 @@ fn with_unchecked_boxes(form: &Form) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Asks for confirmation if a change of a field affects animals.
-///
-/// Returns the page with the question; `None` if there is nothing to confirm, or if the form
-/// already confirms it.
+/// Returns the page that asks for confirmation of a change that affects animals; `None` if it
+/// affects none, or if the submitted form already confirms it.
 async fn ask_about_effects(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -257,8 +256,8 @@ async fn ask_about_effects(
     let question = Question {
         title,
         effects: effects.into_iter().map(|effect| effect.sentence).collect(),
-        yes: texts().save,
-        back: &format!("{FIELDS_PATH}/{}", field.name.as_str()),
+        confirm_label: texts().save,
+        back_path: &format!("{FIELDS_PATH}/{}", field.name.as_str()),
     };
     Ok(question.ask(desk, &html! {}))
 }
@@ -268,14 +267,13 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
-    let question_page = Question::confirm_setting_change(
-        desk,
-        texts().delete_field,
-        field.label.as_str(),
-        texts().field_deleted_effect.to_owned(),
-        FIELDS_PATH,
-    );
-    if let Some(question_page) = question_page {
+    let deletion = SettingChange {
+        verb: texts().delete_field,
+        object: field.label.as_str(),
+        effect: texts().field_deleted_effect,
+        back_path: FIELDS_PATH,
+    };
+    if let Some(question_page) = deletion.confirm(desk) {
         return Ok(question_page);
     }
 
@@ -284,7 +282,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "deleted")),
         Err(error) => {
             let errors = Errors::from_text(error.message());
-            Ok(page(desk, &field, &form_of_field(&field), &errors))
+            Ok(field_page(desk, &field, &form_of_field(&field), &errors))
         }
     }
 }
@@ -321,8 +319,8 @@ impl FieldError {
     }
 }
 
-/// Executes a command on a field that must still have this version. Without a version, the field
-/// must not exist yet. The inner error says why nothing was changed.
+/// Executes a command on a field, on the condition that the field still has this version, or does
+/// not exist yet if `version` is `None`. The inner error says why nothing was changed.
 async fn change_field(
     desk: &Desk<'_>,
     command: FieldCommand,
@@ -337,11 +335,16 @@ async fn change_field(
         .fields
         .change(&command, &preconditions, desk.context(), stored_response)
         .await?;
-    Ok(check_outcome(&outcome, version.is_none()))
+    // Without a version, the precondition is that no field has the name yet.
+    let precondition_error = match version {
+        Some(_) => FieldError::Outdated,
+        None => FieldError::NameTaken,
+    };
+    Ok(check_outcome(&outcome, precondition_error))
 }
 
-/// Returns the response to store for a repetition of the form. A repetition only learns that the
-/// change is made, so the response has no body.
+/// Returns the response to remember for the form. It has no body, because a repetition of the form
+/// only needs to know that the change was made.
 fn stored_response(_: &FieldDecision) -> StoredResponse {
     StoredResponse {
         status: 200,
@@ -349,11 +352,11 @@ fn stored_response(_: &FieldDecision) -> StoredResponse {
     }
 }
 
-/// Converts the outcome of a change of fields into a result. With `is_new`, a conflict means that
-/// the name of the new field is taken.
+/// Converts the outcome of a change of fields into a result. `precondition_error` is the error for a
+/// failed precondition.
 pub(super) fn check_outcome(
     outcome: &Changed<FieldRefusal>,
-    is_new: bool,
+    precondition_error: FieldError,
 ) -> Result<(), FieldError> {
     match outcome {
         Changed::Done(_) => Ok(()),
@@ -361,7 +364,7 @@ pub(super) fn check_outcome(
         Changed::Refused(FieldRefusal::TooMany) => Err(FieldError::TooMany),
         Changed::Refused(FieldRefusal::InUse(_)) => Err(FieldError::InUse),
         Changed::Refused(FieldRefusal::DuplicateLabel(_)) => Err(FieldError::LabelTaken),
-        Changed::Refused(_) if is_new => Err(FieldError::NameTaken),
-        Changed::Refused(_) | Changed::IdempotencyConflict => Err(FieldError::Outdated),
+        Changed::Refused(_) => Err(precondition_error),
+        Changed::IdempotencyConflict => Err(FieldError::Outdated),
     }
 }

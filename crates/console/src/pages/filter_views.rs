@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{prelude::*, words};
 
-/// A chip that removes a filter, or words of the search, from the list.
+/// A chip that removes an active filter, or words of the search text.
 struct FilterChip<'f> {
     /// The query parameter of the filter.
     name: &'f str,
@@ -42,9 +42,8 @@ const CHIP_AGES: [Age; 4] = [
     Age::EightOrMore,
 ];
 
-/// Returns chips that filter by species, one for each species among `pets`, the animals on the
-/// page. Returns none if they all have the same species, because such a filter would not narrow the
-/// list.
+/// Returns a chip for each species of `pets`, the animals on the page. Returns no chips if there is
+/// only one species, because filtering by it would not narrow the list.
 fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<SuggestionChip> {
     let Some(field) = filters.fields.find("species") else {
         return Vec::new();
@@ -92,9 +91,8 @@ fn age_chips(filters: &Filters<'_>) -> Vec<SuggestionChip> {
     chips
 }
 
-/// Renders a chip for each active filter, which removes it, followed by chips that suggest further
-/// filters: animals that are not on the website, the species of the animals on the page, and age
-/// ranges.
+/// Renders the chips above the list: first one for each active filter, which removes it, then
+/// suggestions to filter by animals that are not on the website, by species and by age range.
 pub(super) fn chips(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
@@ -111,7 +109,7 @@ pub(super) fn chips(
     if !has_max_filters && !field_names.contains(&"species") {
         suggestions.extend(species_chips(filters, pets));
     }
-    if !has_max_filters && filters.query.dates.is_none() && filters.has_ages() {
+    if !has_max_filters && filters.query.dates.is_none() && filters.can_filter_by_age() {
         suggestions.extend(age_chips(filters));
     }
 
@@ -123,7 +121,7 @@ pub(super) fn chips(
         (printed_filters(filters, &chips))
         @if !chips.is_empty() || !suggestions.is_empty() { (chip_list(filters, &chips, &suggestions)) }
         @if has_max_filters {
-            // If the member chooses another filter anyway, these filters take precedence over it.
+            // If the member chooses another filter anyway, these filters are kept and that one is not.
             @for name in &field_names {
                 input type="hidden" form="find" name=(KEPT_FILTER_PARAMETER) value=(name);
             }
@@ -131,8 +129,8 @@ pub(super) fn chips(
     }
 }
 
-/// Returns a chip for each active filter, and for each word of the search that was understood as
-/// one.
+/// Returns a chip for each active filter, and for each word of the search that was understood as a
+/// filter. The sort order is a parameter of the list, but not a filter.
 fn filter_chips<'f>(
     filters: &'f Filters<'_>,
     desk: &Desk<'_>,
@@ -191,7 +189,8 @@ fn chip_list(
     chips: &[FilterChip<'_>],
     suggestions: &[SuggestionChip],
 ) -> Markup {
-    let offers_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
+    // A search without a status covers only the animals on offer.
+    let may_add_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
     let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
         ul.chips.no-print aria-label=(texts().filters) {
@@ -204,7 +203,7 @@ fn chip_list(
                 }
             }
             @for chip in suggestions { li { (suggestion_chip(&chip.path, &chip.label)) } }
-            @if offers_sold {
+            @if may_add_sold {
                 @let path = filters.path_with(&[("status", ALL_STATUSES)]);
                 li { (suggestion_chip(&path, texts().add_sold)) }
             }
@@ -213,7 +212,7 @@ fn chip_list(
     }
 }
 
-/// Renders a chip that adds a filter, or one that removes all filters.
+/// Renders a chip with a link that changes the filters: it adds one, or removes all.
 fn suggestion_chip(path: &str, label: &str) -> Markup {
     html! { a.more href=(path) { (label) } }
 }
@@ -226,15 +225,19 @@ fn filter_in_words(
     name: &str,
     value: &str,
 ) -> String {
-    match (name, filters.query.category_id) {
-        ("q", _) => quoted(&markup::readable(value, SHORT_LENGTH)),
-        ("status", _) => {
+    if name == "category"
+        && let Some(id) = filters.query.category_id
+    {
+        return markup::category(categories, id);
+    }
+    match name {
+        "q" => quoted(&markup::readable(value, SHORT_LENGTH)),
+        "status" => {
             let label = status_filter_label(value).unwrap_or(value);
             label.to_owned()
         }
-        ("category", Some(id)) => markup::category(categories, id),
-        (LISTED, _) => forms::listing_words(value == "true").to_owned(),
-        (AGE_PARAMETER, _) => {
+        LISTED => forms::listing_words(value == "true").to_owned(),
+        AGE_PARAMETER => {
             let age = value.parse().unwrap_or(Age::UnderOne);
             window_texts().age_range(age).to_owned()
         }
@@ -266,8 +269,8 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
                     (status_select(filters))
                     (category_select(filters, categories))
                     (listing_select(filters))
-                    @if filters.has_ages() { (age_select(filters)) }
-                    @for field in filterable_fields(filters.fields) { (field_select(filters, field)) }
+                    @if filters.can_filter_by_age() { (age_select(filters)) }
+                    @for field in filterable_fields(filters.fields) { (field_input(filters, field)) }
                     button { (texts().show) }
                 }
             }
@@ -275,6 +278,7 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
     }
 }
 
+/// Renders the dropdown for the status of the animals.
 fn status_select(filters: &Filters<'_>) -> Markup {
     let input = Input {
         id: "status",
@@ -282,7 +286,7 @@ fn status_select(filters: &Filters<'_>) -> Markup {
         value: filters.get("status"),
         ..Input::default()
     };
-    input.choose(&status_filter_options())
+    input.show_dropdown(&status_filter_options())
 }
 
 /// Renders the dropdown for whether the animals are on the website.
@@ -295,11 +299,11 @@ fn listing_select(filters: &Filters<'_>) -> Markup {
         value: filters.get(LISTED),
         ..Input::default()
     };
-    input.choose(&options)
+    input.show_dropdown(&options)
 }
 
-/// Renders the dropdown for the category, with a hint if the store may have more categories than it
-/// offers.
+/// Renders the dropdown for the category. Has a hint if `categories` may not be all categories of
+/// the store.
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {
@@ -324,7 +328,7 @@ fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     if categories.len() >= MAX_SUGGESTED_CATEGORIES {
         input.hint = Some(texts().more_categories);
     }
-    input.choose(&options)
+    input.show_dropdown(&options)
 }
 
 /// Renders the dropdown for the age of the animals.
@@ -339,11 +343,12 @@ fn age_select(filters: &Filters<'_>) -> Markup {
         value: filters.get(AGE_PARAMETER),
         ..Input::default()
     };
-    input.choose(&options)
+    input.show_dropdown(&options)
 }
 
-/// Renders the input for the value of a field: a dropdown, or a text input for a field of texts.
-fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
+/// Renders the input that filters by the value of a field: a text input for a text field, and a
+/// dropdown for any other.
+fn field_input(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
     let id = values::input_of(field);
     let label = values::label_of(field);
     let value = filters.get(&id);
@@ -356,5 +361,5 @@ fn field_select(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
     if field.kind == FieldKind::Text {
         return input.show();
     }
-    input.choose(&values::options(field, texts().any_value, value))
+    input.show_dropdown(&values::options(field, texts().any_value, value))
 }

@@ -5,8 +5,8 @@ use petstore_domain::{Role, store_area::FirstStep};
 
 use crate::prelude::*;
 
-/// The path of the link to the window, the pages for the public. Following the link records that
-/// the step is done.
+/// The path of the link to the window, the web pages for the public. It records that the step is
+/// done, and then redirects to the window.
 const WINDOW_PATH: &str = "/first-steps/window";
 
 /// An onboarding step: the path where a member does it, and its text.
@@ -21,8 +21,8 @@ impl Step {
     }
 }
 
-/// Renders the steps that are not done yet and that the role of the member allows. Returns `None`
-/// if there are none.
+/// Renders the steps that are not done yet and that the role of the member allows; `None` if there
+/// are none, or if somebody has hidden all steps.
 pub(super) async fn remaining_steps(
     desk: &Desk<'_>,
     is_empty_store: bool,
@@ -43,7 +43,8 @@ pub(super) async fn remaining_steps(
     if !done_steps.contains(FirstStep::Import.as_str()) {
         steps.push(Step::new("/add#lines", texts().step_import));
     }
-    if is_manager && desk.store().list_staff().await?.len() < 2 {
+    let is_only_member = is_manager && desk.store().list_staff().await?.len() < 2;
+    if is_only_member {
         steps.push(Step::new("/settings/staff", texts().step_colleague));
     }
     let has_window = desk.visit.console.settings.window.is_some();
@@ -57,6 +58,7 @@ pub(super) async fn remaining_steps(
     Ok(Some(steps_card(&steps)))
 }
 
+/// Renders the steps as a numbered list, with a button that hides all steps for good.
 fn steps_card(steps: &[Step]) -> Markup {
     html! {
         section.card.stack aria-labelledby="steps" {

@@ -1,4 +1,4 @@
-//! Renders the history of an animal: the changes in the journal, and the notes.
+//! Renders the history of an animal: the changes of the animal and of its orders, and the notes.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -40,6 +40,7 @@ pub(super) async fn find_placing_actor(
         .store()
         .history(order.pet_id, i64::MAX, MAX_SEARCHED_CHANGES)
         .await?;
+    // A change without a state before it is the one that created the order.
     let placement = changes.into_iter().rfind(|change| {
         change.subject.kind == SubjectKind::Order
             && change.subject.id == Some(order.id.get())
@@ -55,6 +56,7 @@ enum Item {
 }
 
 impl Item {
+    /// Returns the time by which the items are sorted.
     fn time(&self) -> Timestamp {
         match self {
             Self::Change(entry) => entry.at,
@@ -63,10 +65,11 @@ impl Item {
     }
 }
 
-/// Renders a page of the changes of an animal and of its orders, together with the notes on the
-/// animal, the newest first.
+/// Renders a page of the history of an animal, the newest item first. The query parameter `before`
+/// is the number of the last change of the previous page.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
+    // The additional change tells whether a further page follows.
     let mut changes = desk
         .store()
         .history(pet.id, before, MAX_ENTRIES + 1)
@@ -74,42 +77,40 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
     let mut entries = changes_to_render(&changes);
     let is_complete = changes.len() <= MAX_ENTRIES as usize;
     changes.truncate(MAX_ENTRIES as usize);
-    let is_added_here = changes
+    let includes_addition = changes
         .iter()
         .any(|change| change.kind == ChangeType::PetAdded);
-    // The history of an imported animal begins with the import, which has one entry for all of its
-    // animals.
-    if is_complete && !is_added_here {
+    // An imported animal has no change of its own for its addition: the import has one change for
+    // all of its animals.
+    if is_complete && !includes_addition {
         entries.extend(load_import(desk, pet).await?);
     }
 
-    let start = if is_complete {
-        None
-    } else {
-        changes.last().map(|change| change.at)
-    };
+    let last_change = if is_complete { None } else { changes.last() };
+    let start = last_change.map(|change| change.at);
     let notes = load_notes(desk, pet.id, start, before).await?;
     let items = show_items(desk, pet, entries, notes, &changes).await?;
-    let oldest = changes.last().map(|change| change.seq.to_string());
     Ok(html! {
         (items)
-        @if let Some(oldest) = oldest {
-            // The link has the whole path, because the page can also be the response to a form,
-            // which has another path.
-            @if !is_complete {
-                a href=(link(&format!("/animals/{}", pet.id), &[("before", &oldest)])) { (texts().older) }
-            }
+        @if let Some(last_change) = last_change {
+            // A relative link would be wrong where this page is the response to a form, whose path
+            // is another one.
+            @let path = format!("/animals/{}", pet.id);
+            a href=(link(&path, &[("before", &last_change.seq.to_string())])) { (texts().older) }
         }
     })
 }
 
-/// Returns the changes among the first [`MAX_ENTRIES`] that are entries of the history. The others
-/// are side effects of orders, or are rendered as notes. `changes` has one more change than the
-/// page, to recognize a side effect at the end of the page.
+/// Returns the changes of the page, the first [`MAX_ENTRIES`], without side effects of orders and
+/// without changes that are rendered as notes.
+///
+/// `changes` are sorted from newest to oldest. They include the first change of the next page, by
+/// which a side effect at the end of this page is recognized.
 fn changes_to_render(changes: &[JournalEntry]) -> Vec<JournalEntry> {
     let mut entries = Vec::new();
     for (index, change) in changes.iter().take(MAX_ENTRIES as usize).enumerate() {
-        if !is_side_effect_of_order(change, changes.get(index + 1)) && !is_shown_by_note(change) {
+        let previous_change = changes.get(index + 1);
+        if !is_side_effect_of_order(change, previous_change) && !is_shown_by_note(change) {
             entries.push(change.clone());
         }
     }
@@ -148,12 +149,11 @@ async fn show_items(
     })
 }
 
-/// Loads the notes on an animal that belong on one page of its history: those created at or after
-/// `start`, and earlier than the change with the number `before`, with which the previous page
-/// ended.
+/// Loads the notes for a page of the history of an animal: those created at or after `start`, and
+/// earlier than the change with the number `before`, the last one of the previous page.
 ///
-/// A note appears at the time of its creation, even if the journal no longer has the change that
-/// added it.
+/// The page is selected by the creation time of the note and not by the change that added it,
+/// because the journal may no longer have that change.
 async fn load_notes(
     desk: &Desk<'_>,
     pet: PetId,
@@ -162,31 +162,34 @@ async fn load_notes(
 ) -> Result<Vec<PetNote>, StoreError> {
     let mut end = None;
     if before < i64::MAX {
-        let last_changes = desk
+        // The bound of `history` is exclusive, so this loads the change `before` itself.
+        let last_of_previous_page = desk
             .store()
             .history(pet, before.saturating_add(1), 1)
             .await?;
-        end = last_changes.first().map(|change| change.at);
+        end = last_of_previous_page.first().map(|change| change.at);
     }
     let mut notes = desk.store().all_notes(pet).await?;
     notes.retain(|note| {
+        let is_after_start = start.is_none_or(|start| note.created_at >= start);
         let is_before_end = end.is_none_or(|end| note.created_at < end);
-        start.is_none_or(|start| note.created_at >= start) && is_before_end
+        is_after_start && is_before_end
     });
     Ok(notes)
 }
 
-/// Merges changes, sorted from newest to oldest, with notes, sorted from oldest to newest. The
-/// result is sorted from newest to oldest. A note precedes a change of the same time.
+/// Merges changes and notes into items, sorted from newest to oldest. `entries` are sorted from
+/// newest to oldest, and `notes` from oldest to newest. A note precedes a change of the same time.
 fn merge_newest_first(entries: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
     let mut items: Vec<Item> = notes.into_iter().rev().map(Item::Note).collect();
     items.extend(entries.into_iter().map(Item::Change));
+    // The sort is stable.
     items.sort_by_key(|item| Reverse(item.time()));
     items
 }
 
-/// Whether a change added or corrected a note. The note itself is an item of the history and says
-/// so.
+/// Whether a change added or corrected a note. The history omits such a change, because the note is
+/// an item of its own and shows both.
 fn is_shown_by_note(change: &JournalEntry) -> bool {
     change.kind == ChangeType::NoteAdded || change.kind == ChangeType::NoteChanged
 }
@@ -202,10 +205,10 @@ fn entry_markup(
         Some(action) => action.to_owned(),
         None => wording::change_type(&entry.kind),
     };
-    let is_about_order = entry.subject.kind == SubjectKind::Order;
     if entry.kind == ChangeType::PetAdded {
-        return first_entry(desk, entry, &action, schema);
+        return addition_markup(desk, entry, &action, schema);
     }
+    let is_about_order = entry.subject.kind == SubjectKind::Order;
     html! {
         div {
             strong { (action) }
@@ -214,9 +217,9 @@ fn entry_markup(
             }
         }
         @if entry.kind != ChangeType::PetsImported { (show_differences(desk, entry, schema)) }
-        @if can_put_back(desk, pet, entry) {
+        @if can_restore_photo(desk, pet, entry) {
             form method="post" action={ "/animals/" (pet.id) "/photos/undo" } {
-                (desk.key("put-back"))
+                (desk.key_field("put-back"))
                 button name=(CHANGE_FIELD) value=(entry.seq) { (texts().put_back) }
             }
         }
@@ -225,7 +228,7 @@ fn entry_markup(
 }
 
 /// Renders the change that added the animal: one line, which expands to the initial values.
-fn first_entry(
+fn addition_markup(
     desk: &Desk<'_>,
     entry: &JournalEntry,
     action: &str,
@@ -243,7 +246,7 @@ fn first_entry(
 }
 
 /// Whether the member can restore a photo that this change deleted from the animal.
-fn can_put_back(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
+fn can_restore_photo(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
     let is_late = desk.visit.now.duration_since(entry.at) >= PHOTO_RESTORE_WINDOW;
     if is_late || !desk.may_write() || pet.withdrawal.is_some() {
         return false;
@@ -251,18 +254,21 @@ fn can_put_back(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> bool {
     let Some(change) = json::read_change(entry) else {
         return false;
     };
+    // The last argument is the new end of a reopened reservation, which restoring a photo never is.
     let reversals = Reversal::from_act(&[change], entry.at, Timestamp::UNIX_EPOCH);
     reversals.unwrap_or_default().iter().any(|reversal| {
         let Reversal::Pet(reversal) = reversal else {
             return false;
         };
-        let mut lost_photos = reversal.lost_photos.iter();
-        lost_photos.any(|lost| pet.photos.position(lost.photo.id).is_none())
+        reversal
+            .lost_photos
+            .iter()
+            .any(|lost| pet.photos.position(lost.photo.id).is_none())
     })
 }
 
-/// Returns a more specific wording for a change than its type gives, such as "extended" for an
-/// order whose end was moved to a later time; `None` if the type says enough.
+/// Returns a wording for a change that is more specific than the wording for its type, such as
+/// "extended" for an order whose end was moved to a later time; `None` if there is none.
 pub(super) fn specific_wording(entry: &JournalEntry) -> Option<&'static str> {
     let change = json::read_change(entry)?;
     match (change.kind, change.before?, change.after?) {
@@ -290,6 +296,7 @@ pub(super) fn pet_name(entry: &AuditEntry) -> Option<String> {
 async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
+        // A margin of one second, in case the import has a slightly earlier time than its animals.
         since: pet
             .created_at
             .and_then(|added_at| added_at.checked_sub(1.second()).ok()),
@@ -322,8 +329,8 @@ fn has_imported(import: &JournalEntry, id: PetId) -> bool {
     (first..=last).contains(&id.get())
 }
 
-/// Whether a change is a side effect of the change of an order right before it, which gave the
-/// animal its new status. The history omits such a change.
+/// Whether a change is only a side effect of `previous_change`: that change gave an order its status,
+/// and this one gives the animal the status that follows from it. The history omits such a change.
 fn is_side_effect_of_order(change: &JournalEntry, previous_change: Option<&JournalEntry>) -> bool {
     let Some(previous_change) = previous_change else {
         return false;

@@ -1,5 +1,5 @@
-//! Renders the preview of pasted lines: the animals that they would add, and the problems with
-//! them.
+//! Renders the preview of pasted lines: the animals that they would add, and the problems that the
+//! member must correct first.
 
 use petstore_domain::store_area::RequestedValue;
 
@@ -24,14 +24,13 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
     let pet_table = preview.pet_table;
     let line_count = pet_table.lines.len();
     let remaining_count = pet_table.remaining_count;
-    let wrong_lines = pet_table.lines.iter().filter(|line| line.result.is_err());
-    let wrong_count = wrong_lines.count();
+    let wrong_count = count_wrong_lines(&pet_table.lines);
     let has_column_errors = !pet_table.column_errors.is_empty();
-    let is_wrong = wrong_count > 0 || has_column_errors || !errors.is_empty();
+    let has_errors = wrong_count > 0 || has_column_errors || !errors.is_empty();
     let can_be_added = wrong_count == 0 && !has_column_errors && line_count > 0;
     let asks_about_columns = has_unknown_columns(pet_table);
     let line_problems = LineProblems::new(&pet_table.lines);
-    let form_markup = preview_form(preview, errors, is_wrong);
+    let form_markup = preview_form(preview, errors, has_errors);
 
     let content = html! {
         h1 { (texts().preview) }
@@ -52,19 +51,24 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
             @if asks_about_columns { (form_markup) }
             @if can_be_added { (add_form(desk, form, pet_table)) }
         }
-        div.scrolls tabindex="0" { (table(desk, pet_table, preview.schema, &line_problems)) }
+        div.scrolls tabindex="0" { (preview_table(desk, pet_table, preview.schema, &line_problems)) }
         @if !asks_about_columns { (form_markup) }
     };
-    Page::new(texts().preview, content).with_error_status_if(is_wrong)
+    Page::new(texts().preview, content).with_error_status_if(has_errors)
 }
 
-/// Renders the form that adds the animals of the preview. The member must confirm that some columns
-/// are left out.
+/// Returns the number of lines that cannot be added.
+fn count_wrong_lines(lines: &[Line]) -> usize {
+    lines.iter().filter(|line| line.result.is_err()).count()
+}
+
+/// Renders the form that adds the animals of the preview. If columns are left out, the member must
+/// confirm that with a checkbox.
 fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     let left_out_headings = pet_table.left_out_headings();
     html! {
         form.card.stack method="post" action="/add/many" {
-            (desk.key(&format!("many-{}", pet_table.remaining_count)))
+            (desk.key_field(&format!("many-{}", pet_table.remaining_count)))
             (hidden_input("lines", form.raw("lines")))
             (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
             (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
@@ -89,7 +93,7 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
 
 /// Renders the lines as a table, without the columns that are left out. A valid line shows the
 /// values that it would add.
-fn table(
+fn preview_table(
     desk: &Desk<'_>,
     pet_table: &PetTable,
     schema: PetSchema<'_>,
@@ -126,8 +130,8 @@ fn table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Renders a cell as the value that it would add. A cell of an invalid line, and the name of an
-/// animal, are shown as they were pasted.
+/// Renders the cell of a line at this column index: the value that it would add, or the pasted text
+/// if the line is invalid or the cell is the name of the animal.
 fn cell(
     desk: &Desk<'_>,
     line: &Line,
@@ -142,8 +146,8 @@ fn cell(
     added_value.unwrap_or_else(|| html! { bdi { (line.cells[index]) } })
 }
 
-/// Renders the value of an animal that belongs to this input; `None` for its name, which is shown
-/// as it was pasted.
+/// Renders the value that a pasted animal has for this input, such as `category`; `None` for its
+/// name, which is shown as it was pasted.
 fn added_value(
     desk: &Desk<'_>,
     pasted_pet: &PastedPet,
@@ -163,13 +167,15 @@ fn added_value(
     if input == "status" {
         return Some(markup::status_badge(pet.status));
     }
-
     if input == LISTED {
         return Some(html! { (forms::listing_words(pet.is_listed)) });
     }
 
-    let mut fields = schema.fields.all().iter();
-    let field = fields.find(|field| values::input_of(field) == input)?;
+    let field = schema
+        .fields
+        .all()
+        .iter()
+        .find(|field| values::input_of(field) == input)?;
     match patch.get(field.name.as_str()) {
         Some(RequestedValue::Set(value)) if field.is_birth() && *is_birth_estimated => {
             Some(values::estimated_birth(desk, value))

@@ -1,5 +1,5 @@
-//! The problems of pasted lines. A message about several lines is shown once, with the numbers of
-//! these lines.
+//! The problems of pasted lines. A message that several lines have in common is shown once, with
+//! their numbers.
 
 use std::collections::BTreeMap;
 

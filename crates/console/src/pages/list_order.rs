@@ -1,8 +1,8 @@
 //! The sort orders of the list of animals.
 //!
-//! The store can only read animals in the order in which they were added. For every other order
-//! (name, price, age, place, day of intake), the page loads all animals of the list and sorts them,
-//! so these orders work only for lists of limited length.
+//! The store reads animals only in the order in which they were added. For every other order (name,
+//! price, age, place, day of intake), the page loads all animals of the list and sorts them. These
+//! orders are therefore available only for lists of at most [`MAX_SORTED`] animals.
 
 use std::{borrow::Cow, cmp::Reverse};
 
@@ -45,12 +45,12 @@ impl ListOrder {
         Self::Place,
     ];
 
-    /// Returns the order for the value of the query parameter. An unknown value means the newest
-    /// first.
+    /// Returns the order that the query parameter selects; [`Self::Newest`] for an unknown value.
     pub(super) fn from_parameter(value: &str) -> Self {
-        let mut orders = Self::ALL.into_iter();
-        let order = orders.find(|order| order.as_parameter() == value);
-        order.unwrap_or(Self::Newest)
+        Self::ALL
+            .into_iter()
+            .find(|order| order.as_parameter() == value)
+            .unwrap_or(Self::Newest)
     }
 
     /// Returns the value of the query parameter; empty for the default order.
@@ -65,6 +65,7 @@ impl ListOrder {
         }
     }
 
+    /// Returns the label of the order, such as "Name A–Z".
     pub(super) fn label(self, fields: &FieldSet) -> Cow<'static, str> {
         match self {
             Self::Newest => texts().newest_first.into(),
@@ -76,17 +77,19 @@ impl ListOrder {
         }
     }
 
-    /// Whether the page must sort the animals itself, because the store only reads them in the
-    /// order in which they were added. That order can differ from the order of the days of intake.
+    /// Whether the page must sort the animals itself, because this order can differ from the order
+    /// in which they were added.
     pub(super) fn needs_sorting(self, fields: &FieldSet) -> bool {
         match self {
             Self::Newest => false,
+            // Without a day of intake, an animal has been here since it was added.
             Self::Longest => fields.find(INTAKE).is_some(),
             Self::Name | Self::Price | Self::Age | Self::Place => true,
         }
     }
 
-    /// Whether the store has the field by which this order sorts, if it sorts by one.
+    /// Whether the store has the field by which this order sorts. Always true for an order that sorts
+    /// by no field.
     pub(super) fn is_available(self, fields: &FieldSet) -> bool {
         match self {
             Self::Price => fields.find("price").is_some(),
@@ -96,9 +99,10 @@ impl ListOrder {
         }
     }
 
-    /// Sorts animals in place. The sort is stable. Animals without a price, a day of birth or a
-    /// place come last. By arrival, animals without a known day come first, because they are from
-    /// an early release.
+    /// Sorts animals in place; the sort is stable.
+    ///
+    /// Animals without a price, a day of birth or a place come last. With [`Self::Longest`], animals
+    /// without a known day of arrival come first, because an early release added them.
     fn sort(self, desk: &Desk<'_>, pets: &mut [StorePet], fields: &FieldSet) {
         match self {
             Self::Newest => {}
@@ -106,22 +110,24 @@ impl ListOrder {
             Self::Name => pets.sort_by_cached_key(|pet| search_key(pet.name.as_str())),
             Self::Price => pets.sort_by_cached_key(|pet| {
                 let price = Animal::whole(pet, fields).price().and_then(Decimal::new);
+                // Animals without a price come last.
                 price.map_or(i64::MAX, |price| price.ten_thousandths())
             }),
             Self::Age => pets.sort_by_cached_key(|pet| Reverse(Animal::whole(pet, fields).born())),
             Self::Place => pets.sort_by_cached_key(|pet| {
                 let place = pet.place();
+                // `false` sorts before `true`, so animals without a place come last.
                 (place.is_none(), place.map(place_parts))
             }),
         }
     }
 }
 
-/// A part of a place name, for natural sorting. A number sorts before a text.
+/// A part of a place name, for natural sorting. A number sorts before a text, because its variant is
+/// declared first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum PlacePart {
-    /// A number without leading zeros. Comparing the length first makes the longer number the
-    /// larger one.
+    /// A number without leading zeros. The length is compared first, so that 10 is larger than 2.
     Number {
         length: usize,
         digits: String,
@@ -153,7 +159,8 @@ fn place_parts(place: &str) -> Vec<PlacePart> {
     parts
 }
 
-/// Returns the label of the field for the place of an animal; empty if the store has no such field.
+/// Returns the label of the field `place`, where an animal is kept; empty if the store has no such
+/// field.
 pub(super) fn place_label(fields: &FieldSet) -> String {
     fields.find(PLACE).map(label_of).unwrap_or_default()
 }
@@ -174,8 +181,8 @@ pub(super) struct SortedPage {
     pub(super) count: usize,
 }
 
-/// Loads all animals of a query, sorts them, and returns the page after `query.after`. Returns
-/// `None` if there are more than [`MAX_SORTED`].
+/// Loads all animals of a query, sorts them, and returns the page after `query.after`; `None` if
+/// there are more than [`MAX_SORTED`] animals.
 pub(super) async fn load_sorted_page(
     desk: &Desk<'_>,
     query: &PetQuery,
@@ -192,8 +199,10 @@ pub(super) async fn load_sorted_page(
     Ok(Some(page_of_sorted_pets(pets, query)))
 }
 
-/// Whether a query is known to have more than [`MAX_SORTED`] animals. Where the store has an index
-/// for it, counting the animals is much cheaper than loading them.
+/// Whether a query is known to have more than [`MAX_SORTED`] animals.
+///
+/// For searches, and for the animals on offer, the store can count the animals with an index, which
+/// is much cheaper than loading them. Other queries are not counted.
 async fn is_known_to_be_too_long(desk: &Desk<'_>, query: &PetQuery) -> Result<bool, StoreError> {
     if !query.is_on_offer && !query.is_search() {
         return Ok(false);
@@ -209,7 +218,7 @@ async fn is_known_to_be_too_long(desk: &Desk<'_>, query: &PetQuery) -> Result<bo
     Ok(count > MAX_SORTED)
 }
 
-/// Loads all animals of a query. Returns `None` if there are more than [`MAX_SORTED`].
+/// Loads all animals of a query; `None` if there are more than [`MAX_SORTED`].
 async fn load_all_pets(
     desk: &Desk<'_>,
     query: &PetQuery,
@@ -221,25 +230,27 @@ async fn load_all_pets(
     };
     let mut pets = Vec::new();
     loop {
-        let (page, next) = desk.store().list_store_pets(&page_query).await?;
+        let (page, next_position) = desk.store().list_store_pets(&page_query).await?;
         pets.extend(page);
         if pets.len() > MAX_SORTED {
             return Ok(None);
         }
-        if next.is_none() {
+        if next_position.is_none() {
             return Ok(Some(pets));
         }
-        page_query.after = next;
+        page_query.after = next_position;
     }
 }
 
-/// Returns the page of sorted animals that follows `query.after`.
+/// Returns the page of sorted animals that follows `query.after`. Without that animal among them, it
+/// is the first page.
 fn page_of_sorted_pets(mut sorted_pets: Vec<StorePet>, query: &PetQuery) -> SortedPage {
     let count = sorted_pets.len();
     let previous_index = sorted_pets
         .iter()
         .position(|pet| Some(pet.id) == query.after);
-    let mut pets = sorted_pets.split_off(previous_index.map_or(0, |index| index + 1));
+    let start = previous_index.map_or(0, |index| index + 1);
+    let mut pets = sorted_pets.split_off(start);
     let page_length = usize::from(query.limit.get());
     let has_next_page = pets.len() > page_length;
     pets.truncate(page_length);

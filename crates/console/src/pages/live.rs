@@ -21,17 +21,20 @@ use crate::{
     visit::{Form, Visit},
 };
 
-/// How long a stream pauses after an event. All changes in this time become one event.
+/// How long a stream pauses after an event. The changes during the pause are combined into the next
+/// event.
 const PAUSE_AFTER_EVENT: Duration = Duration::from_secs(1);
 
 /// How long a stream waits for a change before it sends a comment, which keeps the connection open.
 /// The session is checked before each event and each comment, so this also limits how long a stream
 /// outlives its session.
 const COMMENT_INTERVAL: Duration = Duration::from_secs(5);
-/// A comment in the format of server-sent events, which the page ignores.
+
+/// A comment in the format of server-sent events. The page ignores it.
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// The maximum number of animals that an event names. An event about more animals is `*`.
+/// The maximum number of animals that an event names. An event about more animals is `*`, which
+/// stands for any animal.
 const MAX_NAMED_PETS: usize = 50;
 
 /// The stream of events for one open page.
@@ -66,8 +69,8 @@ impl StoreDay {
         }
     }
 
-    /// Parses the day for which a page was rendered from its query. Returns `None` if the query has
-    /// none.
+    /// Parses the query of the stream, which has the day for which the open page was rendered. Returns
+    /// `None` if it has no day.
     fn from_query(query: &Form) -> Option<Self> {
         Some(Self {
             date: query.get("day").parse().ok()?,
@@ -87,7 +90,8 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         now,
         ..
     } = &desk.visit;
-    // Include the changes since the page was rendered, which can be long before its stream begins.
+    // The stream also reports the changes between the rendering of the page and the start of the
+    // stream, which can be far apart.
     let after = query.integer("after").unwrap_or(desk.position);
     let shown_day = StoreDay::from_query(query).unwrap_or_else(|| StoreDay::at(*now, facts));
     let stream = EventStream {
@@ -109,8 +113,8 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 impl EventStream {
-    /// Returns the next event or comment; `None` when the session has ended or the service shuts
-    /// down.
+    /// Returns the next event or comment; `None` ends the stream: the session has ended, the store
+    /// cannot be read, or the service shuts down.
     async fn next(&mut self) -> Option<Bytes> {
         if std::mem::take(&mut self.has_just_sent) {
             time::sleep(PAUSE_AFTER_EVENT).await;
@@ -122,8 +126,10 @@ impl EventStream {
         None
     }
 
-    /// Waits for a change, or until a comment is due. Returns `None` when the service shuts down.
-    /// If a new day has begun, returns an event immediately.
+    /// Waits for a change, and returns its event; returns a comment if there is none for
+    /// [`COMMENT_INTERVAL`]. If a new day has begun, returns an event immediately.
+    ///
+    /// Returns `None` when the service shuts down, or if the store cannot be read.
     async fn wait_for_chunk(&mut self) -> Option<Bytes> {
         let current_day = self.today().await?;
         if current_day != self.shown_day {
@@ -136,7 +142,7 @@ impl EventStream {
         let timeout = pin!(time::sleep(COMMENT_INTERVAL));
         match select(change, timeout).await {
             Either::Left((change, _)) => {
-                let pets = change?;
+                let pets = change?.pets;
                 self.has_just_sent = true;
                 Some(event(pets.as_deref()))
             }
@@ -151,16 +157,16 @@ impl EventStream {
         Some(StoreDay::at(clock.now(), &facts))
     }
 
-    /// Whether the session is still valid; `None` if it no longer exists or the store cannot be
-    /// read.
+    /// Whether the session is still valid; `None` if it no longer exists, or if the store cannot be
+    /// read. Both `false` and `None` end the stream.
     async fn has_session(&self) -> Option<bool> {
         let (record, member) = self.store.find_session(self.session).await.ok()??;
         Some(record.is_alive_at(self.reading.clock.now()) && member.disabled_at.is_none())
     }
 }
 
-/// Returns the event for changes of animals: `data: 7 12`, or `data: *` if there are too many or
-/// they are unknown.
+/// Returns the event for a change of these animals: `data: 7 12`. It is `data: *` if there are more
+/// than [`MAX_NAMED_PETS`], or if the animals are unknown (`None`).
 fn event(pets: Option<&[i64]>) -> Bytes {
     let data = match pets {
         Some(pets) if pets.len() <= MAX_NAMED_PETS => pets

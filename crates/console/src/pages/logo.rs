@@ -30,16 +30,18 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         .reserve_for_picture(Logo::MAX_PICTURE)?;
     let form = read_form(desk, body).await?;
 
-    let digest = form
-        .picture
-        .as_ref()
-        .map(|picture| text::hex_digits(&Sha256::digest(picture)))
-        .unwrap_or_default();
+    let digest = match &form.picture {
+        Ok(picture) => text::hex_digits(&Sha256::digest(picture)),
+        Err(_) => String::new(),
+    };
+    // The form is replaced by one with a digest of the picture, so that a double click is recognized
+    // as the same form, and another picture as a new one.
     let mut fields = vec![(LOGO, &*digest)];
     if !form.key.is_empty() {
         fields.push((KEY_FIELD, &form.key));
     }
     desk.visit.form = Form::from_encoded_pairs(&fields);
+    // The form was rendered for another member, who used this browser before.
     if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
         return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
     }
@@ -69,6 +71,7 @@ struct LogoForm {
 /// Reads the parts of the multipart form.
 async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, ApiError> {
     let timeout = desk.visit.console.edge.body_timeout * photo_uploads::PICTURE_TIMEOUT_FACTOR;
+    // Twice the size of a picture leaves room for the other parts and the part headers.
     let max_form = 2 * Logo::MAX_PICTURE;
     let mut parts = Multipart::new(&desk.visit.request.headers, body, timeout, max_form)
         .map_err(translate_unreadable_form)?;
@@ -86,6 +89,7 @@ async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, Ap
                 form.key = String::from_utf8_lossy(&content).into_owned();
             }
             (Some(_), Some(content)) if !content.is_empty() => form.picture = Ok(content),
+            // A part beyond the limit has no content.
             (Some(_), None) => form.picture = Err(texts().picture_too_large.to_owned()),
             _ => {}
         }

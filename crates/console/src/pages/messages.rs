@@ -1,8 +1,8 @@
-//! The message about the act that a form has just carried out.
+//! The message about the act of a form: the changes that the form has just made in one transaction.
 //!
-//! The message is built after the transaction, from the act in the journal. The store keeps only a
-//! reference to the act as the remembered response of the form, so a repetition of the form gets
-//! the same message.
+//! The message is built after the transaction, from the act in the journal. The store remembers only
+//! a reference to the act as the response of the form. A repetition of the form finds the same act,
+//! and therefore gets the same message.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,10 @@ use crate::{
     reply::{Flash, Undo},
 };
 
-/// A reference to an act, by its first change. For a form that changed nothing, it names only the
-/// subject.
+/// The code of the message that a sale was undone.
+const SALE_UNDONE: &str = "sale-undone";
+
+/// A reference to an act, by its first change; for a form that changed nothing, only its subject.
 ///
 /// As text, the change that brought order 5 of animal 7 to version 3 is `order:5 3 7`, and animal 7
 /// without a change is `pet:7`.
@@ -31,7 +33,7 @@ struct ActReference {
     change: Option<ChangeReference>,
 }
 
-/// The version of the subject after a change, and the animal that the change is about.
+/// The version that a change gave to its subject, and the animal that the change is about.
 #[derive(Debug, PartialEq, Eq)]
 struct ChangeReference {
     version: i64,
@@ -39,8 +41,8 @@ struct ChangeReference {
 }
 
 impl ActReference {
-    /// Returns a reference to the act that these decisions make; `None` if nothing was changed and
-    /// the last decision has no result.
+    /// Returns a reference to the first change of these decisions that is about an animal. Without
+    /// such a change, it refers to the result of the last decision; `None` if that has no result.
     fn from_decisions(decisions: &[Decision]) -> Option<Self> {
         for change in decisions.iter().flat_map(|decision| &decision.changes) {
             let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
@@ -75,6 +77,7 @@ impl ActReference {
         Some(Self { subject, change })
     }
 
+    /// Returns the reference as text. See [`ActReference`] for the format.
     fn to_text(&self) -> String {
         match &self.change {
             Some(ChangeReference { version, pet }) => format!("{} {version} {pet}", self.subject),
@@ -83,6 +86,7 @@ impl ActReference {
     }
 }
 
+/// Returns the kind and the id of a resource.
 fn subject_of(resource: &Resource) -> JournalSubject {
     let kind = match resource {
         Resource::Pet(_) => SubjectKind::Pet,
@@ -113,7 +117,7 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
         .ok()
         .and_then(ActReference::parse);
     let Some(reference) = reference else {
-        return Flash::new("saved", 0);
+        return unspecific_message();
     };
     let id = reference.subject.id.unwrap_or_default();
     let Some(ChangeReference { version, pet }) = reference.change else {
@@ -125,8 +129,8 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
         .act_that_led_to(pet, &reference.subject, version)
         .await;
     let Ok(Some(act)) = act else {
-        // The id may be the id of an order, so the message names no animal.
-        return Flash::new("saved", 0);
+        // `id` can be the id of an order, so the message must not use it as the id of an animal.
+        return unspecific_message();
     };
     let changes = act.changes().unwrap_or_default();
     let mut flash = message_about_changes(&changes);
@@ -139,8 +143,13 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
     flash
 }
 
-/// Returns the message about a form that changed nothing, because the order already had the
-/// requested state.
+/// Returns the message that something was saved, without the id of an animal.
+fn unspecific_message() -> Flash {
+    Flash::new("saved", 0)
+}
+
+/// Returns the message about a form that changed nothing. If the form was about an order, the message
+/// states the present status of the order, which is the requested one.
 async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i64) -> Flash {
     if subject.kind.value() == Some(SubjectKind::Order)
         && let Some(order_id) = OrderId::new(id)
@@ -168,7 +177,7 @@ fn message_about_changes(changes: &[Change]) -> Flash {
     }
 
     let Some(change) = main_change(changes) else {
-        return Flash::new("saved", 0);
+        return unspecific_message();
     };
     let id = change.after.as_ref().map_or(0, Resource::id);
     let code = match (change.kind, change.after.as_ref()) {
@@ -177,30 +186,34 @@ fn message_about_changes(changes: &[Change]) -> Flash {
         (ChangeType::PetRestored, _) => "restored",
         (ChangeType::OrderChanged, _) if moves_end(change) => "extended",
         (ChangeType::OrderChanged, _) => "saved",
-        (_, Some(Resource::Order(_))) if undoes_sale(changes) => "sale-undone",
+        (_, Some(Resource::Order(_))) if undoes_sale(changes) => SALE_UNDONE,
         (_, Some(Resource::Order(order))) => status_code(order.status),
         _ => pet_change_code(change),
     };
     Flash::new(code, id)
 }
 
-/// Returns the change that the member requested. The other changes of the act prepare it or follow
-/// from it, such as the new status of the animal of an order.
+/// Returns the change that the member requested: the last change that is about an animal. If that is
+/// only the new status of the animal of an order, it is the change of the order before it.
 fn main_change(changes: &[Change]) -> Option<&Change> {
     let pet_changes: Vec<&Change> = changes
         .iter()
         .filter(|change| affected_pet(change).is_some())
         .collect();
-    let (last, earlier) = pet_changes.split_last()?;
-    let follows_order = last.kind == ChangeType::PetChanged
-        && earlier.last().is_some_and(|change| {
-            let is_order = change.after.as_ref().and_then(Resource::order).is_some();
-            is_order && change.kind != ChangeType::OrderChanged
-        });
-    if follows_order {
-        return earlier.last().copied();
+    let (last_change, earlier_changes) = pet_changes.split_last()?;
+    if last_change.kind == ChangeType::PetChanged
+        && let Some(previous_change) = earlier_changes.last()
+        && sets_order_status(previous_change)
+    {
+        return Some(previous_change);
     }
-    Some(last)
+    Some(last_change)
+}
+
+/// Whether a change gave an order its status, which also determines the status of its animal.
+fn sets_order_status(change: &Change) -> bool {
+    let is_about_order = change.after.as_ref().and_then(Resource::order).is_some();
+    is_about_order && change.kind != ChangeType::OrderChanged
 }
 
 /// Returns the animal that a change concerns. For a change of an order, this is the animal of the
@@ -220,8 +233,8 @@ fn status_code(status: OrderStatus) -> &'static str {
     }
 }
 
-/// Returns the code of the message about a change of an animal, which is more specific if a photo
-/// was turned or removed.
+/// Returns the code of the message about a change of an animal. It is `saved` unless a photo was
+/// turned or removed.
 fn pet_change_code(change: &Change) -> &'static str {
     let Some((before, after)) = pet_before_and_after(change) else {
         return "saved";
@@ -229,6 +242,7 @@ fn pet_change_code(change: &Change) -> &'static str {
     if before.photos.missing_in(&after.photos).next().is_none() {
         return "saved";
     }
+    // Turning a photo replaces it with a new one.
     if before.photos.all().len() == after.photos.all().len() {
         "photo-turned"
     } else {
@@ -251,12 +265,13 @@ fn moves_end(change: &Change) -> bool {
     end_before != end_after
 }
 
+/// Returns the end of a reservation; `None` if the resource is no open order.
 fn reservation_end(resource: &Resource) -> Option<Timestamp> {
     resource.order()?.expires_at
 }
 
-/// Whether an act undoes a sale, which turns the order back into a reservation. A return by the
-/// customer is something else: the sale took place.
+/// Whether an act undoes a sale, by turning the order back into a reservation. A return by the
+/// customer undoes no sale.
 fn undoes_sale(changes: &[Change]) -> bool {
     let reopens = changes
         .iter()
@@ -272,16 +287,16 @@ fn order_before(changes: &[Change]) -> Option<&Order> {
 
 /// Whether the message offers to undo the act.
 ///
-/// Undoing the reversal of a sale would sell the animal again, which nobody expects of "Undo". An
-/// edited order cannot be undone completely, because the journal does not contain its contact, so
-/// this is not offered either.
+/// Not if the act itself undid a sale: "Undo" would sell the animal again, which nobody expects. And
+/// not for an edited order: the journal does not contain the contact, so the edit cannot be undone
+/// completely.
 fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
     let is_change_of_order =
         main_change(changes).is_some_and(|change| change.kind == ChangeType::OrderChanged);
-    if flash.code == "sale-undone" || is_change_of_order {
+    if flash.code == SALE_UNDONE || is_change_of_order {
         return false;
     }
-    // Whether the act can be reverted does not depend on these times.
+    // The times do not matter, because the reversals are only counted.
     let reversals = Reversal::from_act(changes, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
     reversals.is_ok_and(|reversals| !reversals.is_empty())
 }
@@ -290,8 +305,9 @@ fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
 /// photos or of the animal, or the list if several animals changed.
 fn result_path(changes: &[Change]) -> String {
     let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
-    let (Some(pet), 1) = (pets.first(), pets.len()) else {
-        return "/animals".to_owned();
+    let animal_path = match pets.first() {
+        Some(pet) if pets.len() == 1 => format!("/animals/{pet}"),
+        _ => return "/animals".to_owned(),
     };
     let requested_change = main_change(changes);
     let order = requested_change.and_then(|change| change.after.as_ref()?.order());
@@ -302,9 +318,9 @@ fn result_path(changes: &[Change]) -> String {
         .and_then(pet_before_and_after)
         .is_some_and(|(before, after)| before.photos != after.photos);
     if is_about_photos {
-        format!("/animals/{pet}/photos")
+        format!("{animal_path}/photos")
     } else {
-        format!("/animals/{pet}")
+        animal_path
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
 
 /// Returns the initial values of a form for a new order: the version of the animal, and its asking
 /// price.
-pub(super) fn offer_form(pet: &StorePet, fields: &FieldSet) -> Form {
+pub(super) fn initial_order_form(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = match asking_price(pet, fields) {
         Some(price) => numbers().plain(price.as_str()),
         None => String::new(),
@@ -59,7 +59,7 @@ impl Act {
     }
 }
 
-/// Whether a submitted form sells the animal; otherwise, it reserves the animal.
+/// Whether a submitted form sells the animal, rather than reserves it.
 pub(super) fn is_sale(form: &Form) -> bool {
     form.get("do") == Act::Sell.value()
 }
@@ -69,8 +69,9 @@ struct NewOrderForm<'f> {
     act: Act,
     /// The path to which the form is submitted.
     path: &'f str,
-    /// The current values of the animal, which the form carries to detect concurrent changes.
-    offer_form: &'f Form,
+    /// The current version and price of the animal. The form carries them as hidden fields, by which
+    /// a concurrent change is detected.
+    initial_form: &'f Form,
     /// The values that the inputs show.
     form: &'f Form,
     errors: &'f Errors,
@@ -94,7 +95,8 @@ pub(super) fn new_order_forms(
     } else {
         Act::Reserve
     };
-    let initial_form = offer_form(pet, fields);
+    let initial_form = initial_order_form(pet, fields);
+    // Both forms have a price input, so its presence shows that one of them was submitted.
     let is_submitted = submitted_form.all("price").next().is_some();
     let merged_form = MergedForm::new(submitted_form, &initial_form).form;
     let path = format!("/animals/{}/order", pet.id.get());
@@ -106,7 +108,7 @@ pub(super) fn new_order_forms(
         order_forms.push(NewOrderForm {
             act,
             path: &path,
-            offer_form: &initial_form,
+            initial_form: &initial_form,
             form: if is_submitted {
                 &merged_form
             } else {
@@ -132,8 +134,8 @@ impl NewOrderForm<'_> {
             details name="order" open[self.is_open] {
                 summary.button.main[act == Act::Reserve] { (act.opening_label()) }
                 form.card.fields data-draft id=(act.value()) method="post" action=(self.path) {
-                    (desk.key("order"))
-                    (merge::hidden_fields(self.offer_form))
+                    (desk.key_field("order"))
+                    (merge::hidden_fields(self.initial_form))
                     (self.inputs(desk))
                     div { button.main name="do" value=(act.value()) { (act.submit_label()) } }
                 }

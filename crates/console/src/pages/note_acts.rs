@@ -7,12 +7,12 @@ use petstore_domain::{
 
 use super::{
     animal,
-    notes::{TEXT, editor},
+    notes::{TEXT_INPUT, editor},
     parts::missing_page,
 };
 use crate::{ask::Question, prelude::*, reply::Flash};
 
-/// Parses the text of a note.
+/// Parses the text of a note, or returns the message why it is rejected.
 fn parse_text(typed_text: &str) -> Result<NoteText, String> {
     if !markup::is_visible(typed_text) {
         return Err(texts().note_missing.to_owned());
@@ -20,19 +20,19 @@ fn parse_text(typed_text: &str) -> Result<NoteText, String> {
     if typed_text.contains('\0') {
         return Err(texts().not_in_text.to_owned());
     }
-    // Browsers send CR LF for a line break, which should count as one character towards the limit.
+    // Browsers send a line break as CR LF, which should count as one character.
     let text = typed_text.trim().replace("\r\n", "\n");
     NoteText::new(text).ok_or_else(|| texts().too_long(texts().note, NoteText::MAX_LENGTH))
 }
 
-/// Adds a note on the animal in the path.
+/// Handles `POST /animals/{id}/notes`: adds a note on the animal in the path.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let text = errors.take(TEXT, parse_text(desk.visit.form.get(TEXT)));
+    let text = errors.ok_or_add(TEXT_INPUT, parse_text(desk.visit.form.get(TEXT_INPUT)));
     let Some(text) = text else {
         return animal::show(desk, &errors).await;
     };
-    let Some(pet_id) = desk.id(PetId::new) else {
+    let Some(pet_id) = desk.path_id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));
     };
     let command = Command::AddNote {
@@ -42,7 +42,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(pet_id, "note-added")),
-        Err(failure) => animal::show(desk, &failure.errors(&FieldSet::default())).await,
+        Err(failure) => animal::show(desk, &failure.to_errors(&FieldSet::default())).await,
     }
 }
 
@@ -60,14 +60,16 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         return Ok(missing_page(texts().no_note));
     };
     let pet = desk.store().get_store_pet(note.pet_id).await?;
-    let pet_name = pet.map_or(String::new(), |pet| markup::plain_name(pet.name.as_str()));
+    let pet_name = pet
+        .map(|pet| markup::plain_name(pet.name.as_str()))
+        .unwrap_or_default();
     let title = texts().note_on(&pet_name);
     let content = html! {
         (errors.summary())
         h1 { (title) }
         p { a href={ "/animals/" (note.pet_id) } { (texts().show_animal(&pet_name)) } }
         section.card.stack {
-            ol.history { li { (entry_without_link(desk, &note)) } }
+            ol.history { li { (note_markup(desk, &note)) } }
             @if editor(desk).may_change(&note) { (edit_forms(desk, &note, errors)) }
             @else { p { (texts().not_your_note) } }
         }
@@ -78,7 +80,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 }
 
 /// Renders the text of a note, its author and its time.
-fn entry_without_link(desk: &Desk<'_>, note: &PetNote) -> Markup {
+fn note_markup(desk: &Desk<'_>, note: &PetNote) -> Markup {
     html! {
         div { (markup::lines(note.text.as_str())) }
         div.hint {
@@ -90,20 +92,20 @@ fn entry_without_link(desk: &Desk<'_>, note: &PetNote) -> Markup {
 /// Renders the forms that correct and delete a note.
 fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
-    let mut input = Input::from_form(TEXT, texts().note, form, errors).make_multiline();
-    if form.raw(TEXT).is_empty() && errors.is_empty() {
+    let mut input = Input::from_form(TEXT_INPUT, texts().note, form, errors).make_multiline();
+    if form.raw(TEXT_INPUT).is_empty() && errors.is_empty() {
         input.value = note.text.as_str();
     }
     let path = format!("/animals/notes/{}", note.id);
     html! {
         form.fields method="post" action=(path) {
-            (desk.key("correct"))
+            (desk.key_field("correct"))
             input type="hidden" name="version" value=(note.version);
             (input.show())
             div { button.main { (texts().save) } }
         }
         form method="post" action={ (path) "/delete" } {
-            (desk.key("delete"))
+            (desk.key_field("delete"))
             input type="hidden" name="version" value=(note.version);
             button.danger { (texts().delete_note) }
         }
@@ -113,7 +115,7 @@ fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
 /// Corrects the note in the path.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let text = errors.take(TEXT, parse_text(desk.visit.form.get(TEXT)));
+    let text = errors.ok_or_add(TEXT_INPUT, parse_text(desk.visit.form.get(TEXT_INPUT)));
     let Some(text) = text else {
         return show(desk, &errors).await;
     };
@@ -138,10 +140,10 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let question = Question {
         title: texts().delete_note_question.to_owned(),
         effects: vec![texts().delete_note_effect.to_owned()],
-        yes: texts().delete_note,
-        back: &format!("/animals/{}", note.pet_id),
+        confirm_label: texts().delete_note,
+        back_path: &format!("/animals/{}", note.pet_id),
     };
-    if let Some(question_page) = question.ask(desk, &entry_without_link(desk, &note)) {
+    if let Some(question_page) = question.ask(desk, &note_markup(desk, &note)) {
         return Ok(question_page);
     }
     let command = Command::DeleteNote(note_edit(desk, &note));
@@ -150,13 +152,13 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Loads the note in the path.
 async fn load_note(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
-    match desk.id(NoteId::new) {
+    match desk.path_id(NoteId::new) {
         Some(id) => Ok(desk.store().get_note(id).await?),
         None => Ok(None),
     }
 }
 
-/// Returns the edit of a note by the member, on the condition that the note still has the version
+/// Returns the edit of a note by the member. Its precondition is that the note still has the version
 /// in the form.
 fn note_edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
     NoteEdit {
@@ -177,6 +179,6 @@ async fn execute_on_note(
 ) -> Result<Reply, ApiError> {
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(note.pet_id, message_code)),
-        Err(failure) => show(desk, &failure.errors(&FieldSet::default())).await,
+        Err(failure) => show(desk, &failure.to_errors(&FieldSet::default())).await,
     }
 }

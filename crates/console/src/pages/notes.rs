@@ -8,26 +8,26 @@ use petstore_domain::{
 use crate::prelude::*;
 
 /// The name of the input for the text of a note.
-pub(super) const TEXT: &str = "note-text";
+pub(super) const TEXT_INPUT: &str = "note-text";
 
 /// Renders the form for a new note, or nothing for a member who may not write.
 pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Markup {
     if !desk.may_write() {
         return html! {};
     }
-    let input = Input::from_form(TEXT, texts().new_note, &desk.visit.form, errors)
+    let input = Input::from_form(TEXT_INPUT, texts().new_note, &desk.visit.form, errors)
         .with_hint(texts().new_note_hint);
     html! {
         form.fields.no-print method="post" action={ "/animals/" (pet) "/notes" } {
-            (desk.key("note"))
+            (desk.key_field("note"))
             (input.show())
             div { button { (texts().add_note) } }
         }
     }
 }
 
-/// Renders a note in the history of its animal. `changes` are the changes on the same page of the
-/// history, which may include the last correction of the note.
+/// Renders a note as an item of the history of its animal. `changes` are the changes on the same page
+/// of the history; the last correction of the note may be among them.
 pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {
         div { strong { (texts().note) } }
@@ -44,8 +44,8 @@ pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -
     }
 }
 
-/// Returns the wording for the last correction of a note. It names the person if somebody other
-/// than the author made the correction and `changes` include it.
+/// Returns the wording for the last correction of a note. If the correction is among `changes`, and
+/// somebody other than the author made it, the wording names that person.
 fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     let correction = changes.iter().find(|change| {
         change.kind == ChangeType::NoteChanged
@@ -60,8 +60,8 @@ fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     }
 }
 
-/// Returns the role in which the member edits notes: a manager may edit every note, and others only
-/// their own.
+/// Returns the editor as whom the member edits notes: a manager may edit every note, and other members
+/// only their own.
 pub(super) fn editor(desk: &Desk<'_>) -> NoteEditor {
     if desk.role() >= Role::Manager {
         NoteEditor::Manager

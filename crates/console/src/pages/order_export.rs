@@ -12,10 +12,11 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of reservations that the export reads at a time.
+/// The number of reservations that one query of the export reads.
 const RESERVATIONS_PER_READ: u32 = 100;
 
-/// Exports the orders that the list shows for the same search and status, in the same order.
+/// Handles `GET /export/orders`: exports the orders that the list has for the same search and status,
+/// in the same sequence.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
     let status = selected_status(desk);
@@ -44,16 +45,16 @@ async fn write_reservations(desk: &Desk<'_>, sheet: &mut Spreadsheet) -> Result<
             .due_orders(last_position, end, RESERVATIONS_PER_READ)
             .await?;
         last_position = due_orders.last().copied();
-        let has_more = due_orders.len() >= RESERVATIONS_PER_READ as usize;
+        let may_have_more = due_orders.len() >= RESERVATIONS_PER_READ as usize;
         let rows = load_rows(desk, due_orders.into_iter().map(|(id, _)| id)).await?;
         write_rows(desk, &rows, sheet);
-        if !has_more || !sheet.continue_unless_full(texts().list_export_cut) {
+        if !may_have_more || !sheet.continue_unless_full(texts().list_export_cut) {
             return Ok(());
         }
     }
 }
 
-/// Writes the orders in a status, or all orders without a status, from newest to oldest.
+/// Writes the orders in a status, or all orders if `status` is `None`, from newest to oldest.
 async fn write_orders(
     desk: &Desk<'_>,
     status: Option<OrderStatus>,
@@ -66,17 +67,17 @@ async fn write_orders(
         ..OrderQuery::default()
     };
     loop {
-        let (orders, next) = desk.store().list_orders(&query).await?;
+        let (orders, next_position) = desk.store().list_orders(&query).await?;
         write_rows(desk, &with_pets(desk, orders).await?, sheet);
-        query.after = next;
-        if next.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
+        query.after = next_position;
+        if next_position.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
             return Ok(());
         }
     }
 }
 
-/// Returns the column headings, which are the labels of the pages. The contact column exists only
-/// for members who may see contacts.
+/// Returns the column headings, with the same labels as on the pages. Only members who may see
+/// contacts get a column for them.
 fn headings(desk: &Desk<'_>) -> Vec<String> {
     let mut headings = vec![
         texts().order.to_owned(),
@@ -102,12 +103,12 @@ fn headings(desk: &Desk<'_>) -> Vec<String> {
 /// Writes one row for each order.
 fn write_rows(desk: &Desk<'_>, rows: &[OrderRow], sheet: &mut Spreadsheet) {
     for row in rows {
-        sheet.write_row(cells_of(desk, row));
+        sheet.write_row(order_cells(desk, row));
     }
 }
 
-/// Returns the cells of an order, in the order of [`headings`].
-fn cells_of(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
+/// Returns the cells of an order, in the same sequence as [`headings`].
+fn order_cells(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
     let pet_name = pet.as_ref().map(|pet| pet.name.as_str());
     let mut cells = vec![
         SheetCell::Number(order.id.to_string()),

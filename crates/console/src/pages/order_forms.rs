@@ -1,21 +1,29 @@
 //! The forms of an order, on its page and on the page of its animal: one form for each action.
 //!
 //! The Enter key presses the first button of a form. Therefore each form contains only the inputs
-//! of its own buttons, and its first button is the one next to these inputs. When a form is
-//! submitted, the script copies the edited values of the other forms of the order into it, so that
-//! they are saved, too.
+//! that its own buttons need, and its first button is the one next to these inputs. When the member
+//! submits a form, the script copies the edited values of the other forms of the order into it, so
+//! that they are saved, too.
 
 use petstore_domain::{
     PetStatus,
     store_area::{FieldSet, Order, OrderStatus, StorePet},
 };
 
-use super::{order_rows::form_of, return_intake};
+use super::{order_rows::form_of_order, return_intake};
 use crate::{
     merge::{self, MergedForm},
     order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
     prelude::*,
 };
+
+/// Whether the browser asks before it leaves the page while a form has unsaved input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnsavedInput {
+    Warn,
+    /// For a form without inputs.
+    Ignore,
+}
 
 /// The forms of one order.
 struct OrderForms<'o> {
@@ -23,7 +31,8 @@ struct OrderForms<'o> {
     order: &'o Order,
     /// The path of the order.
     path: String,
-    /// The current values of the order, which the forms carry to detect concurrent changes.
+    /// The current values of the order. The forms carry them as hidden fields, by which a concurrent
+    /// change is detected.
     current_form: Form,
     /// The values that the inputs show: the current values, or the values of the rejected form.
     form: Form,
@@ -46,10 +55,8 @@ pub(super) fn show(
         return html! {};
     }
     let path = format!("/orders/{}", order.id);
-    let current_form = form_of(desk, order);
-    // A rejected form was sent to a path below the path of the order.
-    let request_path = desk.visit.request.uri.path();
-    let is_rejected = request_path.starts_with(&format!("{path}/"));
+    let current_form = form_of_order(desk, order);
+    let is_rejected = is_response_to_form(desk, &path);
     let form = if is_rejected {
         submitted_values(desk, &current_form)
     } else {
@@ -78,8 +85,15 @@ pub(super) fn show(
     }
 }
 
-/// Returns the values of a rejected form. The current values complete them, because a button in a
-/// list or in a message submits no inputs.
+/// Whether this page is the response to a form of the order at this path. The path of such a form
+/// begins with the path of the order: `/orders/5/complete`.
+fn is_response_to_form(desk: &Desk<'_>, order_path: &str) -> bool {
+    let request_path = desk.visit.request.uri.path();
+    request_path.starts_with(&format!("{order_path}/"))
+}
+
+/// Returns the values of a rejected form. A value that the form does not have is taken from the order,
+/// because a button in a list or in a message submits no inputs.
 fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
     let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
     let mut fields = merged_form.fields().to_vec();
@@ -92,20 +106,21 @@ fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
 }
 
 impl OrderForms<'_> {
-    /// Renders a form whose first button sends it to a command. With `has_inputs`, the browser asks
-    /// before it leaves a page with unsaved input in the form.
-    fn form(&self, command: &str, has_inputs: bool, content: &Markup) -> Markup {
+    /// Renders a form that is sent to a command of the order, such as `complete`, unless one of its
+    /// buttons sends it to another one.
+    fn form(&self, command: &str, unsaved_input: UnsavedInput, content: &Markup) -> Markup {
+        let has_warning = unsaved_input == UnsavedInput::Warn;
         html! {
-            form.stack data-draft[has_inputs] data-part={ "order-" (self.order.id) } method="post"
+            form.stack data-draft[has_warning] data-part={ "order-" (self.order.id) } method="post"
                 action={ (self.path) "/" (command) } {
-                (self.desk.key("order"))
+                (self.desk.key_field("order"))
                 (merge::hidden_fields(&self.current_form))
                 (content)
             }
         }
     }
 
-    /// Renders a button that sends its form to a command.
+    /// Renders a button that sends its form to a command of the order.
     fn button(&self, command: &str, class: &str, label: &str) -> Markup {
         html! { button class=(class) formaction={ (self.path) "/" (command) } { (label) } }
     }
@@ -136,14 +151,14 @@ impl OrderForms<'_> {
                 (self.button("cancel", "", texts().cancel_reservation))
             }
         };
-        self.form("complete", true, &content)
+        self.form("complete", UnsavedInput::Warn, &content)
     }
 
     /// Renders the form that reserves the animal again.
     fn reopening_form(&self) -> Markup {
         let label = texts().reopen(self.order.status);
         let content = html! { div.buttons { (self.button("reopen", "", label)) } };
-        self.form("reopen", false, &content)
+        self.form("reopen", UnsavedInput::Ignore, &content)
     }
 
     /// Renders the form that records that the customer returned the animal.
@@ -162,10 +177,10 @@ impl OrderForms<'_> {
                 }
             }
         };
-        self.form("return", true, &content)
+        self.form("return", UnsavedInput::Warn, &content)
     }
 
-    /// Renders the form that edits the order and, for a reservation, its end.
+    /// Renders the form that edits the order. For a reservation, it also edits the end.
     fn change_form(&self) -> Markup {
         let is_reserved = self.order.status == OrderStatus::Reserved;
         // The price of a cancelled order cannot change.
@@ -190,12 +205,12 @@ impl OrderForms<'_> {
                 }
             }
         };
-        self.form("change", true, &content)
+        self.form("change", UnsavedInput::Warn, &content)
     }
 }
 
-/// Whether a closed order can become a reservation again: a sale while it holds its animal, and any
-/// other closed order while its animal is available.
+/// Whether a closed order can become a reservation again. A sale can while it still holds its animal,
+/// and any other closed order while its animal is available.
 fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
     if order.status == OrderStatus::Completed {
         return order.holds;

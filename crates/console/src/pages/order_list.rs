@@ -16,13 +16,16 @@ use crate::{layout::Follows, prelude::*};
 /// The number of orders on each page of the list.
 const ORDERS_ON_PAGE: i64 = 25;
 
-/// The maximum number of reservations that their list shows. Unlike other orders, they have no
-/// further pages.
+/// The maximum number of reservations in their list. Unlike the lists of other orders, it has only
+/// one page.
 const MAX_RESERVATIONS: u32 = 100;
 
-/// How far into the future the list of reservations looks, in hours: 401 days, which is longer than
+/// How far into the future the list of reservations reaches, in hours: 401 days, which is longer than
 /// any reservation.
 pub(super) const RESERVATION_HORIZON_HOURS: i64 = 401 * 24;
+
+/// The value of the `status` parameter for orders in all statuses.
+const ALL_STATUSES: &str = "all";
 
 /// The orders that the page shows, with its pagination links.
 #[derive(Default)]
@@ -36,7 +39,8 @@ struct OrderList {
     next_link: Option<String>,
 }
 
-/// Renders the list of orders: reservations by their end, and other orders from newest to oldest.
+/// Renders the list of orders. Reservations are sorted by their end, and other orders from newest to
+/// oldest.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
     let status = selected_status(desk);
@@ -62,8 +66,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Returns the `status` parameter of the query. Without one, the list shows the reservations, and a
-/// search covers all statuses.
+/// Returns the `status` parameter of the query. Without one, it is `reserved` for the list, and empty
+/// for a search, which then covers all statuses.
 pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     match desk.visit.query.get("status") {
         "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),
@@ -71,8 +75,8 @@ pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     }
 }
 
-/// Loads the orders to show: the matches of the search, or the reservations, or one page of the
-/// orders in a status.
+/// Loads the orders to show: the matches if there is a search text, or else the reservations, or one
+/// page of the orders in another status.
 async fn load_list(
     desk: &Desk<'_>,
     search_text: &str,
@@ -110,7 +114,8 @@ async fn load_reservations(desk: &Desk<'_>) -> Result<OrderList, StoreError> {
     })
 }
 
-/// Loads the page of the orders in a status that follows the order `after`, the newest first.
+/// Loads one page of the orders in a status, from newest to oldest: the page after the order `after`,
+/// or the first one. An unknown status, such as [`ALL_STATUSES`], means all orders.
 async fn load_page(
     desk: &Desk<'_>,
     status: &str,
@@ -125,9 +130,8 @@ async fn load_page(
     };
     let (orders, next_position) = desk.store().list_orders(&query).await?;
     let next_link = next_position.map(|id| {
-        let id = id.to_string();
-        let status = desk.visit.query.get("status");
-        link("/orders", &[("status", status), ("after", &id)])
+        let last_id = id.to_string();
+        link("/orders", &[("status", status), ("after", &last_id)])
     });
     Ok(OrderList {
         rows: with_pets(desk, orders).await?,
@@ -136,7 +140,7 @@ async fn load_page(
     })
 }
 
-/// Renders the search form. A search from here covers orders in all statuses.
+/// Renders the search form. It always searches the orders in all statuses.
 fn search_form(desk: &Desk<'_>, search_text: &str) -> Markup {
     let label = if desk.may_write() {
         texts().find_order
@@ -151,7 +155,7 @@ fn search_form(desk: &Desk<'_>, search_text: &str) -> Markup {
                     input #q name="q" type="search" value=(search_text)
                         autocomplete="off" dir="auto" autofocus;
                 }
-                input type="hidden" name="status" value="all";
+                input type="hidden" name="status" value=(ALL_STATUSES);
                 button.main { (texts().find) }
             }
         }
@@ -175,9 +179,6 @@ fn status_tabs(search_text: &str, current_status: &str) -> Markup {
     }
 }
 
-/// The value of the `status` parameter for orders in all statuses.
-const ALL_STATUSES: &str = "all";
-
 /// Renders the tab of one status.
 fn status_tab(search_text: &str, status: &str, label: &str, is_current: bool) -> Markup {
     let path = link("/orders", &[("q", search_text), ("status", status)]);
@@ -188,7 +189,7 @@ fn status_tab(search_text: &str, status: &str, label: &str, is_current: bool) ->
     }
 }
 
-/// Renders the placeholder for a list or a search without orders.
+/// Renders the placeholder that replaces an empty list of orders or of matches.
 fn empty_list(desk: &Desk<'_>, search_text: &str, is_truncated: bool) -> Markup {
     html! {
         div.card.empty {

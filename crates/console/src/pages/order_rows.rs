@@ -12,7 +12,7 @@ use crate::{
     reply::{FROM_FIELD, FROM_TODAY},
 };
 
-/// How many digits a telephone number has. E.164 allows at most 15.
+/// The number of digits that a telephone number may have. E.164 allows at most 15.
 const TELEPHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
 
 /// An order with its animal.
@@ -75,8 +75,8 @@ pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> 
     order.contact.as_ref().map(Contact::as_str)
 }
 
-/// Returns the contact of the open order of an animal, if that order is among `orders` and the
-/// member may see contacts.
+/// Returns the contact of the open order of an animal; `None` if that order is not among `orders`, or
+/// as for [`contact`].
 pub(super) fn contact_for<'o>(
     desk: &Desk<'_>,
     orders: &'o [Order],
@@ -86,7 +86,7 @@ pub(super) fn contact_for<'o>(
     contact(desk, open_order)
 }
 
-/// Returns the first telephone number in a contact, as a `tel:` link needs it: `+4930123456` for
+/// Returns the first telephone number in a contact, in the format of a `tel:` link: `+4930123456` for
 /// `Ana, +49 (0)30 123-456`.
 fn telephone(contact: &str) -> Option<String> {
     let is_in_number =
@@ -96,8 +96,8 @@ fn telephone(contact: &str) -> Option<String> {
         .find_map(|text| telephone_number(text.trim()))
 }
 
-/// Reduces a run of digits and separators to a telephone number. Returns `None` if it is a date, or
-/// has too few or too many digits for a telephone number.
+/// Removes the separators from a run of digits and separators, such as `+49 (0)30 123-456`. Returns
+/// `None` if it is no telephone number: it is a date, or has too few or too many digits.
 fn telephone_number(text: &str) -> Option<String> {
     if is_date(text) {
         return None;
@@ -112,7 +112,8 @@ fn telephone_number(text: &str) -> Option<String> {
     };
     let prefix_length = number.len();
     number.extend(digits.chars().filter(char::is_ascii_digit));
-    if !TELEPHONE_DIGITS.contains(&(number.len() - prefix_length)) {
+    let digit_count = number.len() - prefix_length;
+    if !TELEPHONE_DIGITS.contains(&digit_count) {
         return None;
     }
     Some(number)
@@ -136,8 +137,8 @@ pub(super) fn call_link(contact: &str) -> Markup {
     }
 }
 
-/// Returns a text with the total price of the sold orders and the total price of the reserved ones.
-/// Empty if none of them has a price.
+/// Returns a text with two totals: the prices of the sales, and the prices of the reservations. A
+/// total without any price is left out, so the text can be empty.
 pub(super) fn price_totals(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
     let sales_total = price_total(desk, rows, OrderStatus::Completed);
     let reservations_total = price_total(desk, rows, OrderStatus::Reserved);
@@ -195,6 +196,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
         texts().order,
     ];
     if columns.has_contacts {
+        // The contact follows the animal, as in the rows.
         labels.insert(1, texts().contact);
     }
     let headings = html! {
@@ -218,8 +220,8 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
     }
 }
 
-/// Returns the heading of the date column: when the orders were sold if all are sales, when they
-/// were closed if all are closed, and otherwise when they end.
+/// Returns the heading of the date column. The column has the time of the sale if all orders are
+/// sales, the closing time if all are closed, and otherwise the end of the reservations.
 fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
     let are_sold = orders
         .clone()
@@ -243,25 +245,16 @@ fn table_row(
     columns: OptionalColumns,
 ) -> Markup {
     let order = &row.order;
-    let end = order.closed_at.or(order.expires_at);
     html! {
         tr {
             td.first {
                 @if let Some(card) = card { (card) } @else { (texts().no_name) }
             }
             @if columns.has_contacts {
-                td data-label=(texts().contact) {
-                    @if let Some(contact) = contact(desk, order) {
-                        (markup::text(contact, SHORT_LENGTH)) (call_link(contact))
-                    }
-                }
+                td data-label=(texts().contact) { (contact_markup(desk, order)) }
             }
             td { (markup::order_badge(order, desk.visit.now)) }
-            td data-label=(end_label([order].into_iter())) {
-                @if let Some(end) = end {
-                    (markup::time_and_distance(end, desk.visit.now))
-                } @else { "–" }
-            }
+            td data-label=(end_label([order].into_iter())) { (end_markup(desk, order)) }
             td.price data-label=(texts().price) {
                 @if let Some(price) = &order.price {
                     (amount(price.as_str(), desk.currency()))
@@ -284,12 +277,30 @@ fn table_row(
     }
 }
 
+/// Renders the contact of an order with its call link, or nothing if [`contact`] returns none.
+fn contact_markup(desk: &Desk<'_>, order: &Order) -> Markup {
+    html! {
+        @if let Some(contact) = contact(desk, order) {
+            (markup::text(contact, SHORT_LENGTH)) (call_link(contact))
+        }
+    }
+}
+
+/// Renders the time at which an order was closed, or else ends. Renders a dash if it has no end.
+fn end_markup(desk: &Desk<'_>, order: &Order) -> Markup {
+    html! {
+        @if let Some(end) = order.closed_at.or(order.expires_at) {
+            (markup::time_and_distance(end, desk.visit.now))
+        } @else { "–" }
+    }
+}
+
 /// Renders the form with the button that sells a reserved animal.
 fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
     html! {
         form method="post" action={ "/orders/" (order.id) "/complete" } {
-            (desk.key(&format!("complete-{}", order.id)))
+            (desk.key_field(&format!("complete-{}", order.id)))
             (merge::hidden_fields(&row_form(desk, order)))
             @if desk.visit.request.uri.path() == "/" {
                 input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY);
@@ -302,16 +313,16 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     }
 }
 
-/// Returns the current values of an order as the inputs of its forms show them, with its version
-/// and its status. Forms carry these values, so that a concurrent change can be detected.
-pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
+/// Returns the version and the status of an order, and its current values as the inputs of its forms
+/// show them. The forms carry all of these, so that a concurrent change can be detected.
+pub(super) fn form_of_order(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
     let version = order.version.to_string();
-    let mut members = vec![("version", &*version), ("status", order.status.as_str())];
+    let mut inputs = vec![("version", &*version), ("status", order.status.as_str())];
     for input in &ORDER_INPUTS {
         if input.name != PRICE {
             let value = input.stored_value(desk, order);
-            members.push((input.name, value.unwrap_or_default()));
+            inputs.push((input.name, value.unwrap_or_default()));
         }
     }
 
@@ -319,27 +330,28 @@ pub(super) fn form_of(desk: &Desk<'_>, order: &Order) -> Form {
         .price
         .as_ref()
         .map(|price| numbers().plain(price.as_str()));
+    // As in the forms, only an open or completed order has a price that can change.
     if is_reserved || order.status == OrderStatus::Completed {
-        members.push((PRICE, price.as_deref().unwrap_or_default()));
+        inputs.push((PRICE, price.as_deref().unwrap_or_default()));
     }
     let end = order
         .expires_at
         .map(|end| desk.visit.facts.day_of(end).to_string());
     if is_reserved {
-        members.push(("until", end.as_deref().unwrap_or_default()));
+        inputs.push(("until", end.as_deref().unwrap_or_default()));
     }
-    Form::from_pairs(&members)
+    Form::from_pairs(&inputs)
 }
 
-/// Returns the values of [`form_of`] on which the button in a table row depends. A concurrent
-/// change of a detail, or of the end of the reservation, does not prevent the sale.
+/// Returns the part of [`form_of_order`] that the button in a table row carries. It lacks the details
+/// and the end of the reservation, so that a concurrent change of these does not prevent the sale.
 fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
-    let mut visible_fields = form_of(desk, order).fields().to_vec();
+    let mut fields = form_of_order(desk, order).fields().to_vec();
     for input in &ORDER_INPUTS {
         if input.is_detail {
-            visible_fields.retain(|(name, _)| name != input.name);
+            fields.retain(|(name, _)| name != input.name);
         }
     }
-    visible_fields.retain(|(name, _)| name != "until");
-    visible_fields.into_iter().collect()
+    fields.retain(|(name, _)| name != "until");
+    fields.into_iter().collect()
 }

@@ -17,15 +17,15 @@ use super::{
 };
 use crate::prelude::*;
 
-/// How many orders, from the newest on, are scanned for a reference or a contact that contains the
-/// text. The scan of the reservations has a limit of its own.
+/// The maximum number of orders that one scan reads, beginning with the newest. The scans compare the
+/// text with the references and contacts of the orders, or with the names of their animals.
 pub(super) const MAX_SCANNED: usize = 2_000;
 
 /// The maximum number of orders that a search returns.
 const MAX_RESULTS: usize = 100;
 
-/// How many trailing digits of a telephone number are compared. They identify a number that may be
-/// written with or without the country code.
+/// How many trailing digits of a telephone number are compared. They are the same whether or not the
+/// number is written with its country code.
 const DISTINCTIVE_DIGITS: usize = 9;
 
 /// The maximum number of animals with a matching name whose orders are loaded.
@@ -42,8 +42,8 @@ pub(super) struct OrderMatches {
     pub(super) is_complete: bool,
 }
 
-/// Finds the orders in this status, or in any, that match a text: first the order with this id,
-/// then reservations, then other orders from newest to oldest.
+/// Finds the orders that match a text, in this status or in any. The order with this id comes first,
+/// then reservations, then other orders; both from newest to oldest.
 pub(super) async fn find(
     desk: &Desk<'_>,
     search_text: &str,
@@ -71,16 +71,17 @@ pub(super) async fn find(
         let is_reserved = order.status == OrderStatus::Reserved;
         (!has_searched_id, !is_reserved, std::cmp::Reverse(order.id))
     });
+    // An order that was found in several ways now has its copies next to each other.
     orders.dedup_by_key(|order| order.id);
-    let fits = orders.len() <= MAX_RESULTS;
+    let is_within_limit = orders.len() <= MAX_RESULTS;
     orders.truncate(MAX_RESULTS);
     Ok(OrderMatches {
         orders,
-        is_complete: animal_matches.is_complete && partial_matches.is_complete && fits,
+        is_complete: animal_matches.is_complete && partial_matches.is_complete && is_within_limit,
     })
 }
 
-/// Finds the orders whose entire reference is the text.
+/// Finds the orders whose reference equals the text.
 async fn find_by_reference(
     desk: &Desk<'_>,
     search_text: &str,
@@ -98,7 +99,7 @@ async fn find_by_reference(
     Ok(orders)
 }
 
-/// Finds the orders of animals with this id, name or unique value. A name matches by its beginning.
+/// Finds the orders of animals with this id or unique value, or with a name that begins with the text.
 async fn find_by_animal(
     desk: &Desk<'_>,
     search_text: &str,
@@ -114,8 +115,8 @@ async fn find_by_animal(
     if let Some(name) = NamePrefix::new(search_text)
         && !search_text.contains('\0')
     {
-        // More animals than the limit below can have this name, so the newest orders are also
-        // searched by the names of their animals.
+        // There can be more animals with this name than the limit below, so the newest orders are also
+        // scanned for the names of their animals.
         matches = scan_pet_names(desk, &name, query.status).await?;
         let pet_query = PetQuery {
             name: Some(name),
@@ -123,9 +124,10 @@ async fn find_by_animal(
             newest_first: true,
             ..PetQuery::default()
         };
-        let (named_pets, next) = desk.store().list_store_pets(&pet_query).await?;
+        let (named_pets, next_position) = desk.store().list_store_pets(&pet_query).await?;
         pet_ids.extend(named_pets.into_iter().map(|pet| pet.id));
-        matches.is_complete |= next.is_none();
+        // The matches are complete if either the scan or the list of animals is.
+        matches.is_complete |= next_position.is_none();
     }
     matches
         .orders
@@ -133,8 +135,8 @@ async fn find_by_animal(
     Ok(matches)
 }
 
-/// Finds orders whose animal has a name that begins with `name`, among the newest [`MAX_SCANNED`]
-/// orders in a status, or in any.
+/// Finds the orders whose animal has a name that begins with `name`, among the newest [`MAX_SCANNED`]
+/// orders in this status or in any.
 async fn scan_pet_names(
     desk: &Desk<'_>,
     name: &NamePrefix,
@@ -145,6 +147,7 @@ async fn scan_pet_names(
         .iter()
         .filter(|(_, pet_name)| !name.is_empty() && name.finds(pet_name.as_str()))
         .map(|(id, _)| *id)
+        // With one more than fits, `find` notices that there are too many.
         .take(MAX_RESULTS + 1)
         .collect();
     Ok(OrderMatches {
@@ -176,8 +179,8 @@ async fn load_orders_of_pets(
 
 /// Finds the orders whose reference or contact contains the text.
 ///
-/// Without a status, the reservations also have a scan of their own. They are few, so it finds old
-/// reservations that a scan of all orders would not reach before its limit.
+/// Without a status, the reservations are scanned separately before all orders are. They are few, so
+/// this also finds old reservations, which the scan of all orders would not reach within its limit.
 async fn find_by_partial_match(
     desk: &Desk<'_>,
     search_text: &str,
@@ -185,7 +188,7 @@ async fn find_by_partial_match(
 ) -> Result<OrderMatches, StoreError> {
     let statuses = match query.status {
         None => vec![Some(OrderStatus::Reserved), None],
-        status => vec![status],
+        Some(status) => vec![Some(status)],
     };
     let pattern = PartialPattern::new(search_text);
     let mut all_matches = OrderMatches {
@@ -215,14 +218,14 @@ async fn scan_orders(
     let mut matches = OrderMatches::default();
     let mut read_count = 0;
     while read_count < MAX_SCANNED && matches.orders.len() < MAX_RESULTS {
-        let (orders, next) = desk.store().list_orders(&query).await?;
+        let (orders, next_position) = desk.store().list_orders(&query).await?;
         read_count += orders.len();
         let matching_orders = orders
             .into_iter()
             .filter(|order| pattern.matches(desk, order));
         matches.orders.extend(matching_orders);
-        query.after = next;
-        if next.is_none() {
+        query.after = next_position;
+        if next_position.is_none() {
             matches.is_complete = true;
             break;
         }
@@ -237,13 +240,13 @@ struct PartialPattern {
     /// The comparison key of the search text, which the key of a reference must contain.
     reference_part: String,
     /// The words that a contact must contain, in any order. Each word is a list of alternative
-    /// spellings without spaces and punctuation. Without words, no contact matches.
+    /// spellings without spaces and punctuation. If there are no words, no contact matches.
     contact_words: Vec<Vec<String>>,
 }
 
 impl PartialPattern {
-    /// Returns the pattern for a text. A text of only digits is taken for a telephone number, which matches
-    /// by its last [`DISTINCTIVE_DIGITS`] digits.
+    /// Returns the pattern for a text. A text of digits is treated as a telephone number: contacts
+    /// match by its last [`DISTINCTIVE_DIGITS`] digits.
     fn new(search_text: &str) -> Self {
         let compact_text = letters_and_digits(search_text);
         let is_number = compact_text.bytes().all(|byte| byte.is_ascii_digit());
@@ -272,18 +275,18 @@ impl PartialPattern {
         contact(desk, order).is_some_and(|contact| self.matches_contact(contact))
     }
 
-    /// Whether a contact contains all words of the pattern.
+    /// Whether a contact contains all words of the pattern, each in one of its spellings.
     fn matches_contact(&self, contact: &str) -> bool {
+        if self.contact_words.is_empty() {
+            return false;
+        }
         let contact_spellings = spellings(contact);
-        let is_in_contact = |word: &String| {
-            contact_spellings
-                .iter()
-                .any(|spelling| spelling.contains(word))
-        };
-        !self.contact_words.is_empty()
-            && self
-                .contact_words
-                .iter()
-                .all(|word_spellings| word_spellings.iter().any(is_in_contact))
+        self.contact_words.iter().all(|word_spellings| {
+            word_spellings.iter().any(|word| {
+                contact_spellings
+                    .iter()
+                    .any(|spelling| spelling.contains(word))
+            })
+        })
     }
 }

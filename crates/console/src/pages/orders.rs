@@ -8,7 +8,7 @@ use petstore_languages::look::{Animal, Drawings};
 
 use super::{
     contract, order_forms,
-    order_rows::{OrderRow, call_link, form_of, load_orders, load_rows},
+    order_rows::{OrderRow, call_link, form_of_order, load_orders, load_rows},
     parts::{animal_card, live_content, missing_page},
     return_intake, values,
 };
@@ -20,9 +20,9 @@ use crate::{
     reply::{FROM_FIELD, FROM_TODAY},
 };
 
-/// Renders the page of the order in the path, with the errors of a form that was rejected.
+/// Renders the page of the order in the path, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let mut rows = load_rows(desk, desk.id(OrderId::new).into_iter()).await?;
+    let mut rows = load_rows(desk, desk.path_id(OrderId::new).into_iter()).await?;
     let Some(OrderRow { order, pet }) = rows.pop() else {
         return Ok(missing_page(texts().no_order));
     };
@@ -87,6 +87,7 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     } else {
         texts().closed_at
     };
+    // The end matters only while the animal is reserved.
     let reservation_end = match order.status {
         OrderStatus::Reserved => order.expires_at,
         _ => None,
@@ -98,7 +99,7 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
                     dt class=[print_class(input)] { (input.label_in(order.status)) }
                     dd class=[print_class(input)] {
                         (markup::text(&text, LONG_LENGTH))
-                        @if input.label() == texts().contact { (call_link(&text)) }
+                        @if input.name == order_inputs::CONTACT { (call_link(&text)) }
                     }
                 }
             }
@@ -113,8 +114,8 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// Returns the CSS class that hides the note on the printed page: the customer gets the printout,
-/// and the note is for the staff only.
+/// Returns the CSS class of an input on the page. It hides the note on the printed page, because the
+/// customer gets the printout, and the note is only for the staff.
 fn print_class(input: &OrderInput) -> Option<&'static str> {
     (input.name == order_inputs::NOTE).then_some("no-print")
 }
@@ -129,8 +130,8 @@ fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup 
     }
 }
 
-/// Parses the submitted values that differ from the current ones into a patch of the order. A value
-/// without an input in the form stays unchanged.
+/// Parses the submitted values into a patch of the order. The patch has only the values that differ
+/// from the current ones; a value that the form does not have stays unchanged.
 fn parse_patch(
     desk: &Desk<'_>,
     form: &Form,
@@ -145,25 +146,25 @@ fn parse_patch(
     );
     if merge::differs(form, current_form, "until") {
         let end = forms::parse_reservation_end(form, &desk.visit);
-        patch.expires_at = errors.take("until", end);
+        patch.expires_at = errors.ok_or_add("until", end);
     }
     patch
 }
 
-/// Saves the submitted values of the order in the path, runs further commands on the order, and
-/// redirects to the page of its animal, or to the page Today if the button was there.
+/// Saves the submitted values of the order in the path and executes the commands of
+/// `make_extra_commands`, all in one transaction. Then redirects to [`next_path`].
 ///
-/// All commands run in one transaction, provided that the order is still what the page showed.
-/// `make_extra_commands` builds the further commands from the order and the patch of its price.
+/// Nothing is executed if the order is no longer what the page showed. `make_extra_commands` builds
+/// its commands from the order and the patch of the price, and reports invalid input as errors.
 async fn act_on_order(
     desk: &Desk<'_>,
     make_extra_commands: impl FnOnce(&Order, Patch<Decimal>, &mut Errors) -> Vec<Command>,
 ) -> Result<Reply, ApiError> {
-    let ids = desk.id(OrderId::new).into_iter();
+    let ids = desk.path_id(OrderId::new).into_iter();
     let Some(order) = load_orders(desk, ids).await?.pop() else {
         return Ok(missing_page(texts().no_order));
     };
-    let current_form = form_of(desk, &order);
+    let current_form = form_of_order(desk, &order);
     let merged_form = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
     let mut patch = parse_patch(desk, &merged_form.form, &current_form, &mut errors);
@@ -172,20 +173,11 @@ async fn act_on_order(
         return show(desk, &errors).await;
     }
     if matches!(extra_commands[..], [Command::CompleteOrder { .. }]) {
-        // The sale sets the price itself.
+        // The command `CompleteOrder` sets the price.
         patch.price = Patch::Keep;
     }
 
-    // The member decided on a command such as a sale from everything that the page showed, so every
-    // concurrent change is reported. For a plain edit, only conflicts are.
-    let reported_changes = if extra_commands.is_empty() {
-        ReportedChanges::Conflicts
-    } else {
-        ReportedChanges::All
-    };
-    let stale_errors = merged_form.change_messages(reported_changes, |name, value| {
-        values::in_words(values::NO_FIELDS, desk.currency(), name, value)
-    });
+    let stale_errors = concurrent_change_messages(desk, &merged_form, &extra_commands);
     let mut commands = vec![Command::PatchOrder {
         id: order.id,
         patch,
@@ -203,8 +195,28 @@ async fn act_on_order(
     }
 }
 
-/// Returns the path on which the member continues after an action on an order: Today, if the
-/// button was there, or else the page of the animal.
+/// Returns the messages about concurrent changes that prevent the commands.
+///
+/// The member decided on a command such as a sale because of all that the page showed, so every
+/// concurrent change is reported. For a plain edit, without further commands, only conflicting
+/// changes are.
+fn concurrent_change_messages(
+    desk: &Desk<'_>,
+    merged_form: &MergedForm,
+    extra_commands: &[Command],
+) -> Errors {
+    let reported_changes = if extra_commands.is_empty() {
+        ReportedChanges::Conflicts
+    } else {
+        ReportedChanges::All
+    };
+    merged_form.change_messages(reported_changes, |name, value| {
+        values::in_words(values::NO_FIELDS, desk.currency(), name, value)
+    })
+}
+
+/// Returns the path of the page to show after an action on an order: the page Today if the member
+/// pressed the button there, or else the page of the animal.
 fn next_path(desk: &Desk<'_>, order: &Order) -> String {
     if desk.visit.form.get(FROM_FIELD) == FROM_TODAY {
         return "/".to_owned();
@@ -212,7 +224,7 @@ fn next_path(desk: &Desk<'_>, order: &Order) -> String {
     format!("/animals/{}", order.pet_id.get())
 }
 
-/// Returns the hint that a different order holds the animal; empty if none does.
+/// Returns the hint that another order holds the animal; empty if none does.
 async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
     let pet = desk.store().get_store_pet(order.pet_id).await?;
     Ok(match pet.and_then(|pet| pet.order_id) {
@@ -223,7 +235,7 @@ async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiE
 
 /// Returns the command that completes the order. It needs no preconditions of its own, because the
 /// patch that precedes it in the same transaction checks them.
-fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
+fn sale_command(id: OrderId, price: Patch<Decimal>) -> Command {
     Command::CompleteOrder {
         id,
         price,
@@ -231,8 +243,9 @@ fn sale(id: OrderId, price: Patch<Decimal>) -> Command {
     }
 }
 
-/// Returns the command that cancels the order. See [`sale`].
-fn cancellation(id: OrderId) -> Command {
+/// Returns the command that cancels the order. As for [`sale_command`], the patch before it checks
+/// the preconditions.
+fn cancellation_command(id: OrderId) -> Command {
     Command::CancelOrder {
         id,
         reason: None,
@@ -242,15 +255,16 @@ fn cancellation(id: OrderId) -> Command {
 
 /// Sells the reserved animal at the submitted price.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |order, price, _| vec![sale(order.id, price)]).await
+    act_on_order(desk, |order, price, _| vec![sale_command(order.id, price)]).await
 }
 
 /// Cancels the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |order, _, _| vec![cancellation(order.id)]).await
+    act_on_order(desk, |order, _, _| vec![cancellation_command(order.id)]).await
 }
 
-/// Records that the customer returned the animal, and its new intake if the member wants that.
+/// Records that the customer returned the animal. If the checkbox is checked, also records its new
+/// intake.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
     act_on_order(desk, |order, _, errors| {
@@ -258,7 +272,7 @@ pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
         let mut commands = vec![Command::ReturnOrder {
             id: order.id,
-            reason: errors.take("reason", reason).flatten(),
+            reason: errors.ok_or_add("reason", reason).flatten(),
             preconditions: Preconditions::default(),
         }];
         if return_intake::is_checked(&desk.visit.form) {

@@ -6,8 +6,8 @@ use petstore_languages::look::{Animal, Card, Drawings, ROW};
 
 use crate::prelude::*;
 
-/// How many pictures of a list load eagerly, because they are probably visible without scrolling.
-/// The others load lazily.
+/// How many pictures of a list load eagerly: those that are probably visible without scrolling. The
+/// others load lazily.
 const EAGER_PICTURES: usize = 8;
 
 /// Returns the 404 page for something that does not exist, with a message that says what.
@@ -22,8 +22,9 @@ pub(super) fn missing_page(message: &str) -> Reply {
         .into()
 }
 
-/// Renders page content below a summary of the errors. The script replaces the content as a whole
-/// when something changes, so that no part of it contradicts another.
+/// Renders a summary of the errors, followed by content that the script keeps up to date. When
+/// something changes, the script replaces the content as a whole, so that no part of it contradicts
+/// another.
 pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
@@ -80,11 +81,11 @@ pub(super) fn animal_card(
 pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters.iter().filter(|(_, value)| !value.is_empty()));
-    let query = query.finish();
-    if query.is_empty() {
+    let encoded_query = query.finish();
+    if encoded_query.is_empty() {
         path.to_owned()
     } else {
-        format!("{path}?{query}")
+        format!("{path}?{encoded_query}")
     }
 }
 

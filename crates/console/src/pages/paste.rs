@@ -22,6 +22,10 @@ use super::{
 };
 use crate::{prelude::*, words::PREFIX};
 
+/// The key of the errors of a line in [`Errors`]. They belong to the line as a whole, and to no
+/// input.
+const WHOLE_LINE: &str = "";
+
 /// A reader of lines as animals, for a store with these categories and fields.
 #[derive(Clone, Copy)]
 pub(super) struct LineReader<'r> {
@@ -36,16 +40,16 @@ pub(super) struct PetTable {
     /// Whether the first line looks like headings, although it is read as an animal.
     pub(super) may_have_headings: bool,
     pub(super) separator: Separator,
-    /// The titles above the headings, such as the name of the sheet, each in quotes. They are not
-    /// animals.
+    /// The titles above the headings, such as the name of the sheet, each in quotes. The member sees
+    /// that they are not read as animals.
     pub(super) titles: String,
     /// The first [`MAX_ANIMALS`] lines with animals.
     pub(super) lines: Vec<Line>,
-    /// The number of lines beyond [`MAX_ANIMALS`], which the next form adds.
+    /// The number of lines beyond [`MAX_ANIMALS`]. The next form adds them.
     pub(super) remaining_count: usize,
     /// The text for the next form: the headings and the remaining lines.
     pub(super) remaining_text: String,
-    /// The errors about columns, each at the input that chooses the meaning of the column.
+    /// The errors about columns, each for the input that selects the meaning of the column.
     pub(super) column_errors: Errors,
 }
 
@@ -84,17 +88,18 @@ impl PetTable {
     }
 }
 
-/// A column, with the field whose values it contains. Without a field, the column is for a member
-/// of the animal, such as its name.
+/// A column with its field.
 struct TypedColumn<'c> {
     column: &'c Column,
+    /// The field whose values the column contains; `None` if the column is left out, or if it is for
+    /// another property of the animal, such as its name.
     field: Option<&'c FieldDefinition>,
 }
 
 /// Reads pasted lines as a table of animals.
 ///
-/// The form can state the meaning of each column. Otherwise, the heading or the position of the
-/// column decides.
+/// The meaning of a column is what the member selected in the form, or else what its heading or its
+/// position suggests.
 pub(super) fn read_pet_table(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
     let meanings = ColumnMeanings::new(fields, reader.values.cells);
@@ -144,16 +149,16 @@ fn find_field<'f>(column: &Column, fields: &'f FieldSet) -> Option<&'f FieldDefi
         .find(|field| values::input_of(field) == column.input)
 }
 
-/// Reads a row as an animal, and collects all error messages about the row.
+/// Reads a row as an animal, or collects all error messages about the row.
 fn read_line(row: &TableRow, columns: &[TypedColumn<'_>], reader: LineReader<'_>) -> Line {
     let mut errors = Errors::default();
     let form = form_from_cells(row, columns, reader, &mut errors);
     if row.is_ambiguous {
-        errors.add("", texts().several_lines);
+        errors.add(WHOLE_LINE, texts().several_lines);
     }
     let mut cells_without_heading = row.cells.iter().skip(columns.len());
     if row.has_more_cells || cells_without_heading.any(|cell| !cell.is_empty()) {
-        errors.add("", texts().no_heading);
+        errors.add(WHOLE_LINE, texts().no_heading);
     }
 
     let species = Species::without_category(&form, reader.values.fields);
@@ -194,8 +199,8 @@ fn form_from_cells(
             inputs.push((column.input.clone(), value));
         }
         if field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell)) {
-            let estimate_input = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
-            // A column for the mark of an estimate takes precedence.
+            let estimate_input = birth_estimate_input();
+            // If a column says whether the day of birth is an estimate, that column decides.
             let has_estimate_column = columns
                 .iter()
                 .any(|column| column.column.input == estimate_input);
@@ -207,7 +212,13 @@ fn form_from_cells(
     inputs.into_iter().collect()
 }
 
-/// Reads a cell as the value of an input in the form of an animal, or returns the error message.
+/// Returns the name of the input that marks the day of birth as an estimate.
+fn birth_estimate_input() -> String {
+    format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE)
+}
+
+/// Converts a cell into the text that a member would type into the input for `field`, or returns the
+/// error message. Without a field, the text of the cell is not converted.
 fn read_cell(
     field: Option<&FieldDefinition>,
     cell: &str,
@@ -230,11 +241,10 @@ fn read_cell(
     Ok(cell.to_owned())
 }
 
-/// Reads the animal of a line. Returns `None` if its name, its category, its status, or whether it
-/// is on the website is not valid.
+/// Reads the animal of a line, and adds an error for each invalid value.
 ///
-/// Adds an error for each invalid value. The values of fields can have errors even if this returns
-/// an animal.
+/// Returns `None` if one of these is invalid: the name, the category, the status, and whether the
+/// animal is on the website. Invalid values of fields only add errors.
 fn read_pet(
     form: &Form,
     species: Option<&Species>,
@@ -267,11 +277,10 @@ fn read_pet(
         status: status?,
         is_listed: is_listed?,
     };
-    let estimate_input = format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE);
     Some(PastedPet {
         pet,
         fields,
-        is_birth_estimated: form.get(&estimate_input) == "true",
+        is_birth_estimated: form.get(&birth_estimate_input()) == "true",
     })
 }
 
@@ -282,7 +291,10 @@ fn take_labelled<T>(label: &str, value: Result<T, String>, errors: &mut Errors) 
         Ok(value) => Some(value),
         Err(message) => {
             let label = markup::readable(label, SHORT_LENGTH);
-            errors.add("", [&*label, window_texts().colon, &*message].concat());
+            errors.add(
+                WHOLE_LINE,
+                [&*label, window_texts().colon, &*message].concat(),
+            );
             None
         }
     }

@@ -1,5 +1,5 @@
-//! Determines what each column of a pasted table means: as the member chose, or else as its heading
-//! or its position suggests.
+//! Determines the meaning of each column of a pasted table: what the member selected, or else what
+//! the heading or the position of the column suggests.
 
 use std::collections::HashSet;
 
@@ -23,8 +23,8 @@ pub(super) struct Column {
     pub(super) id: String,
     /// The heading of the column, or its number.
     pub(super) heading: String,
-    /// The name of the input in the form of an animal to which the cells belong; empty if the
-    /// column is left out.
+    /// The meaning of the column: the name of the input for its cells in the form of an animal, such
+    /// as `category`. Empty if the column is left out.
     pub(super) input: String,
     /// The label of that input.
     pub(super) label: String,
@@ -42,8 +42,8 @@ pub(super) struct Sheet<'t> {
 impl<'t> Sheet<'t> {
     /// Splits the rows of a pasted text into headings and animals.
     ///
-    /// The form can state whether the first row has headings. Otherwise, it does if at least two of
-    /// its cells are known headings.
+    /// The first row has headings if the form says so. If the form says nothing about it, the row has
+    /// headings if at least two of its cells are known ones.
     pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
         let rows = text.rows();
         if let Some((first_row, next_rows)) = rows.split_first()
@@ -60,8 +60,8 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Returns the number of columns: one for each heading, or without headings, one for each cell
-    /// of the longest row.
+    /// Returns the number of columns: the number of headings, or without headings, the number of
+    /// cells in the longest row.
     fn column_count(self) -> usize {
         if let Some(row) = self.headings {
             return row.cells.len();
@@ -78,8 +78,8 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Guesses the input to which a column belongs, from its heading, or without headings, from its
-    /// position.
+    /// Guesses the meaning of a column from its heading. Without headings, guesses it from the
+    /// position of the column. Returns the name of an input, as in [`Column::input`].
     ///
     /// # Errors
     ///
@@ -89,19 +89,17 @@ impl<'t> Sheet<'t> {
         index: usize,
         meanings: &ColumnMeanings<'_>,
     ) -> Result<Option<String>, [String; 2]> {
-        match self.headings {
-            Some(row) => match meanings.meaning(&row.cells[index])? {
-                None => Ok(self.guess_birth_from_ages(row, index, meanings)),
-                meaning => Ok(meaning),
-            },
-            None => Ok(DEFAULT_COLUMNS
+        let Some(headings) = self.headings else {
+            return Ok(DEFAULT_COLUMNS
                 .get(index)
-                .map(|(name, _)| (*name).to_owned())),
-        }
+                .map(|(name, _)| (*name).to_owned()));
+        };
+        let meaning = meanings.meaning(&headings.cells[index])?;
+        Ok(meaning.or_else(|| self.guess_birth_from_ages(headings, index, meanings)))
     }
 
-    /// Returns the name of the input for the day of birth if the column contains ages, unless
-    /// another column already has days of birth.
+    /// Returns the name of the input for the day of birth if the column contains ages. Returns `None`
+    /// if it contains none, or if another column has days of birth.
     fn guess_birth_from_ages(
         self,
         headings: &TableRow,
@@ -109,11 +107,14 @@ impl<'t> Sheet<'t> {
         meanings: &ColumnMeanings<'_>,
     ) -> Option<String> {
         let cells = self.pet_rows.iter().filter_map(|row| row.cells.get(index));
-        let birth = meanings.birth_input_for_ages(&headings.cells[index], cells)?;
-        let mut all_headings = headings.cells.iter();
-        let has_births =
-            all_headings.any(|heading| meanings.meaning(heading) == Ok(Some(birth.clone())));
-        (!has_births).then_some(birth)
+        let birth_input = meanings.birth_input_for_ages(&headings.cells[index], cells)?;
+        let has_birth_column = headings.cells.iter().any(
+            |heading| matches!(meanings.meaning(heading), Ok(Some(input)) if input == birth_input),
+        );
+        if has_birth_column {
+            return None;
+        }
+        Some(birth_input)
     }
 
     /// Whether the first row looks like headings, although it is read as an animal: its cells are
@@ -131,8 +132,8 @@ impl<'t> Sheet<'t> {
                 return false;
             }
         }
-        let mut columns = 0..first_row.cells.len();
-        columns.any(|index| {
+        let mut column_indices = 0..first_row.cells.len();
+        column_indices.any(|index| {
             let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
             cells.all(|cell| has_digits(cell))
         })
@@ -149,22 +150,25 @@ fn has_digits(text: &str) -> bool {
     text.contains(|character: char| character.is_ascii_digit())
 }
 
-/// Whether the first row of a pasted text has headings.
+/// Whether the first row of a pasted text has headings. See [`Sheet::new`].
 fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>) -> bool {
     let choice = form.raw(HEADINGS_INPUT);
     if !choice.is_empty() {
         return choice == "yes";
     }
-    let cells = first_row.cells.iter();
-    let known_headings = cells.filter(|cell| meanings.is_known(cell));
-    known_headings.count() > 1
+    let known_count = first_row
+        .cells
+        .iter()
+        .filter(|cell| meanings.is_known(cell))
+        .count();
+    known_count >= 2
 }
 
-/// Determines the columns of a table, each with its meaning: as the form states, or else as
-/// [`Sheet::guess_input`] guesses.
+/// Returns the columns of a table, each with its meaning: the one that the form selects, or else the
+/// one that [`Sheet::guess_input`] returns.
 ///
-/// Adds an error to the input of a column if its meaning is ambiguous, if the member chose the same
-/// meaning twice, or if a necessary meaning is missing.
+/// Adds an error for the input of a column if its heading is ambiguous, if the form selects the same
+/// meaning twice, or if no column has a required meaning.
 pub(super) fn read_columns(
     form: &Form,
     sheet: Sheet<'_>,
@@ -185,21 +189,22 @@ pub(super) fn read_columns(
         };
 
         let chosen_input = form.all(&column.id).next();
-        let guessed_input = match sheet.guess_input(index, meanings) {
-            Ok(input) => input,
-            Err(inputs) => {
-                if chosen_input.is_none() {
-                    let message = ambiguous_heading_message(heading, &inputs, &choices);
-                    errors.add(column.id.clone(), message);
-                }
-                None
-            }
+        let guess = match chosen_input {
+            Some(_) => Ok(None),
+            None => sheet.guess_input(index, meanings),
         };
+        if let Err(inputs) = &guess {
+            let message = ambiguous_heading_message(heading, inputs, &choices);
+            errors.add(column.id.clone(), message);
+        }
+        let guessed_input = guess.unwrap_or_default();
         let input = chosen_input.or(guessed_input.as_deref());
         let choice = choices
             .iter()
             .find(|(name, _)| Some(name.as_str()) == input);
         if let Some((name, label)) = choice {
+            // A second column with the same meaning is left out. If the member chose it, that is an
+            // error.
             let is_duplicate = has_column_for(&columns, name);
             if !is_duplicate {
                 column.input.clone_from(name);
@@ -222,22 +227,27 @@ fn ambiguous_heading_message(
 ) -> String {
     let labels = inputs.each_ref().map(|input| {
         let choice = choices.iter().find(|(name, _)| name == input);
-        choice.map_or(&**input, |(_, label)| label)
+        match choice {
+            Some((_, label)) => label.as_str(),
+            None => input.as_str(),
+        }
     });
-    let mut names = labels.map(str::to_owned);
-    if labels[0] == labels[1] {
-        names = inputs
+    let names = if labels[0] == labels[1] {
+        // The names of the inputs tell apart two fields with the same label.
+        inputs
             .each_ref()
-            .map(|input| format!("{} ({input})", labels[0]));
-    }
+            .map(|input| format!("{} ({input})", labels[0]))
+    } else {
+        labels.map(str::to_owned)
+    };
     let readable_heading = markup::readable(heading, SHORT_LENGTH);
     texts().column_ambiguous(&readable_heading, &names[0], &names[1])
 }
 
-/// Adds an error for each required column that is missing: the name, and the category or the
-/// species.
+/// Adds an error for each required meaning that no column has: the name is required, and either the
+/// category or the species.
 ///
-/// The error is shown at the first column without a meaning, which is probably the missing one.
+/// The error belongs to the first column without a meaning, because that is probably the missing one.
 fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Errors) {
     let column_without_meaning = columns
         .iter()
@@ -259,6 +269,7 @@ fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Er
     }
 }
 
+/// Whether a column has this meaning. `input` is the name of an input, as in [`Column::input`].
 fn has_column_for(columns: &[Column], input: &str) -> bool {
     columns.iter().any(|column| column.input == input)
 }

@@ -13,8 +13,8 @@ use crate::prelude::*;
 /// The maximum number of animals that one form can add.
 pub(super) const MAX_ANIMALS: usize = 100;
 
-/// The limits for parsing a pasted table. The rows are the headings, the animals that one form
-/// adds, and one more row, at which the text of the next form begins.
+/// The limits for parsing a pasted table. The number of rows allows for the headings, the animals that
+/// one form adds, and one more row, at which the text of the next form begins.
 const LIMITS: TableLimits = TableLimits {
     rows: MAX_ANIMALS + 2,
     columns: 100,
@@ -39,8 +39,8 @@ pub(super) struct PastedText {
 }
 
 impl PastedText {
-    /// Parses the pasted lines of a form, on another thread, because a megabyte takes some
-    /// milliseconds.
+    /// Parses the pasted lines of a form. This happens on another thread, because a megabyte takes
+    /// some milliseconds.
     pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
         let text: Arc<str> = form.raw("lines").into();
         let shared_text = Arc::clone(&text);
@@ -95,8 +95,8 @@ impl PastedText {
         self.rows().iter().flat_map(|row| &row.cells)
     }
 
-    /// Returns the message that explains why no animal can be read from the text; `None` if it has
-    /// lines.
+    /// Returns the message that explains why the text cannot be read: it is empty, or a quote is not
+    /// closed. `None` if it can be read.
     pub(super) fn problem(&self) -> Option<String> {
         match &self.table {
             Ok(table) if table.rows.is_empty() => Some(texts().nothing_pasted.to_owned()),
@@ -107,8 +107,8 @@ impl PastedText {
         }
     }
 
-    /// Returns the text for the next form: the headings, if there are any, and the lines after the
-    /// first [`MAX_ANIMALS`] of `pet_rows`.
+    /// Returns the text for the next form: the lines after the first [`MAX_ANIMALS`] of `pet_rows`,
+    /// preceded by the headings and titles if the text has headings. Empty if no lines are left.
     pub(super) fn text_after_first_lines(
         &self,
         has_headings: bool,
@@ -119,8 +119,8 @@ impl PastedText {
         };
         let next_lines = self.text[next_row.start..].trim_matches(LINE_END);
         if has_headings && let Some(first_row) = pet_rows.first() {
-            let heading_line = self.text[..first_row.start].trim_matches(LINE_END);
-            return format!("{heading_line}\n{next_lines}");
+            let heading_lines = self.text[..first_row.start].trim_matches(LINE_END);
+            return format!("{heading_lines}\n{next_lines}");
         }
         next_lines.to_owned()
     }

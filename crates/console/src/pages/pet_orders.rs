@@ -10,7 +10,8 @@ use crate::prelude::*;
 /// How many of the newest orders of a sold animal are searched for the sale.
 const MAX_ORDERS_OF_SOLD_PET: i64 = 20;
 
-/// Returns the order that currently reserves the animal, or by which it is sold.
+/// Returns the order that holds the animal now: its reservation, or the sale of a sold animal. `None`
+/// if the animal is available, or if the sale is not among its newest orders.
 pub(super) async fn holding_order(
     desk: &Desk<'_>,
     pet: &StorePet,

@@ -1,5 +1,5 @@
-//! The categories and fields that describe the animals of a store. Nearly every form of an animal
-//! needs them.
+//! The categories and fields that describe the animals of a store, which nearly every form for an
+//! animal needs.
 
 use petstore_domain::store_area::{Category, FieldSet};
 

@@ -27,11 +27,14 @@ use crate::{
 ///
 /// The button `delete-0123…` deletes a photo. The button `save` belongs to no photo.
 struct PressedButton<'f> {
+    /// What the button does: `save`, `delete`, turn to the `left` or `right`, or one of the moves in
+    /// [`Self::new_position`].
     verb: &'f str,
     photo: Option<PhotoId>,
 }
 
 impl<'f> PressedButton<'f> {
+    /// Parses the pressed button. Without a photo in its value, it is taken for `save`.
     fn new(form: &'f Form) -> Self {
         let (verb, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
         Self {
@@ -59,13 +62,18 @@ impl<'f> PressedButton<'f> {
     }
 }
 
-/// The commands for one animal. Only the first of them checks that nobody else has changed the
-/// animal since the page was rendered, because it changes the version itself.
+/// The commands for one animal. Only the first command with preconditions checks that nobody else has
+/// changed the animal since the page was rendered: each command changes the version, so the same
+/// check would fail for the next one.
 struct PhotoCommands {
     pet: PetId,
+    /// The preconditions of the first command; `None` once it has taken them.
     first_preconditions: Option<Preconditions>,
     commands: Vec<Command>,
 }
+
+/// The error that an alternative text is too long.
+struct TextTooLong;
 
 impl PhotoCommands {
     /// Returns the preconditions for the next command.
@@ -75,17 +83,18 @@ impl PhotoCommands {
             .unwrap_or(Preconditions::PRESENT)
     }
 
-    /// Adds a command for each photo whose inputs were edited. Returns `None` if a text is too long.
-    fn add_edits(&mut self, pet: &StorePet, form: &Form) -> Option<()> {
+    /// Adds a command for each photo whose inputs were edited.
+    fn add_edits(&mut self, pet: &StorePet, form: &Form) -> Result<(), TextTooLong> {
         for photo in pet.photos.all() {
             let patch = parse_patch(form, photo)?;
             if patch != PhotoPatch::default() {
                 self.patch(photo.id, patch);
             }
         }
-        Some(())
+        Ok(())
     }
 
+    /// Adds a command that changes a photo.
     fn patch(&mut self, photo: PhotoId, patch: PhotoPatch) {
         let preconditions = self.preconditions();
         self.commands.push(Command::PatchPhoto {
@@ -96,6 +105,7 @@ impl PhotoCommands {
         });
     }
 
+    /// Adds a command that deletes a photo.
     fn delete(&mut self, photo: PhotoId) {
         let preconditions = self.preconditions();
         self.commands.push(Command::DeletePhoto {
@@ -105,6 +115,7 @@ impl PhotoCommands {
         });
     }
 
+    /// Adds a command that replaces a photo with another one.
     fn replace(&mut self, photo: PhotoId, replacement: NewPhoto) {
         self.commands.push(Command::ReplacePhoto {
             id: self.pet,
@@ -114,15 +125,16 @@ impl PhotoCommands {
     }
 }
 
-/// Saves the texts and the focus of all photos, and moves, turns or deletes one of them.
+/// Handles `POST /animals/{id}/photos/change`: saves the texts and the focus of all photos, and moves,
+/// turns or deletes the photo of the pressed button.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let button = PressedButton::new(form);
-    // After a second click on the confirmation, the photo is already gone. The command below then
-    // gets the response of the first click.
+    // After a second click on the confirmation, the photo is already gone, so there is nothing to
+    // confirm. The command below then gets the response of the first click.
     if button.verb == "delete"
         && let Some((position, photo)) = button.find_photo(&pet)
         && let Some(question_page) = confirm_deletion(desk, &pet, position, photo)
@@ -130,13 +142,13 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(question_page);
     }
 
-    let merged_form = MergedForm::new(form, &photos::form_of(&pet));
+    let merged_form = MergedForm::new(form, &photos::form_of_photos(&pet));
     let mut commands = PhotoCommands {
         pet: pet.id,
         first_preconditions: Some(merged_form.preconditions(merged_form.is_conflict())),
         commands: Vec::new(),
     };
-    if commands.add_edits(&pet, &merged_form.form).is_none() {
+    if let Err(TextTooLong) = commands.add_edits(&pet, &merged_form.form) {
         return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
     }
     match add_button_command(desk, &pet, &button, &mut commands).await {
@@ -148,16 +160,25 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(UploadError::Request(error)) => return Err(error),
     }
 
-    if commands.commands.is_empty() {
-        return Ok(photos::redirect_to_photos(
-            pet.id,
-            Flash::new("saved", pet.id.get()),
-        ));
+    execute_commands(desk, &pet, commands.commands, &merged_form).await
+}
+
+/// Executes the commands, and redirects to the photos of the animal. If the commands fail, renders the
+/// page of the photos with the reason.
+async fn execute_commands(
+    desk: &Desk<'_>,
+    pet: &StorePet,
+    commands: Vec<Command>,
+    merged_form: &MergedForm,
+) -> Result<Reply, ApiError> {
+    if commands.is_empty() {
+        let flash = Flash::new("saved", pet.id.get());
+        return Ok(photos::redirect_to_photos(pet.id, flash));
     }
-    match desk.execute(commands.commands).await? {
+    match desk.execute(commands).await? {
         Ok(flash) => Ok(photos::redirect_to_photos(pet.id, flash)),
         Err(_) if merged_form.is_conflict() => {
-            photos::show(desk, &conflict_messages(&pet, &merged_form)).await
+            photos::show(desk, &conflict_messages(pet, merged_form)).await
         }
         Err(CommandFailure { message, .. }) => {
             photos::show(desk, &Errors::from_text(&message)).await
@@ -165,8 +186,8 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Asks for confirmation before a photo is deleted, and shows the photo. Returns `None` if the form
-/// already confirms it.
+/// Returns the page that shows a photo and asks whether to delete it; `None` if the form already
+/// confirms it.
 fn confirm_deletion(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -177,13 +198,13 @@ fn confirm_deletion(
     let question = Question {
         title: texts().really(texts().delete, &texts().this_photo(position + 1, &name)),
         effects: vec![texts().photo_is_gone.to_owned()],
-        yes: texts().delete,
-        back: &photos::photos_path(pet.id),
+        confirm_label: texts().delete,
+        back_path: &photos::photos_path(pet.id),
     };
     question.ask(desk, &photos::small_photo(photo, position, &name))
 }
 
-/// Adds the command for the pressed button.
+/// Adds the command for the pressed button, if it belongs to a photo.
 async fn add_button_command(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -194,14 +215,13 @@ async fn add_button_command(
         return Ok(());
     };
     let current_photo = button.find_photo(pet);
-    let current_position = current_photo.map_or(0, |(position, _)| position);
     match button.verb {
         "delete" => commands.delete(id),
         "left" | "right" => {
             let Some((_, photo)) = current_photo else {
-                // After a second click, the photo is gone, because turning replaces it by a new
-                // photo. For this command, the store returns the response of the first click, or
-                // refuses it.
+                // After a second click, the photo is gone, because turning replaces it with a new
+                // one. This empty patch makes the store return the response of the first click. If
+                // there was none, the store refuses it.
                 commands.patch(id, PhotoPatch::default());
                 return Ok(());
             };
@@ -209,6 +229,8 @@ async fn add_button_command(
             commands.replace(id, turned_photo);
         }
         _ => {
+            // If the photo is gone, its position does not matter.
+            let current_position = current_photo.map_or(0, |(position, _)| position);
             let position = button.new_position(&desk.visit.form, current_position);
             if position.is_some() {
                 let patch = PhotoPatch {
@@ -240,9 +262,8 @@ fn conflict_messages(pet: &StorePet, merged_form: &MergedForm) -> Errors {
     })
 }
 
-/// Parses the inputs of a photo that differ from its current values. Returns `None` if its text is
-/// too long.
-fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
+/// Parses the inputs of a photo into a patch of the values that differ from the current ones.
+fn parse_patch(form: &Form, photo: &Photo) -> Result<PhotoPatch, TextTooLong> {
     let mut patch = PhotoPatch::default();
     let current_text = photo.alt.as_ref().map_or("", AltText::as_str);
     if let Some(text) = form.all(&alt_input(photo.id)).next() {
@@ -250,7 +271,8 @@ fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
         if text.is_empty() && !current_text.is_empty() {
             patch.alt = Patch::Clear;
         } else if text != current_text {
-            patch.alt = Patch::Set(AltText::new(text.to_owned())?);
+            let alt = AltText::new(text.to_owned()).ok_or(TextTooLong)?;
+            patch.alt = Patch::Set(alt);
         }
     }
 
@@ -263,6 +285,7 @@ fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
             .and_then(|(x, y)| json::read_focus([x, y]));
         patch.focus = focus.map_or(Patch::Clear, Patch::Set);
     }
+    // A click on the picture takes precedence over the dropdown.
     if let Some(focus) = clicked_point(form, photo) {
         patch.focus = if photo.focus == Some(focus) {
             Patch::Keep
@@ -270,11 +293,11 @@ fn parse_patch(form: &Form, photo: &Photo) -> Option<PhotoPatch> {
             Patch::Set(focus)
         };
     }
-    Some(patch)
+    Ok(patch)
 }
 
-/// Returns the point at which the picture of a photo was clicked, if it was. A click outside of the
-/// picture counts as a click on its edge.
+/// Returns the point at which the member clicked the picture of a photo; `None` without a click. A
+/// point outside of the picture counts as one on its edge.
 fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
     let [width, height] = photos::clickable_size(photo);
     let x = clicked_fraction(form, photo.id, "x", width)?;
@@ -282,9 +305,11 @@ fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
     Focus::new([x, y])
 }
 
-/// Returns the clicked position on one axis of the picture, in ten-thousandths of the side. `side`
-/// is the length of the side in pixels. The result is rounded down to whole hundredths, the
+/// Returns the clicked position on one axis of the picture, in ten-thousandths of `side`, the length
+/// of the picture on this axis in pixels. The result is rounded down to whole hundredths, the
 /// precision in which the page displays a point.
+///
+/// Browsers send the position as `point-ID.x` and `point-ID.y`.
 fn clicked_fraction(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u16> {
     let pixel = form.integer(&format!("point-{photo}.{axis}"))?;
     let hundredths = pixel.clamp(0, side.into()) * 100 / i64::from(side);

@@ -27,13 +27,18 @@ pub(super) const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 /// The maximum number of uploads of one member that can be in flight at once.
 const MAX_UPLOADS_PER_MEMBER: usize = 3;
 
-/// Registers an upload of a member. It counts as in flight until the returned guard is dropped.
-/// Fails if the member has too many uploads in flight.
+/// Registers an upload of a member. It counts as in flight until the returned guard is dropped,
+/// because the console holds only a weak reference to the guard. Fails if the member already has
+/// [`MAX_UPLOADS_PER_MEMBER`] uploads in flight.
 pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
     let mut uploads = console.uploads.lock();
     uploads.retain(|upload| upload.strong_count() > 0);
-    let owners = uploads.iter().filter_map(Weak::upgrade);
-    if owners.filter(|owner| **owner == member).count() >= MAX_UPLOADS_PER_MEMBER {
+    let count_of_member = uploads
+        .iter()
+        .filter_map(Weak::upgrade)
+        .filter(|owner| **owner == member)
+        .count();
+    if count_of_member >= MAX_UPLOADS_PER_MEMBER {
         return Err(PhotoError::Busy);
     }
     let guard = Arc::new(member);
@@ -41,7 +46,7 @@ pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<Sta
     Ok(guard)
 }
 
-/// The results for the pictures of a form that have arrived so far.
+/// The results for the pictures of a form that have been read so far.
 #[derive(Default)]
 struct Uploads {
     /// The idempotency key of the form, by which a second click is recognized; empty if the form
@@ -49,7 +54,7 @@ struct Uploads {
     key: String,
     added_count: u32,
     failed: Vec<FailedUpload>,
-    /// The rendered photos for an animal that is not added yet.
+    /// The photos for an animal that is not added yet, rendered for its form.
     waiting: Vec<Markup>,
 }
 
@@ -95,8 +100,8 @@ impl UploadProblem {
         }
     }
 
-    /// Renders the message. It is marked if the picture is unsuitable, so that the script does not
-    /// offer a retry.
+    /// Renders the message. For an unsuitable picture, the attribute `data-final` tells the script not
+    /// to offer a retry.
     fn show(&self) -> Markup {
         match self {
             Self::Picture(message) => html! { span data-final { (message) } },
@@ -111,7 +116,7 @@ impl Uploads {
         self.added_count as usize + self.failed.len()
     }
 
-    /// Records the result for a picture. Fails if the whole request fails.
+    /// Records the result for a picture. Returns the error if it makes the whole request fail.
     fn record_result(
         &mut self,
         file: String,
@@ -126,9 +131,9 @@ impl Uploads {
     }
 }
 
-/// Handles a form with pictures. Each picture is added independently: a picture that arrives is
-/// kept, even if another one fails. Without an animal in the path, the photos wait for the animal
-/// that is being added.
+/// Handles a form with pictures. Each picture is added separately, so the failure of one does not
+/// affect the others. Without an animal in the path, the photos wait for the animal that the member
+/// is adding.
 pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
@@ -143,12 +148,7 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
         .edge
         .response_memory
         .reserve_for_picture(max_picture)?;
-    let timeout = console.edge.body_timeout * PICTURE_TIMEOUT_FACTOR;
-    // A form can have as many pictures as an animal can have photos.
-    let max_form = (Photos::MAX + 1) * max_picture;
-    let headers = &desk.visit.request.headers;
-    let mut form =
-        Multipart::new(headers, body, timeout, max_form).map_err(translate_unreadable_form)?;
+    let mut form = open_form(desk, body, max_picture)?;
 
     let mut uploads = Uploads::default();
     while let Some(part) = form
@@ -178,13 +178,28 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
     show_uploads(desk, pet.as_ref(), uploads).await
 }
 
+/// Returns a reader of the submitted form, whose pictures have at most `max_picture` bytes each.
+fn open_form<'r>(
+    desk: &Desk<'_>,
+    body: UnreadBody<'r>,
+    max_picture: usize,
+) -> Result<Multipart<'r>, ApiError> {
+    let timeout = desk.visit.console.edge.body_timeout * PICTURE_TIMEOUT_FACTOR;
+    // A form can have as many pictures as an animal can have photos. The size of one more picture
+    // leaves room for the other parts.
+    let max_form = (Photos::MAX + 1) * max_picture;
+    let headers = &desk.visit.request.headers;
+    Multipart::new(headers, body, timeout, max_form).map_err(translate_unreadable_form)
+}
+
 /// Whether a form with this key was rendered for another member, who used this browser before.
 fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
     let owner = owner_of(&Form::from_encoded_pairs(&[(KEY_FIELD, key)]));
     owner.is_some_and(|owner| owner != desk.session.member.id)
 }
 
-/// Adds a picture to the animal, or without an animal, keeps it for the animal that is being added.
+/// Adds a picture to the animal. Without an animal, stores it as a photo that waits for the animal
+/// that the member is adding.
 async fn add_picture(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
@@ -200,7 +215,8 @@ async fn add_picture(
     Ok(())
 }
 
-/// Renders or redirects to the result of the upload.
+/// Returns the response to an upload: the page with the errors, the photos that wait for an animal, or
+/// a redirect to the photos of the animal.
 async fn show_uploads(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
@@ -213,7 +229,7 @@ async fn show_uploads(
         let list = html! { ol.photos { @for photo in uploads.waiting { (photo) } } };
         return Ok(Page::new(texts().photos, list).into());
     };
-    // The script reports the result itself, so this response leaves no message for the next page.
+    // The script reports the result of its own uploads, so the next page must not show a message.
     if session::is_in_background(desk.visit.request) {
         return Ok(Reply::Redirect(photos::photos_path(pet.id), None));
     }
@@ -234,7 +250,8 @@ fn failed_list(uploads: &Uploads) -> Markup {
     }
 }
 
-/// Renders the page with errors about pictures.
+/// Renders the page of the photos with errors about pictures. Without an animal in the path, renders
+/// only the errors.
 async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
         let page = Page::new(texts().photos, errors.summary());
@@ -243,8 +260,9 @@ async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiErro
     photos::show(desk, errors).await
 }
 
-/// Adds a picture to an animal. `number` is the position of the picture in its form, so that a
-/// repetition of the form adds each picture only once.
+/// Adds a picture to an animal. `key` is the key of the form, and `number` is the position of the
+/// picture in it. Together they identify the picture, so that a repetition of the form does not add
+/// it again.
 async fn add_to_pet(
     desk: &Desk<'_>,
     id: PetId,
@@ -286,7 +304,7 @@ async fn store_picture(desk: &Desk<'_>, picture: Bytes) -> Result<StoredPhoto, U
     Err(UploadProblem::Picture(problem.to_owned()).into())
 }
 
-/// Converts the problems of a picture into messages for the member.
+/// Converts the problems that the member can solve into messages. Other errors fail the request.
 impl From<PhotoError> for UploadError {
     fn from(error: PhotoError) -> Self {
         match error {

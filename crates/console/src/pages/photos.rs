@@ -17,7 +17,8 @@ use crate::{
 /// The name of the file input for pictures.
 const PICTURES: &str = "pictures";
 
-/// The name of the field for a waiting photo, in the form of a new animal.
+/// The name of the field for a waiting photo, in the form of a new animal. A waiting photo is uploaded
+/// before its animal is added; see the module `waiting_photos`.
 pub(super) const PHOTO: &str = "photo";
 
 /// Renders the page of the photos of an animal, with the errors of a rejected form.
@@ -26,12 +27,13 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         return Ok(missing_page(texts().no_pet));
     };
     let title = texts().photos_of(&markup::plain_name(pet.name.as_str()));
+    // The part of the page that the script replaces when the animal changes.
     let live_part = html! {
         div.head {
             h1 { (title) }
             a href={ "/animals/" (pet.id) } { (texts().to_animal) }
         }
-        (card(desk, &pet))
+        (photos_card(desk, &pet))
     };
     let content = html! { (live_content(errors, &live_part)) (script()) };
     let page = Page::new(title, content).following(Follows::Pet(pet.id.get()));
@@ -49,7 +51,7 @@ pub(super) fn redirect_to_photos(id: PetId, flash: Flash) -> Reply {
 }
 
 /// Renders the photos, and the forms that change them.
-fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+fn photos_card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let photos = pet.photos.all();
     let may_change = desk.may_write() && pet.withdrawal.is_none();
     let may_add = may_change && desk.app().photos.storage().is_some();
@@ -61,13 +63,13 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                     @if !photos.is_empty() && may_change {
                         (change_form(desk, pet))
                     } @else if !photos.is_empty() {
-                        (list(desk, pet, may_change))
+                        (photo_list(desk, pet, may_change))
                     }
                     @if may_add && is_full { p.hint { (texts().too_many_photos) } }
                 }
                 @if may_add {
                     (upload_form(desk, pet, is_full))
-                    (uploads(None))
+                    (upload_list(None))
                 }
             }
         }
@@ -78,21 +80,22 @@ fn card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
 fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     html! {
         form method="post" action={ "/animals/" (pet.id) "/photos/change" } {
-            (desk.key("photos-change"))
-            (merge::hidden_fields(&form_of(pet)))
-            // The Enter key presses the first button of a form, so it saves.
+            (desk.key_field("photos-change"))
+            (merge::hidden_fields(&form_of_photos(pet)))
+            // The Enter key presses the first button of a form, so the first button saves.
             div.buttons { button.main name="do" value="save" { (texts().save) } }
-            (list(desk, pet, true))
+            (photo_list(desk, pet, true))
         }
     }
 }
 
-/// Renders the form that adds photos.
+/// Renders the form that adds photos. With a script, choosing pictures uploads them, so the button is
+/// only for browsers without scripts.
 fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
     html! {
         form.fields #upload data-kept method="post" action={ "/animals/" (pet.id) "/photos" }
             enctype="multipart/form-data" hidden[is_hidden] {
-            (desk.key("photos"))
+            (desk.key_field("photos"))
             (picture_input(false))
             noscript {
                 @if !pet.photos.all().is_empty() { p.hint { (texts().save_texts_first) } }
@@ -125,16 +128,16 @@ const UPLOAD_TEXT_NAMES: [&str; 16] = [
     "same", "fit", "one", "many", "unsent", "wait",
 ];
 
-/// The points of a photo that the dropdown offers, as fractions from the left and the top. The
-/// first one is no point.
+/// The values of the dropdown for the focus of a photo: points as fractions from the left and the top.
+/// The first one, an empty text, stands for no focus.
 const POINTS: [&str; 10] = [
     "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
     "0.8,0.8",
 ];
 
-/// Renders the list of pictures that the script uploads, and the texts of the script. `target` is
-/// the path to which the script sends the pictures if the page has no form for them.
-fn uploads(target: Option<&str>) -> Markup {
+/// Renders the empty list in which the script shows its uploads, and the texts of the script. `target`
+/// is the path to which the script sends the pictures if the page has no form for them.
+fn upload_list(target: Option<&str>) -> Markup {
     html! {
         div #uploads data-kept data-most=(Photos::MAX) data-target=[target] {
             @for (name, text) in UPLOAD_TEXT_NAMES.iter().zip(texts().uploads) {
@@ -146,45 +149,47 @@ fn uploads(target: Option<&str>) -> Markup {
     }
 }
 
-/// Renders the script of the pages with pictures. It must be outside of the live content that the
-/// script replaces, because a script runs only once.
+/// Renders the script of the pages with pictures. It must be outside of the content that the script
+/// replaces, because replacing it would not run it again.
 fn script() -> Markup {
     html! { script defer src=(layout::photos_script()) {} }
 }
 
-/// Renders the photos of an animal that is being added. Only the script can upload them while the
-/// member fills in the form, so without scripts, the page says to add them later.
+/// Renders the input for the photos of a new animal, and those that are already uploaded. Only the
+/// script can upload them while the member fills in the form; without scripts, the page says to add
+/// them later.
 pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
         @if desk.app().photos.storage().is_some() {
             div hidden data-scripted { (picture_input(true)) }
             noscript { p.hint { (texts().photos_after) } }
             ol.photos.waiting #waiting data-label=(texts().take_photo) {
-                @for field in form.all(PHOTO) { (waiting_photo(field)) }
+                @for token in form.all(PHOTO) { (waiting_photo(token)) }
             }
-            (uploads(Some("/add/photo")))
+            (upload_list(Some("/add/photo")))
             (script())
         }
     }
 }
 
-/// Renders a photo that waits for its animal, with a checkbox. An unchecked photo is left out.
-pub(super) fn waiting_photo(field: &str) -> Markup {
-    let id = field.split('.').next().unwrap_or_default();
+/// Renders a photo that waits for its animal, with a checkbox. An unchecked photo is not added.
+/// `token` is its token, which begins with the id of the photo.
+pub(super) fn waiting_photo(token: &str) -> Markup {
+    let id = token.split('.').next().unwrap_or_default();
     html! {
         li {
             label {
                 img src={ "/photos/" (id) "-small.jpg" } alt="";
-                input type="checkbox" name=(PHOTO) value=(field) checked;
+                input type="checkbox" name=(PHOTO) value=(token) checked;
                 (texts().take_photo)
             }
         }
     }
 }
 
-/// Renders the photos of an animal. If the member may change them, each has its inputs and buttons,
-/// for the form around the list.
-fn list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
+/// Renders the photos of an animal as a list. With `may_change`, each photo has inputs and buttons,
+/// which belong to the form around the list.
+fn photo_list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
     let photos = pet.photos.all();
     let name = markup::plain_name(pet.name.as_str());
     html! {
@@ -203,8 +208,8 @@ fn list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
     }
 }
 
-/// Renders a photo of this animal in its small size. `index` is its zero-based position among the
-/// photos.
+/// Renders a photo in its small size. `index` is its zero-based position among the photos of the
+/// animal, and `animal` is the name of the animal.
 pub(super) fn small_photo(photo: &Photo, index: usize, animal: &str) -> Markup {
     let text = photo.alt.as_ref().map(AltText::as_str);
     let alt = texts().photo_of(index + 1, animal, text);
@@ -214,12 +219,13 @@ pub(super) fn small_photo(photo: &Photo, index: usize, animal: &str) -> Markup {
     }
 }
 
-/// Renders the input for the alternative text of a photo, and its buttons.
+/// Renders the inputs for the alternative text and the focus of a photo, and the buttons that move,
+/// turn and delete it.
 fn photo_inputs(desk: &Desk<'_>, index: usize, photo: &Photo, is_last: bool) -> Markup {
     let number = index + 1;
     let id = alt_input(photo.id);
     let stored_alt = photo.alt.as_ref().map_or("", AltText::as_str);
-    let alt = touched_value(desk, &id).unwrap_or(stored_alt);
+    let alt = edited_value(desk, &id).unwrap_or(stored_alt);
     let button = |act: &str, label: &str| {
         let full_label = texts().photo_button(label, number);
         html! {
@@ -249,7 +255,7 @@ fn photo_inputs(desk: &Desk<'_>, index: usize, photo: &Photo, is_last: bool) -> 
 }
 
 /// Returns the submitted value of an input, if the member edited it.
-fn touched_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
+fn edited_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
     let submitted_form = &desk.visit.form;
     if !merge::is_touched(submitted_form, name) {
         return None;
@@ -257,8 +263,8 @@ fn touched_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
     submitted_form.all(name).next()
 }
 
-/// The longer side of the clickable picture, in pixels. The size is fixed, because without a
-/// script, the service cannot know how large a browser displays it.
+/// The longer side of the clickable picture, in pixels. The size is fixed, because the browser sends a
+/// click in pixels, and the service must know the size of the picture to interpret them.
 const CLICKABLE_SIDE: u32 = 240;
 
 /// Returns the width and the height of the clickable picture of a photo, in pixels.
@@ -267,13 +273,13 @@ pub(super) fn clickable_size(photo: &Photo) -> [u32; 2] {
     [photo.width, photo.height].map(|side| (side * CLICKABLE_SIDE / longer_side).max(1))
 }
 
-/// Renders the inputs for the focus, the point that stays visible when a photo is cropped: a
-/// picture to click, and a dropdown for people who use a keyboard. They are collapsed, because few
-/// photos need them.
+/// Renders the inputs for the focus of a photo, the point that stays visible when the photo is
+/// cropped: a picture to click, and a dropdown for people who use a keyboard. They are collapsed,
+/// because few photos need them.
 fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     let id = focus_input(photo.id);
     let stored_value = focus_value(photo.focus);
-    let value = touched_value(desk, &id).unwrap_or(&stored_value);
+    let value = edited_value(desk, &id).unwrap_or(&stored_value);
     let label = texts().look_at(number);
     let input = Input {
         id: &id,
@@ -292,13 +298,13 @@ fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
                     width=(width) height=(height) alt=(label) tabindex="-1";
                 @if let Some(class) = look::focus(photo.focus) { span.{ "mark " (class) } {} }
             }
-            (input.choose(&point_options(value)))
+            (input.show_dropdown(&point_options(value)))
         }
     }
 }
 
-/// Returns the options for the focus of a photo. If `value` is a point that was clicked, it has an
-/// option, too.
+/// Returns the options of the dropdown for the focus of a photo. If `value` is not one of [`POINTS`],
+/// because it was chosen by a click, it gets an option, too.
 fn point_options(value: &str) -> Vec<(String, String)> {
     let mut options = Vec::new();
     for (point, label) in POINTS.into_iter().zip(texts().points) {
@@ -313,13 +319,14 @@ fn point_options(value: &str) -> Vec<(String, String)> {
 /// Formats a focus as an input value, such as `0.2,0.5`; empty without a focus.
 pub(super) fn focus_value(focus: Option<Focus>) -> String {
     match focus {
+        // A focus is displayed as an array, such as `[0.2,0.5]`.
         Some(focus) => focus.to_string().replace(['[', ']'], ""),
         None => String::new(),
     }
 }
 
-/// Returns the current values of the inputs for all photos.
-pub(super) fn form_of(pet: &StorePet) -> Form {
+/// Returns the version of an animal, and the current values of the inputs for all of its photos.
+pub(super) fn form_of_photos(pet: &StorePet) -> Form {
     let mut fields = vec![("version".to_owned(), pet.version.to_string())];
     for photo in pet.photos.all() {
         let alt = photo.alt.as_ref().map_or("", AltText::as_str);

@@ -38,8 +38,8 @@ pub(super) fn headings_value(pet_table: &PetTable) -> &'static str {
     }
 }
 
-/// Renders a button that treats the first line as headings. It is offered if the line looks like
-/// headings that the service does not know.
+/// Renders a form with a button that repeats the preview with the first line as headings. Renders
+/// nothing unless the line looks like headings, but is read as an animal.
 pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
     html! {
         @if pet_table.may_have_headings {
@@ -62,13 +62,19 @@ fn needs_choice(column: &Column, errors: &Errors) -> bool {
 
 /// Whether the member must choose the meaning of any column.
 pub(super) fn has_unknown_columns(pet_table: &PetTable) -> bool {
-    let mut columns = pet_table.columns.iter();
-    columns.any(|column| needs_choice(column, &pet_table.column_errors))
+    pet_table
+        .columns
+        .iter()
+        .any(|column| needs_choice(column, &pet_table.column_errors))
 }
 
-/// Renders the form that requests another preview. It starts with the columns whose meaning the
-/// member must choose. The recognised columns and the lines are collapsed.
-pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wrong: bool) -> Markup {
+/// Renders the form that requests another preview. It begins with the columns whose meaning the member
+/// must choose. The other columns are collapsed, and so are the lines unless the preview has errors.
+pub(super) fn preview_form(
+    preview: &ImportPreview<'_>,
+    errors: &Errors,
+    has_errors: bool,
+) -> Markup {
     let pet_table = preview.pet_table;
     let column_errors = &pet_table.column_errors;
     let mut choices = vec![(String::new(), texts().leave_out.to_owned())];
@@ -77,7 +83,8 @@ pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wron
         .columns
         .iter()
         .partition(|column| needs_choice(column, column_errors));
-    let lines = Input::from_form("lines", texts().paste, preview.form, errors).make_multiline();
+    let lines_input =
+        Input::from_form("lines", texts().paste, preview.form, errors).make_multiline();
     html! {
         form.card.stack method="post" action="/add/preview" {
             @if !unknown_columns.is_empty() {
@@ -93,16 +100,16 @@ pub(super) fn preview_form(preview: &ImportPreview<'_>, errors: &Errors, is_wron
                     @for column in known_columns { (column_input(column, &choices, column_errors)) }
                 }
             }
-            details open[is_wrong] {
+            details open[has_errors] {
                 summary { (texts().change_lines) }
-                (lines.show())
+                (lines_input.show())
             }
             div { button { (texts().preview_again) } }
         }
     }
 }
 
-/// Renders the dropdowns for the first line and for the separator.
+/// Renders the dropdowns that say whether the first line has headings, and what separates the cells.
 fn layout_inputs(pet_table: &PetTable) -> Markup {
     let mut headings_choices = Vec::new();
     for (value, label) in [NO_HEADINGS, HEADINGS].iter().zip(texts().first_line_is) {
@@ -114,9 +121,9 @@ fn layout_inputs(pet_table: &PetTable) -> Markup {
         value: headings_value(pet_table),
         ..Input::default()
     };
-    let mut separators = Vec::new();
+    let mut separator_choices = Vec::new();
     for (separator, label) in Separator::ALL.into_iter().zip(texts().separators) {
-        separators.push((separator.as_str(), label));
+        separator_choices.push((separator.as_str(), label));
     }
     let separator_input = Input {
         id: SEPARATOR_INPUT,
@@ -125,8 +132,8 @@ fn layout_inputs(pet_table: &PetTable) -> Markup {
         ..Input::default()
     };
     html! {
-        (headings_input.choose(&headings_choices))
-        (separator_input.choose(&separators))
+        (headings_input.show_dropdown(&headings_choices))
+        (separator_input.show_dropdown(&separator_choices))
     }
 }
 
@@ -140,5 +147,5 @@ fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) 
         error: errors.message_for(&column.id),
         ..Input::default()
     };
-    input.choose(choices)
+    input.show_dropdown(choices)
 }

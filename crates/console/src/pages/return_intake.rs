@@ -1,4 +1,5 @@
-//! The new intake of an animal that a customer returns: its days in the shelter count from the return.
+//! The new intake of an animal that a customer returns. Its days in the shelter then count from the
+//! return.
 
 use petstore_domain::{
     PetId,
@@ -33,8 +34,9 @@ pub(super) fn is_checked(form: &Form) -> bool {
     form.get(NEW_INTAKE_FIELD) == "yes"
 }
 
-/// Returns the command that records an intake of today and, if the store has the choice, that the
-/// animal was returned. Returns `None` if the store has no field for the day of an intake.
+/// Returns the command that sets the day of the intake to today. If the store has a choice for it, the
+/// command also sets the kind of the intake to a return. `None` if the store has no field for the day
+/// of an intake.
 pub(super) fn command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<Command> {
     if !has_intake_day(fields) {
         return None;
@@ -59,8 +61,8 @@ pub(super) fn command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<
     })
 }
 
-/// Whether the store has the field for the day of an intake. A field of the same name can be of another
-/// kind.
+/// Whether the store has the field for the day of an intake. A field of this name that is no date does
+/// not count.
 fn has_intake_day(fields: &FieldSet) -> bool {
     fields
         .find(INTAKE)

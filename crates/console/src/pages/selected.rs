@@ -5,15 +5,32 @@ use petstore_domain::store_area::{Category, FieldDefinition, FieldSet};
 use super::{pet_schema::PetSchema, values::label_of};
 use crate::prelude::*;
 
-/// The value of the button that cancels reservations.
+/// The value of the button that reserves the animals.
+pub(super) const RESERVE: &str = "reserve";
+
+/// The value of the button that sells the animals.
+pub(super) const SELL: &str = "sell";
+
+/// The value of the button that cancels the reservations of the animals.
 pub(super) const CANCEL: &str = "cancel";
 
-/// The values of the buttons that put animals on the website and take them off it.
+/// The value of the button that moves the animals to another category.
+pub(super) const MOVE: &str = "move";
+
+/// The value of the button that sets the value of a field.
+pub(super) const SET_VALUE: &str = "value";
+
+/// The value of the button that puts the animals on the website.
 pub(super) const LIST: &str = "list";
+
+/// The value of the button that takes the animals off the website.
 pub(super) const UNLIST: &str = "unlist";
 
+/// The value of the button that withdraws the animals.
+pub(super) const WITHDRAW: &str = "withdraw";
+
 /// The maximum number of suggestions for the value of a field.
-const MAX_PROPOSED_CHOICES: usize = 200;
+const MAX_SUGGESTED_VALUES: usize = 200;
 
 /// The values and errors of the inputs of the bar.
 struct BarForm<'b> {
@@ -22,14 +39,17 @@ struct BarForm<'b> {
 }
 
 impl<'b> BarForm<'b> {
+    /// Returns an input of the bar with its submitted value and its error.
     fn input(&self, name: &'b str, label: &'b str) -> Input<'b> {
         Input::from_form(name, label, self.form, self.errors)
     }
 
-    /// Renders inputs that are collapsed below a button, unless one of them has an error.
+    /// Renders the inputs of an action below a button that expands them. They are collapsed unless one
+    /// of the inputs in `input_names` has an error.
     fn collapsed_inputs(&self, label: &str, input_names: &[&str], content: &Markup) -> Markup {
-        let mut names = input_names.iter();
-        let has_error = names.any(|name| self.errors.message_for(name).is_some());
+        let has_error = input_names
+            .iter()
+            .any(|name| self.errors.message_for(name).is_some());
         html! {
             details name="act" open[has_error] {
                 summary.button { (label) }
@@ -81,8 +101,8 @@ fn order_part(bar: &BarForm<'_>, default_end: &str) -> Markup {
         (forms::day_input(end, bar.errors.message_for("until")))
         (bar.input("contact", texts().contact).show())
         (price.show())
-        button name="do" value="reserve" { (texts().reserve) }
-        button name="do" value="sell" { (texts().sell) }
+        button name="do" value=(RESERVE) { (texts().reserve) }
+        button name="do" value=(SELL) { (texts().sell) }
     };
     bar.collapsed_inputs(
         texts().reserve_or_sell,
@@ -97,7 +117,7 @@ fn move_part(bar: &BarForm<'_>) -> Markup {
     category.list = Some("categories");
     let content = html! {
         (category.show())
-        button name="do" value="move" { (texts().move_label) }
+        button name="do" value=(MOVE) { (texts().move_label) }
     };
     bar.collapsed_inputs(texts().move_more, &["to"], &content)
 }
@@ -113,9 +133,9 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
         .with_hint(texts().value_hint);
     value.list = Some("values");
     let content = html! {
-        (bar.input("of", texts().field_of_animals).choose(&options))
+        (bar.input("of", texts().field_of_animals).show_dropdown(&options))
         (value.show())
-        button name="do" value="value" { (texts().change_verb) }
+        button name="do" value=(SET_VALUE) { (texts().change_verb) }
     };
     bar.collapsed_inputs(texts().value_more, &["value"], &content)
 }
@@ -133,14 +153,14 @@ fn website_part(bar: &BarForm<'_>) -> Markup {
 fn withdraw_part(bar: &BarForm<'_>) -> Markup {
     let reason = bar.input("why", texts().reason_label);
     let content = html! {
-        (reason.choose(&forms::withdrawal_reason_options()))
-        button.danger name="do" value="withdraw" { (texts().withdraw) }
+        (reason.show_dropdown(&forms::withdrawal_reason_options()))
+        button.danger name="do" value=(WITHDRAW) { (texts().withdraw) }
     };
     bar.collapsed_inputs(texts().withdraw_more, &["why"], &content)
 }
 
-/// Returns the fields that a bulk action can set. A unique field is not among them, because only
-/// one animal can have its value.
+/// Returns the fields that a bulk action can set. Unique fields are not among them, because no two
+/// animals can have the same value of such a field.
 fn bulk_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields.all().iter().filter(|field| !field.is_unique)
 }
@@ -159,7 +179,7 @@ fn suggestion_lists(categories: &[Category], fields: &FieldSet) -> Markup {
             );
         }
     }
-    suggestions.truncate(MAX_PROPOSED_CHOICES);
+    suggestions.truncate(MAX_SUGGESTED_VALUES);
     html! {
         (forms::category_list(categories))
         datalist #values { @for suggestion in suggestions { option value=(suggestion) {} } }

@@ -7,18 +7,19 @@ use petstore_domain::store_area::{
 
 use super::{
     cells,
-    selected::{CANCEL, LIST, UNLIST},
+    selected::{CANCEL, LIST, MOVE, RESERVE, SELL, SET_VALUE, UNLIST, WITHDRAW},
     value_reader::ValueReader,
     values,
 };
 use crate::{order_inputs, prelude::*};
 
-/// The button that the Enter key stands for, for each input that belongs to a single action.
+/// The inputs that belong to a single action, each with the button that the Enter key stands for if
+/// the input has a value.
 const DEFAULT_BUTTONS: [(&str, &str); 4] = [
-    ("to", "move"),
-    ("value", "value"),
-    ("why", "withdraw"),
-    ("contact", "reserve"),
+    ("to", MOVE),
+    ("value", SET_VALUE),
+    ("why", WITHDRAW),
+    ("contact", RESERVE),
 ];
 
 /// An animal that is selected in the list.
@@ -33,13 +34,15 @@ pub(super) struct SelectedAnimal {
 /// A bulk action, which is carried out for each selected animal.
 pub(super) struct Act {
     kind: ActKind,
-    /// The question that asks for confirmation, and the label of the button that confirms it.
+    /// The question that asks for confirmation.
     pub(super) question: String,
-    pub(super) yes: &'static str,
+    /// The label of the button that confirms the action.
+    pub(super) confirm_label: &'static str,
     /// The field value that each animal gets, if the action sets one.
     pub(super) value: Option<NewFieldValue>,
 }
 
+/// What a bulk action does to each animal.
 enum ActKind {
     PlaceOrder {
         terms: OrderTerms,
@@ -59,11 +62,12 @@ pub(super) struct NewFieldValue {
 }
 
 impl Act {
-    fn new(kind: ActKind, question: String, yes: &'static str) -> Self {
+    /// Creates an action that sets no field value.
+    fn new(kind: ActKind, question: String, confirm_label: &'static str) -> Self {
         Self {
             kind,
             question,
-            yes,
+            confirm_label,
             value: None,
         }
     }
@@ -103,8 +107,8 @@ impl Act {
     }
 }
 
-/// Returns the commands that cancel the reservation of an animal. The store refuses them if there
-/// is none.
+/// Returns the commands that cancel the reservation of an animal. Without a reservation, returns a
+/// command that the store refuses, because an action must change all animals or none.
 fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     let Some(order) = &animal.order else {
         // No animal has the version 0, so the store refuses this command.
@@ -140,14 +144,14 @@ pub(super) async fn parse_act(
 ) -> Result<Option<Act>, StoreError> {
     let form = &desk.visit.form;
     Ok(match pressed_button(form) {
-        "reserve" => {
-            let end = errors.take("until", forms::parse_reservation_end(form, &desk.visit));
-            let kind = end.map(|end| order_kind(desk, OrderTerms::ReservedUntil(end), errors));
+        RESERVE => {
+            let end = errors.ok_or_add("until", forms::parse_reservation_end(form, &desk.visit));
+            let kind = end.map(|end| parse_order(desk, OrderTerms::ReservedUntil(end), errors));
             let question = texts().reserve_animals(count, &wording::day(form.get("until")));
             kind.map(|kind| Act::new(kind, question, texts().reserve))
         }
-        "sell" => {
-            let kind = order_kind(desk, OrderTerms::Completed, errors);
+        SELL => {
+            let kind = parse_order(desk, OrderTerms::Completed, errors);
             Some(Act::new(kind, texts().sell_animals(count), texts().sell))
         }
         CANCEL => Some(Act::new(
@@ -155,8 +159,8 @@ pub(super) async fn parse_act(
             texts().cancel_reservations_of(count),
             texts().cancel_reservations,
         )),
-        "withdraw" => {
-            let reason = errors.take("why", forms::parse_withdrawal_reason(form.get("why")));
+        WITHDRAW => {
+            let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(form.get("why")));
             reason.map(|reason| {
                 let question = texts().withdraw_animals(count, reason);
                 Act::new(ActKind::Withdraw(reason), question, texts().withdraw)
@@ -164,17 +168,19 @@ pub(super) async fn parse_act(
         }
         LIST => Some(listing_act(true, count)),
         UNLIST => Some(listing_act(false, count)),
-        "value" => {
-            let value = errors.take("value", parse_value(desk, fields));
+        SET_VALUE => {
+            let value = errors.ok_or_add("value", parse_value(desk, fields));
             value.map(|value| value_act(value, count))
         }
+        // If no button is known, this reports that the category is missing.
         _ => parse_move(desk, count, errors).await?,
     })
 }
 
-/// Returns the value of the pressed button. After the Enter key, this is the button of the only
-/// input in [`DEFAULT_BUTTONS`] that has a value; empty if there is no such input, or more than
-/// one.
+/// Returns the value of the pressed button.
+///
+/// After the Enter key, the form has no button. If exactly one input of [`DEFAULT_BUTTONS`] has a
+/// value, this returns the button of that input, and otherwise an empty text.
 fn pressed_button(form: &Form) -> &str {
     let button = form.get("do");
     if !button.is_empty() {
@@ -192,9 +198,9 @@ fn pressed_button(form: &Form) -> &str {
     }
 }
 
-/// Returns the action that places an order with the same customer for each animal, for example for
-/// a litter. Without a price in the form, each order has the asking price of its animal.
-fn order_kind(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKind {
+/// Parses the order that the action places for each animal. All orders have the same customer, for
+/// example for a litter. If the form has no price, each order has the asking price of its animal.
+fn parse_order(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKind {
     let form = &desk.visit.form;
     let has_value = |name: &str| !form.get(name).is_empty();
     let values = order_inputs::parse_patch(form, desk.currency(), has_value, errors);
@@ -204,7 +210,7 @@ fn order_kind(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKin
 /// Returns the action that sets a value of a field.
 fn value_act(value: NewFieldValue, count: usize) -> Act {
     let label = markup::readable(value.field.label.as_str(), SHORT_LENGTH);
-    let (question, yes) = match value.requested_value {
+    let (question, confirm_label) = match value.requested_value {
         RequestedValue::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
         _ => (
             texts().change_animals(count, &label, &value.words),
@@ -218,7 +224,7 @@ fn value_act(value: NewFieldValue, count: usize) -> Act {
     };
     Act {
         value: Some(value),
-        ..Act::new(ActKind::Patch(patch), question, yes)
+        ..Act::new(ActKind::Patch(patch), question, confirm_label)
     }
 }
 
@@ -228,12 +234,12 @@ fn listing_act(is_listed: bool, count: usize) -> Act {
         is_listed: Some(is_listed),
         ..PetPatch::default()
     };
-    let (question, yes) = if is_listed {
+    let (question, confirm_label) = if is_listed {
         (texts().list_animals(count), texts().put_on_website)
     } else {
         (texts().unlist_animals(count), texts().take_off_website)
     };
-    Act::new(ActKind::Patch(patch), question, yes)
+    Act::new(ActKind::Patch(patch), question, confirm_label)
 }
 
 /// Parses the action that moves animals to the category in the form.
@@ -244,7 +250,7 @@ async fn parse_move(
 ) -> Result<Option<Act>, StoreError> {
     let typed_category = desk.visit.form.get("to");
     let categories = desk.load_categories_by_names([typed_category]).await?;
-    let Some(id) = errors.take("to", forms::find_category(typed_category, &categories)) else {
+    let Some(id) = errors.ok_or_add("to", forms::find_category(typed_category, &categories)) else {
         return Ok(None);
     };
     let question = texts().move_animals(count, &markup::category(&categories, id));
@@ -256,31 +262,36 @@ async fn parse_move(
     Ok(Some(act))
 }
 
-/// Parses the new value for the chosen field, in the same spellings as a cell of a spreadsheet.
+/// Parses the new value for the chosen field. The value may have any spelling that a cell of a
+/// spreadsheet may have.
 fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<NewFieldValue, String> {
     let field = fields
         .find(desk.visit.form.get("of"))
         .filter(|field| !field.is_unique)
         .ok_or_else(|| texts().field_missing.to_owned())?;
     let input = values::input_of(field);
-    let value = desk.visit.form.get("value");
-    let typed_value = desk
+    let typed_value = desk.visit.form.get("value");
+    let canonical_value = desk
         .cell_reader()
-        .canonical_text(field, value)
-        .map_err(|problem| cells::problem_message(&problem, field, value))?;
-    let words = values::in_words(fields.all(), desk.currency(), &input, &typed_value);
+        .canonical_text(field, typed_value)
+        .map_err(|problem| cells::problem_message(&problem, field, typed_value))?;
+    let words = values::in_words(fields.all(), desk.currency(), &input, &canonical_value);
 
     let mut errors = Errors::default();
-    let form = Form::from_pairs(&[(&*input, &*typed_value)]);
+    let form = Form::from_pairs(&[(&*input, &*canonical_value)]);
     let mut patch =
         ValueReader::new(desk, fields).read_patch(&form, &FieldValues::NONE, &mut errors);
     if let Some(problem) = errors.messages().next() {
         return Err(problem.to_owned());
     }
-    let given_value = patch.remove(field.name.as_str());
+    // The form was compared with an animal without values, for which an empty value is no change. For
+    // the selected animals, it clears the value.
+    let requested_value = patch
+        .remove(field.name.as_str())
+        .unwrap_or(RequestedValue::Clear);
     Ok(NewFieldValue {
         field: field.clone(),
-        requested_value: given_value.unwrap_or(RequestedValue::Clear),
+        requested_value,
         words: words.map(|(_, words)| words).unwrap_or_default(),
     })
 }

@@ -56,8 +56,8 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
     {
         return Ok(question_page);
     }
-    // A confirmed form is executed even if there are problems. After a second click, the first
-    // click is the reason for these, and the store returns the response of the first click.
+    // A confirmed form is executed even if there are problems: on a second click, the changes of the
+    // first click cause them, and the store returns the response of the first click.
     if !needs_confirmation || problems.is_empty() || Question::is_answered(form) {
         match desk.execute(commands).await? {
             Ok(flash) => return Ok(redirect_to_list(desk, flash)),
@@ -110,8 +110,8 @@ impl<'a> BulkCommands<'a> {
     }
 }
 
-/// Loads the animals that are selected in the form, with their open orders. Skips unknown animals,
-/// and takes at most [`Limit::MAX`] of them.
+/// Loads the animals that are selected in the form, with their open orders. Skips unknown animals, and
+/// reads at most [`Limit::MAX`] ids.
 ///
 /// The form has a field `pet` for each animal, with its id and the version that the list showed,
 /// such as `7:3`.
@@ -162,8 +162,8 @@ pub(super) fn problem_list(introduction: &str, problems: &[(StorePet, String)]) 
     }
 }
 
-/// Checks the commands for an animal by the rules of the domain, without the store. Returns the
-/// reason why they would be refused, if they would.
+/// Checks the commands for an animal by the rules of the domain, without the store. Returns the reason
+/// why one of them would be refused; `None` if all would be accepted.
 fn find_problem(
     desk: &Desk<'_>,
     animal: &SelectedAnimal,
@@ -175,11 +175,12 @@ fn find_problem(
         order: animal.order.clone(),
         holder: animal.order.clone(),
         fields: Arc::clone(fields),
+        // Any id will do, because the decision is not carried out.
         next_order: OrderId::new(1),
         ..PresentState::default()
     };
-    // The first command only checks the version, and its refusal is the least informative, so start
-    // with the last command.
+    // Start with the last command, because the first one often only checks the version, and its
+    // refusal is the least informative.
     let refusal = commands
         .iter()
         .rev()
@@ -192,13 +193,13 @@ fn find_problem(
 
 /// Returns the path of the list from which the form was sent, with its filters.
 fn list_path(form: &Form) -> String {
-    let fields: Vec<(&str, &str)> = form
+    let parameters: Vec<(&str, &str)> = form
         .fields()
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .filter(|(name, _)| is_list_parameter(name))
         .collect();
-    link("/animals", &fields)
+    link("/animals", &parameters)
 }
 
 /// Redirects to the list from which the form was sent, with a message. The "Undo" button of the
@@ -215,8 +216,8 @@ pub(super) fn redirect_to_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     Reply::Redirect(path, Some(flash))
 }
 
-/// Asks for confirmation before several animals are changed, and lists them. Returns `None` if the
-/// form already confirms it.
+/// Returns the page that lists the animals and asks for confirmation of the action; `None` if the form
+/// already confirms it.
 fn confirm(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
     let details = html! {
         @if act.places_orders() { (typed_order(desk)) }
@@ -225,16 +226,16 @@ fn confirm(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Repl
     let question = Question {
         title: act.question,
         effects: vec![texts().all_or_none.to_owned()],
-        yes: act.yes,
-        back: &list_path(&desk.visit.form),
+        confirm_label: act.confirm_label,
+        back_path: &list_path(&desk.visit.form),
     };
     question.ask(desk, &details)
 }
 
-/// Renders the customer and the price that the form has for the new orders.
+/// Renders the customer and the price of the new orders, as the member typed them.
 fn typed_order(desk: &Desk<'_>) -> Markup {
     let mut rows = Vec::new();
-    for name in ["contact", order_inputs::PRICE] {
+    for name in [order_inputs::CONTACT, order_inputs::PRICE] {
         let typed_text = desk.visit.form.get(name);
         if !typed_text.is_empty() {
             rows.extend(values::in_words(
@@ -250,8 +251,8 @@ fn typed_order(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders an animal with its customer, and for a new field value, the value before and after the
-/// action.
+/// Renders an animal for the confirmation, with the customer of its order. If the action sets a field,
+/// also renders its present and its new value.
 fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
     let pet = &animal.pet;
     html! {
@@ -264,7 +265,7 @@ fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
         @if let Some(value) = &act.value {
             " "
             @match pet.fields.get(value.field.name.as_str()) {
-                Some(old) => (values::value_markup(desk, &value.field, old)),
+                Some(present_value) => (values::value_markup(desk, &value.field, present_value)),
                 None => "–",
             }
             " → " bdi { (value.words) }

@@ -8,11 +8,15 @@ use petstore_domain::{
 };
 use petstore_languages::field_labels;
 
-use super::{fields, parts::missing_page, values::label_of};
+use super::{
+    fields::{self, FieldError},
+    parts::missing_page,
+    values::label_of,
+};
 use crate::{prelude::*, staff};
 
 /// Returns the default fields of a shelter that the store lacks, with labels in the language of the
-/// store. A store that is no shelter lacks none.
+/// store. Returns none if the store is no shelter.
 async fn missing_fields(
     desk: &Desk<'_>,
     facts: &StoreFacts,
@@ -25,20 +29,21 @@ async fn missing_fields(
     Ok(missing_shelter_fields(&present_fields, labels))
 }
 
-/// Renders the page with the fields of the store, and offers the missing ones.
+/// Handles `GET /settings/fields`: renders the page with the fields of the store, and the form that
+/// adds the missing ones.
 pub(super) async fn list_fields(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let offer_card = offer(desk).await?;
-    fields::list(desk, &Errors::default(), &offer_card).await
+    let offer = missing_fields_form(desk).await?;
+    fields::list(desk, &Errors::default(), &offer).await
 }
 
 /// Renders a form that adds the missing fields, or nothing if there are none.
-pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
+pub(super) async fn missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let fields = missing_fields(desk, &desk.visit.facts).await?;
     let labels: Vec<String> = fields.iter().map(label_of).collect();
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/shelter-fields" {
-                (desk.key("shelter-fields"))
+                (desk.key_field("shelter-fields"))
                 h2 { (texts().shelter_fields) }
                 p { (labels.join(", ")) }
                 p.hint { (texts().shelter_fields_hint) }
@@ -48,22 +53,27 @@ pub(super) async fn offer(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Adds all missing fields, or none of them if a field changes at the same time.
+/// Handles `POST /settings/shelter-fields`: adds all missing fields. If somebody changes a field at the
+/// same time, no field is added.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = missing_fields(desk, &desk.visit.facts).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
-    match fields::check_outcome(&outcome, false) {
+    match fields::check_outcome(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(error) => Ok(missing_page(error.message())),
     }
 }
 
-/// Adds all missing fields if this request made the store a shelter and the store has never had
-/// animals. If the fields cannot be added, the settings page offers them.
+/// Adds all missing fields if this request made the store a shelter, and the store has never had
+/// animals.
+///
+/// If somebody changes a field at the same time, no field is added. The settings page then offers the
+/// fields, so the outcome is ignored here.
 pub(super) async fn add_to_new_shelter(
     desk: &Desk<'_>,
     previous_profile: &Profile,
 ) -> Result<(), ApiError> {
+    // The facts in `desk` still describe the store before the change.
     let facts = StoreFacts::new(
         desk.store().profile().await?,
         &desk.visit.console.settings.store,
@@ -72,7 +82,7 @@ pub(super) async fn add_to_new_shelter(
         return Ok(());
     }
     let fields = missing_fields(desk, &facts).await?;
-    // The idempotency key of the form already belongs to the change of the profile.
+    // The change of the profile has already used the idempotency key of the form.
     let context = WriteContext {
         idempotency: None,
         ..desk.context()

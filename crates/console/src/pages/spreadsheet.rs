@@ -11,8 +11,8 @@ use petstore_languages::{language, spreadsheet_separator};
 use super::parts;
 use crate::{prelude::*, zone};
 
-/// The size at which a table is cut off, in bytes. It is checked after each read, so a table can be
-/// longer by the rows of one read.
+/// The size at which a table is cut off, in bytes. It is checked after each read, so a table can exceed
+/// it by the rows of one read.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The number of reads at which a table is cut off.
@@ -50,7 +50,7 @@ impl Spreadsheet {
         Ok(sheet)
     }
 
-    /// Writes a row. It must have a cell for each heading.
+    /// Writes a row, which must have a cell for each heading.
     pub(super) fn write_row(&mut self, cells: impl IntoIterator<Item = SheetCell>) {
         let mut record = csv::StringRecord::new();
         for cell in cells {
@@ -61,7 +61,7 @@ impl Spreadsheet {
             self.length += text.len();
             record.push_field(&text);
         }
-        // Writing to memory cannot fail.
+        // Writing to memory fails only for a row with a different number of cells.
         let _ = self.writer.write_record(&record);
     }
 
@@ -72,15 +72,18 @@ impl Spreadsheet {
         if self.length < MAX_BYTES && self.read_count < MAX_READS {
             return true;
         }
+        // Every row must have the same number of cells, so the message is followed by empty ones.
         let mut cells = vec![SheetCell::Text(cut_message.to_owned())];
         cells.resize_with(self.column_count, || SheetCell::Text(String::new()));
         self.write_row(cells);
         false
     }
 
-    /// Returns the table as a file to download, such as `petstore-orders-2026-11-28.csv`.
+    /// Returns the table as a file to download, such as `petstore-orders-2026-11-28.csv`. `content` is
+    /// the middle part of its name, such as `orders`.
     pub(super) fn into_reply(self, desk: &Desk<'_>, content: &str) -> Reply {
         let name = format!("petstore-{content}-{}.csv", parts::today(desk));
+        // Flushing to memory cannot fail.
         Reply::Csv(name, self.writer.into_inner().unwrap_or_default())
     }
 }
@@ -94,8 +97,8 @@ pub(super) fn time_heading(label: &str) -> String {
     }
 }
 
-/// Formats a time in the time zone of the store, so that a spreadsheet recognizes it, such as
-/// `2026-11-28 05:35:50`. For a store without a time zone, the time is in UTC, such as
+/// Formats a time in the time zone of the store, in a format that spreadsheets recognize:
+/// `2026-11-28 05:35:50`. If the store has no time zone, the time is in UTC:
 /// `2026-11-28T04:35:50.1Z`.
 pub(super) fn time_text(time: Timestamp) -> String {
     let Some(zone) = zone::store_zone() else {
@@ -107,7 +110,7 @@ pub(super) fn time_text(time: Timestamp) -> String {
 
 /// Returns the cell for an optional time, in the format of [`time_text`].
 pub(super) fn time_cell(time: Option<Timestamp>) -> SheetCell {
-    SheetCell::Text(time.map_or(String::new(), time_text))
+    SheetCell::Text(time.map(time_text).unwrap_or_default())
 }
 
 /// Returns the cell for an optional text.
@@ -118,5 +121,6 @@ pub(super) fn text_cell(text: Option<&str>) -> SheetCell {
 /// Returns the cell for an optional decimal number, formatted for the language, such as `249,00` in
 /// German.
 pub(super) fn decimal_cell(number: Option<&str>) -> SheetCell {
-    SheetCell::Number(number.map_or(String::new(), |number| numbers().plain(number)))
+    let text = number.map(|number| numbers().plain(number));
+    SheetCell::Number(text.unwrap_or_default())
 }

@@ -34,30 +34,30 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     profile_page(desk, &profile, &form_of(&profile), errors).await
 }
 
-/// Renders the page with the current profile, and with the values and errors of its form.
+/// Renders the page of this profile, with these form values and errors.
 async fn profile_page(
     desk: &Desk<'_>,
     profile: &Profile,
     form: &Form,
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
-    let labels = field_labels::offer(desk).await?;
-    let shelter_fields = shelter_fields::offer(desk).await?;
+    let relabel_form = field_labels::relabel_form(desk).await?;
+    let missing_fields_form = shelter_fields::missing_fields_form(desk).await?;
     let facts = StoreFacts::new(profile.clone(), &desk.visit.console.settings.store);
     let no_links = html! {};
-    let identity = inputs(IDENTITY_INPUTS, form, errors, &facts);
-    let contact = inputs(CONTACT_INPUTS, form, errors, &facts);
-    let paper = inputs(PAPER_INPUTS, form, errors, &facts);
-    let pages = inputs(PAGE_INPUTS, form, errors, &facts);
+    let identity = profile_inputs(IDENTITY_INPUTS, form, errors, &facts);
+    let contact = profile_inputs(CONTACT_INPUTS, form, errors, &facts);
+    let paper = profile_inputs(PAPER_INPUTS, form, errors, &facts);
+    let pages = profile_inputs(PAGE_INPUTS, form, errors, &facts);
     let content = html! {
         div.columns.wide {
             form.stack data-draft method="post" action=(STORE_PATH) {
-                (desk.key("store"))
+                (desk.key_field("store"))
                 (merge::hidden_fields(&form_of(profile)))
-                (group(texts().who_you_are, &identity, &no_links))
-                (group(texts().how_to_reach_you, &contact, &links(form, errors)))
-                (group(texts().paper_heading, &paper, &no_links))
-                (group(texts().pages_heading, &pages, &no_links))
+                (input_group(texts().who_you_are, &identity, &no_links))
+                (input_group(texts().how_to_reach_you, &contact, &links(form, errors)))
+                (input_group(texts().paper_heading, &paper, &no_links))
+                (input_group(texts().pages_heading, &pages, &no_links))
                 div.buttons { button.main { (texts().save) } }
             }
             div.stack {
@@ -65,8 +65,8 @@ async fn profile_page(
                 (logo_forms(desk, profile, errors))
             }
         }
-        (labels)
-        (shelter_fields)
+        (relabel_form)
+        (missing_fields_form)
         script defer src=(layout::zones_script()) {}
     };
     let hint = Some(texts().store_hint);
@@ -74,12 +74,17 @@ async fn profile_page(
 }
 
 /// Renders these inputs of the profile.
-fn inputs(inputs: &[StoreInput], form: &Form, errors: &Errors, facts: &StoreFacts) -> Markup {
+fn profile_inputs(
+    inputs: &[StoreInput],
+    form: &Form,
+    errors: &Errors,
+    facts: &StoreFacts,
+) -> Markup {
     html! { @for input in inputs { (input.show(form, errors, facts)) } }
 }
 
-/// Renders a group of inputs with its heading.
-fn group(title: &str, inputs: &Markup, links: &Markup) -> Markup {
+/// Renders a group of inputs with its heading. `links` are further inputs at its end.
+fn input_group(title: &str, inputs: &Markup, links: &Markup) -> Markup {
     html! {
         fieldset.card {
             legend { h2 { (title) } }
@@ -112,14 +117,7 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
         section.card #shown {
             h2 { (texts().as_shown) }
             p { strong { (markup::text(name, LONG_LENGTH)) } }
-            @if let Some(colour) = colour {
-                p {
-                    (texts().member_colour[0]) (window_texts().colon)
-                    svg role="img" aria-label=(colour.as_str()) width="24" height="24" {
-                        rect width="24" height="24" fill=(colour.as_str()) {}
-                    }
-                }
-            }
+            @if let Some(colour) = colour { (colour_sample(colour.as_str())) }
             @for text in paragraphs.into_iter().flatten() { p { (markup::lines(text)) } }
             @if let Some(links) = links {
                 ul {
@@ -132,6 +130,18 @@ fn public_profile(desk: &Desk<'_>, facts: &StoreFacts) -> Markup {
             }
             @if let Some(url) = &desk.visit.console.settings.window {
                 a.button href=(url) { (texts().see_website) }
+            }
+        }
+    }
+}
+
+/// Renders the colour of the store as a small square.
+fn colour_sample(colour: &str) -> Markup {
+    html! {
+        p {
+            (texts().member_colour[0]) (window_texts().colon)
+            svg role="img" aria-label=(colour) width="24" height="24" {
+                rect width="24" height="24" fill=(colour) {}
             }
         }
     }
@@ -157,13 +167,13 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
                 }
             }
             form.fields method="post" action={ (STORE_PATH) "/logo" } enctype="multipart/form-data" {
-                (desk.key(LOGO))
+                (desk.key_field(LOGO))
                 (picture.show())
                 div.buttons { button { (texts().upload) } }
             }
             @if profile.logo.is_some() {
                 form method="post" action={ (STORE_PATH) "/logo/remove" } {
-                    (desk.key("remove"))
+                    (desk.key_field("remove"))
                     button { (texts().remove_logo) }
                 }
             }
@@ -171,14 +181,17 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the inputs for the links that are in use and for one more. The others are collapsed.
+/// Renders the inputs for the links. The inputs of the used links and of one more are visible, and the
+/// others are collapsed.
 fn links(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::link_inputs(form, errors);
-    let used_count = links
-        .iter()
-        .rposition(|link| link.is_used)
-        .map_or(0, |last_index| last_index + 1);
-    let (open_links, closed_links) = links.split_at((used_count + 1).min(links.len()));
+    let last_used_index = links.iter().rposition(|link| link.is_used);
+    // The used links, and one more.
+    let open_count = match last_used_index {
+        Some(index) => index + 2,
+        None => 1,
+    };
+    let (open_links, closed_links) = links.split_at(open_count.min(links.len()));
     html! {
         fieldset.fields {
             legend { (texts().links) }
@@ -201,8 +214,10 @@ fn link_rows(links: &[LinkInputs]) -> Markup {
     }
 }
 
-/// Handles `POST /settings/store`: saves the profile. A new shelter also gets its default fields,
-/// and the fields are relabelled if the language changes and the member asked for it.
+/// Handles `POST /settings/store`: saves the profile.
+///
+/// If this makes the store a shelter, the store gets the default fields of a shelter. If the language
+/// changes and the member asked for it, the fields are relabelled.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_form = &colour_picker::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
@@ -213,28 +228,34 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return profile_page(desk, &profile, &merged_form.form, &errors).await;
     }
     let preconditions = merged_form.preconditions(merged_form.is_conflict());
-    let has_other_language =
-        merge::differs(&merged_form.form, &form_of(&profile), "store.language");
+    let changes_language = merge::differs(&merged_form.form, &form_of(&profile), "store.language");
     if execute_change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         shelter_fields::add_to_new_shelter(desk, &profile).await?;
-        if has_other_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
+        if changes_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
             field_labels::relabel_for_new_language(desk).await?;
         }
         return Ok(staff::redirect_with_message(STORE_PATH, "saved"));
     }
 
-    // Compare with the profile as it is now, so that the member can save the typed values over it.
+    // Somebody else has changed the profile. The page now compares with the current profile, so that
+    // the member can save the typed values over it.
     let current_profile = desk.store().profile().await?;
-    let merged_form = MergedForm::new(submitted_form, &form_of(&current_profile));
-    let mut errors = merged_form.change_messages(ReportedChanges::Conflicts, in_words);
-    if errors.is_empty() {
-        errors = Errors::from_text(texts().store_stale);
+    let new_merged_form = MergedForm::new(submitted_form, &form_of(&current_profile));
+    let mut conflict_errors = new_merged_form.change_messages(ReportedChanges::Conflicts, in_words);
+    if conflict_errors.is_empty() {
+        conflict_errors = Errors::from_text(texts().store_stale);
     }
-    profile_page(desk, &current_profile, &merged_form.form, &errors).await
+    profile_page(
+        desk,
+        &current_profile,
+        &new_merged_form.form,
+        &conflict_errors,
+    )
+    .await
 }
 
-/// Changes the profile, at most once for all submissions of the same form. Returns whether the
-/// change is made.
+/// Changes the profile, at most once for all submissions of the same form. Returns `true` if this or an
+/// earlier submission made the change, and `false` if the preconditions failed.
 async fn execute_change(
     desk: &Desk<'_>,
     change: ProfileChange,
@@ -249,7 +270,7 @@ async fn execute_change(
     Ok(matches!(result, Changed::Done(_)))
 }
 
-/// Replaces or removes the logo, and redirects to the page.
+/// Replaces or removes the logo, and redirects to the settings page of the store.
 pub(super) async fn change_logo(
     desk: &Desk<'_>,
     logo_change: ProfileChange,
@@ -265,8 +286,8 @@ pub(super) async fn remove_logo(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let question = Question {
         title: texts().remove_logo.to_owned(),
         effects: vec![texts().logo_removed_effect.to_owned()],
-        yes: texts().remove_logo,
-        back: STORE_PATH,
+        confirm_label: texts().remove_logo,
+        back_path: STORE_PATH,
     };
     if let Some(page) = question.ask(desk, &html! {}) {
         return Ok(page);

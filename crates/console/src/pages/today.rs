@@ -19,10 +19,11 @@ use super::{
 };
 use crate::{layout::Follows, prelude::*};
 
-/// How long the page waits for the numbers of animals. After that, it renders without them.
+/// How long the page waits for the numbers of animals. If they take longer, it is rendered without
+/// them.
 const INVENTORY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The number up to which reservations are counted.
+/// The maximum number of reservations that are counted.
 const MAX_COUNTED_RESERVATIONS: u32 = 1_000;
 
 /// The maximum number of shared unique values that the page reports.
@@ -30,6 +31,7 @@ const MAX_SHARED_VALUES: usize = 5;
 
 /// Handles `GET /`: renders the page Today.
 pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    // `None` if the numbers take too long.
     let inventory = time::timeout(INVENTORY_TIMEOUT, desk.app().inventory.read())
         .await
         .ok()
@@ -37,28 +39,23 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let animal_count = inventory.as_ref().map(|inventory| {
         inventory.available + inventory.pending + inventory.sold + inventory.withdrawn
     });
-    let is_empty = animal_count == Some(0);
-    let sections = if is_empty {
+    let is_empty_store = animal_count == Some(0);
+    let sections = if is_empty_store {
         None
     } else {
         Some(sections(desk, inventory.as_ref()).await?)
     };
-    let notice_section = webhook_notice(desk).await?;
-    let shared_value_section = shared_values(desk).await?;
-    let steps = first_steps::remaining_steps(desk, is_empty).await?;
+    let webhook_notice = webhook_notice(desk).await?;
+    let shared_value_notices = shared_value_notices(desk).await?;
+    let steps = first_steps::remaining_steps(desk, is_empty_store).await?;
     let content = html! {
         h1 { (texts().today) }
         (clock_notice(desk))
+        // While the number of animals is unknown, the store counts as a small one.
         (backup_notice(desk, animal_count.unwrap_or_default()))
-        (notice_section)
-        (shared_value_section)
-        form.card method="get" action="/animals" role="search" {
-            label for="q" { (texts().find_label) }
-            div.row {
-                div.field.search { input #q name="q" type="search" autocomplete="off" autofocus; }
-                button.main { (texts().find) }
-            }
-        }
+        (webhook_notice)
+        (shared_value_notices)
+        (search_form())
         @if let Some(steps) = &steps { (steps) }
         @if let Some(sections) = &sections {
             (sections)
@@ -69,6 +66,19 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(Page::new(texts().today, content)
         .following(Follows::Everything)
         .into())
+}
+
+/// Renders the form that searches the list of animals.
+fn search_form() -> Markup {
+    html! {
+        form.card method="get" action="/animals" role="search" {
+            label for="q" { (texts().find_label) }
+            div.row {
+                div.field.search { input #q name="q" type="search" autocomplete="off" autofocus; }
+                button.main { (texts().find) }
+            }
+        }
+    }
 }
 
 /// Renders the sections with reservations, sales, incomplete animals, and the numbers of animals.
@@ -94,14 +104,15 @@ fn clock_notice(desk: &Desk<'_>) -> Markup {
     };
     let now = wording::exact(doubt.now);
     let confirmed = wording::exact(doubt.confirmed);
+    // Round up to whole hours.
     let hours = doubt.remaining.as_hours() + 1;
     html! {
         div.flash.notice role="status" { (texts().doubted_clock(&now, &confirmed, hours)) }
     }
 }
 
-/// Renders a notice for managers if a store with this number of animals has no backup, or only an
-/// old one.
+/// Renders a notice for managers if the store has no backup, or only an old one. A store with few
+/// animals needs none, so the notice depends on their number.
 fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     if desk.role() < Role::Manager {
         return html! {};
@@ -138,12 +149,13 @@ async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
 
 /// Renders a notice for each value of a unique field that several animals have, with links to these
 /// animals.
-async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+async fn shared_value_notices(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     if !desk.may_write() {
         return Ok(html! {});
     }
     let owners = desk.store().shared_values().await?;
-    // The store cuts the list off, so the last value can have a single owner here, and is skipped.
+    // The store limits the list, so the last value in it can lack owners. With a single owner left,
+    // there is nothing to compare, so the value is skipped.
     let groups = owners
         .chunk_by(|owner, next_owner| owner.key == next_owner.key)
         .filter(|group| group.len() > 1)
@@ -162,8 +174,8 @@ async fn shared_values(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders the reservations that end by the day after tomorrow, in a table for each label of
-/// [`end_label`].
+/// Renders the reservations that end by the day after tomorrow, sorted by their end, with a table for
+/// each label of [`end_label`].
 async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
     let day_after_tomorrow = parts::today(desk).saturating_add(2.days());
     let zone = desk.visit.facts.zone_of_days();
@@ -180,6 +192,7 @@ async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiE
         .map(|(id, _)| *id);
     let mut rows = order_rows::load_rows(desk, shown_ids).await?;
 
+    // The orders are sorted by their end, so those with the same label are next to each other.
     let groups = due_orders
         .chunk_by(|(_, end), (_, next_end)| end_label(desk, *end) == end_label(desk, *next_end));
     Ok(html! {
@@ -210,7 +223,7 @@ fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<Orde
     .collect()
 }
 
-/// Returns the label for the end of a reservation: overdue, today, tomorrow, or later.
+/// Returns the label for the end of a reservation: overdue, ending today, ending tomorrow, or later.
 fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     if end <= desk.visit.now {
         return texts().overdue;
@@ -240,15 +253,15 @@ fn inventory_counts(inventory: Option<&Inventory>) -> Markup {
     }
 }
 
-/// Renders the number of animals in a status; `None` if it is not known yet.
+/// Renders the number of animals in a status. `number` is `None` if it is not known yet.
 fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
     count_link(status.as_str(), texts().status(status), number)
 }
 
-/// Renders a number of animals with a badge, as a link to the list of these animals. `status` is
-/// the query parameter of that list, and `word` is the status of a single animal.
+/// Renders a number of animals with a badge, as a link to the list of these animals. `status` is the
+/// `status` parameter of that list, and `word` is the word for the status of a single animal.
 fn count_link(status: &str, word: &'static str, number: Option<u64>) -> Markup {
-    // While the number is unknown, use the plural.
+    // While the number is unknown, the badge has the plural.
     let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);
     html! {
         li {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number up to which sales are counted.
+/// The maximum number of sales that are counted.
 const MAX_COUNTED_SALES: u32 = 500;
 
 /// The maximum number of animals or orders that a section lists.
@@ -74,19 +74,19 @@ impl Section<'_> {
     }
 }
 
-/// Returns a text with the number of listed entries and the total, such as `20 of 45`, or a single
-/// number if they are equal. With `has_more`, the total is a lower bound: `45+`.
+/// Returns a text with the number of listed entries and the total, such as `20 of 45`. If they are
+/// equal, it is a single number. With `has_more`, the total is only a lower bound: `20 of 45+`.
 pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> String {
     let plus = if has_more { "+" } else { "" };
-    let count = format!("{count}{plus}");
-    if count == shown_count.to_string() {
-        count
+    let total = format!("{count}{plus}");
+    if total == shown_count.to_string() {
+        total
     } else {
-        texts().shown_of(shown_count, &count)
+        texts().shown_of(shown_count, &total)
     }
 }
 
-/// Renders the orders that were sold today and not undone or returned since, the newest first.
+/// Renders the sales of today, the newest first, without those that were undone or returned since.
 pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     let mut sales = sales_of_today(desk).await?;
     let hidden_orders = sales
@@ -96,16 +96,19 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
 
     let mut entries = Vec::new();
     for OrderRow { order, pet } in &shown_rows {
-        let price = order.price.as_ref();
+        let name = pet.as_ref().map(|pet| pet.name.as_str().to_owned());
+        let price = order
+            .price
+            .as_ref()
+            .map(|price| amount(price.as_str(), desk.currency()));
         entries.push(SectionEntry {
             path: format!("/orders/{}", order.id),
-            name: pet
-                .as_ref()
-                .map_or_else(String::new, |pet| pet.name.as_str().to_owned()),
-            detail: price.map_or_else(String::new, |price| amount(price.as_str(), desk.currency())),
+            name: name.unwrap_or_default(),
+            detail: price.unwrap_or_default(),
         });
     }
     let count = shown_rows.len() + hidden_orders.len();
+    // The totals include the orders that the section does not list. Their animals are not needed.
     let mut rows = shown_rows;
     rows.extend(hidden_orders.into_iter().map(OrderRow::without_pet));
     let totals = order_rows::price_totals(desk, &rows);
@@ -129,8 +132,8 @@ struct Sales {
     has_more: bool,
 }
 
-/// Loads the orders that were sold today and are still completed, the newest first. The audit trail
-/// says which orders were completed today, however long ago they were placed.
+/// Loads the orders that were sold today and are still completed, the newest first. They are found in
+/// the audit trail, because an order that is completed today can have been placed long ago.
 async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     let zone = desk.visit.facts.zone_of_days();
     let midnight = zone
@@ -143,7 +146,7 @@ async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
         limit: MAX_COUNTED_SALES,
         ..AuditQuery::default()
     };
-    let (entries, next) = desk.store().list_audit(&query).await?;
+    let (entries, next_position) = desk.store().list_audit(&query).await?;
     let mut ids = BTreeSet::new();
     for entry in entries {
         if let AuditEntry::Change(change) = entry {
@@ -161,7 +164,7 @@ async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     orders.sort_by_key(|order| Reverse(order.closed_at));
     Ok(Sales {
         orders,
-        has_more: next.is_some(),
+        has_more: next_position.is_some(),
     })
 }
 
@@ -171,17 +174,17 @@ pub(super) async fn incomplete_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
 ) -> Result<Markup, StoreError> {
-    let (mut newest, next) = desk
+    let (mut newest_pets, next_position) = desk
         .store()
         .list_on_offer(None, category_names::largest_page_limit(), false)
         .await?;
-    let read_count = newest.len();
+    let read_count = newest_pets.len();
     let now = desk.visit.now;
     let since = now.checked_sub(ARRIVAL_HOURS.hours()).unwrap_or(now);
-    newest.retain(|pet| pet.created_at.is_some_and(|created_at| created_at >= since));
+    newest_pets.retain(|pet| pet.created_at.is_some_and(|created_at| created_at >= since));
 
     let mut entries = Vec::new();
-    for pet in &newest {
+    for pet in &newest_pets {
         let labels = missing_parts(desk, fields, pet);
         if !labels.is_empty() {
             entries.push(SectionEntry {
@@ -197,7 +200,8 @@ pub(super) async fn incomplete_pets(
     let section = Section {
         title: texts().incomplete,
         count,
-        has_more: next.is_some() && newest.len() == read_count,
+        // If all animals of the page are new, further ones can be new, too.
+        has_more: next_position.is_some() && newest_pets.len() == read_count,
         list_path: "/animals",
         list_label: texts().newest_animals,
         introduction: html! {},
@@ -206,7 +210,7 @@ pub(super) async fn incomplete_pets(
     Ok(section.show())
 }
 
-/// Returns a text for each thing that an animal lacks: a photo, or the number of a microchip if
+/// Returns a text for each thing that an animal lacks: a photo, and the number of its microchip if
 /// animals of its species usually have one.
 fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
     let mut missing_parts = Vec::new();

@@ -1,5 +1,5 @@
-//! Converts an age to a day of birth. A member can enter an age for a new animal whose day of birth
-//! is unknown.
+//! Converts an age to a day of birth. For a new animal whose day of birth is unknown, a member can
+//! enter the age instead.
 
 use jiff::{ToSpan, civil::Date};
 use petstore_domain::store_area::{FieldDefinition, FieldSet};
@@ -15,8 +15,8 @@ pub(super) const AGE_INPUT: &str = "about";
 /// exceed 100, and the few that are known to have exceeded 150 live in parks.
 const MAX_AGE_YEARS: i16 = 150;
 
-/// Whether this day of birth implies an age above [`MAX_AGE_YEARS`], so that it is probably a
-/// typing error.
+/// Whether a day of birth is probably a typing error, because the animal would be older than
+/// [`MAX_AGE_YEARS`].
 pub(super) fn is_too_early(born: Date, today: Date) -> bool {
     today
         .checked_sub(MAX_AGE_YEARS.years())
@@ -25,8 +25,8 @@ pub(super) fn is_too_early(born: Date, today: Date) -> bool {
 
 /// Returns the form of this request with its age converted to a day of birth.
 ///
-/// Adds an error to the input of the age if the age is not valid, or if the form has a day of
-/// birth, too.
+/// Adds an error for the input of the age if the age is invalid, or if the form also has a day of
+/// birth.
 pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
     let age = form.get(AGE_INPUT);
@@ -40,7 +40,7 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
 
     let birth_input = values::input_of(birth_field);
     let result = read_birth_date(desk, birth_field);
-    let birth_date = errors.take(AGE_INPUT, result).unwrap_or_default();
+    let birth_date = errors.ok_or_add(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
     inputs.retain(|(name, _)| *name != birth_input);
@@ -48,13 +48,13 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     inputs.into_iter().collect()
 }
 
-/// Returns the form with a mark that its day of birth is an estimate, if the store has a field for
-/// this mark.
+/// Returns the form with its day of birth marked as an estimate. If the store has no field for this
+/// mark, returns the form unchanged.
 pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
-    let mut all_fields = fields.all().iter();
-    if let Some(mark) = all_fields.find(|field| field.is_birth_estimate()) {
-        inputs.push((values::input_of(mark), "true".to_owned()));
+    let estimate_field = fields.all().iter().find(|field| field.is_birth_estimate());
+    if let Some(estimate_field) = estimate_field {
+        inputs.push((values::input_of(estimate_field), "true".to_owned()));
     }
     inputs.into_iter().collect()
 }
@@ -72,11 +72,13 @@ fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<Str
     }
 }
 
-/// Converts an age, which is a number of years or a number with a unit, to a day of birth.
+/// Converts an age to a day of birth. An age is a number with a unit; without a unit, it is a number of
+/// years.
 ///
 /// On 28 November 2026, `2` is 28 November 2024, and `8 months` is 28 March 2026.
 fn birth_date(age: &str, reader: CellReader<'_>) -> Option<Date> {
     if let Ok(years) = age.parse::<u16>() {
+        // The first entry lists the words for years, separated by spaces. Any of them will do.
         let [year_words, ..] = texts().ages_typed;
         let year_word = year_words.split(' ').next_back()?;
         return reader.birth_for_age(&format!("{years} {year_word}"));

@@ -1,5 +1,5 @@
-//! Handles the button "Undo" of a message and the button "Put it back" of the history. Both revert
-//! an act that is in the journal.
+//! Handles the button "Undo" of a message, and the button "Put it back" of a deleted photo in the
+//! history. Both revert an act: the changes that one form made.
 
 use petstore_domain::{
     PetId,
@@ -16,17 +16,19 @@ use crate::{
     reply::{CHANGE_FIELD, FROM_FIELD, FROM_TODAY, Flash},
 };
 
-/// The page with the button, which also shows the reason if something cannot be undone.
+/// The page that has the button. If the act cannot be undone, the same page shows the reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UndoPage {
+    /// The list of animals.
     Animals,
     Animal,
     Photos,
     Order,
 }
 
-/// Reverts the act that the form names.
+/// Reverts the act that includes the change in the form.
 pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiError> {
+    // No change has the number 0.
     let seq = desk.visit.form.integer(CHANGE_FIELD).unwrap_or(0);
     let Some(act) = desk.app().act(seq).await? else {
         return show_problem(desk, page, texts().not_undoable).await;
@@ -49,8 +51,8 @@ pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiEr
     }
 }
 
-/// Whether the commands revert something that the page is about: the animal or order in its path,
-/// or any animals if the page is a list. Otherwise, the form was not made by this page.
+/// Whether the commands revert what the page is about: the animal or order in its path, or any animals
+/// if the page is the list. If not, this page did not render the form.
 fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
     let reversals: Vec<&PetReversal> = commands.iter().filter_map(pet_reversal).collect();
     let is_one_pet = reversals.len() == 1;
@@ -60,15 +62,16 @@ fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool 
     match page {
         UndoPage::Animals => true,
         UndoPage::Animal | UndoPage::Photos => {
-            is_one_pet && desk.id(PetId::new) == Some(reversal.id)
+            is_one_pet && desk.path_id(PetId::new) == Some(reversal.id)
         }
         UndoPage::Order => {
             let order_id = reversal.order.as_ref().map(|order| order.after.id);
-            is_one_pet && order_id.is_some() && desk.id(OrderId::new) == order_id
+            is_one_pet && order_id.is_some() && desk.path_id(OrderId::new) == order_id
         }
     }
 }
 
+/// Returns the reversal of an animal, and of its order, that a command makes.
 fn pet_reversal(command: &Command) -> Option<&PetReversal> {
     match command {
         Command::Revert(Reversal::Pet(reversal)) => Some(reversal),
@@ -76,7 +79,7 @@ fn pet_reversal(command: &Command) -> Option<&PetReversal> {
     }
 }
 
-/// Redirects to the page on which the member continues, with a message.
+/// Redirects to the page that shows the result, with a message.
 fn redirect_to_result(
     desk: &Desk<'_>,
     page: UndoPage,
@@ -87,7 +90,10 @@ fn redirect_to_result(
         .iter()
         .find_map(pet_reversal)
         .map(|reversal| reversal.id);
-    let animal_path = pet_id.map_or("/animals".to_owned(), |id| format!("/animals/{id}"));
+    let animal_path = match pet_id {
+        Some(id) => format!("/animals/{id}"),
+        None => "/animals".to_owned(),
+    };
     let path = match page {
         UndoPage::Animals => return several::redirect_to_list(desk, flash.into_undone()),
         UndoPage::Order if desk.visit.form.get(FROM_FIELD) == FROM_TODAY => "/".to_owned(),
@@ -107,7 +113,9 @@ fn redirect_to_result(
 }
 
 /// Reverts an act only for the animals that nobody has changed since, if the act allows a partial
-/// undo. Renders the list with the other animals, and the reason why each was not changed.
+/// undo. Renders the list of animals with the reason why each of the others was not changed.
+///
+/// `failure` says why the act could not be reverted as a whole.
 async fn undo_unchanged_pets(
     desk: &Desk<'_>,
     commands: Vec<Command>,

@@ -1,4 +1,4 @@
-//! Reads submitted values of fields as a patch of an animal.
+//! Reads the submitted values of fields as a patch for an animal.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The comparison of a stored value of an animal with the value in a form.
+/// The result of comparing a stored value of an animal with the value in a form.
 pub(super) struct ComparedValue {
     pub(super) label: String,
     /// The stored value in readable form.
@@ -28,7 +28,7 @@ pub(super) struct ValueReader<'r> {
     pub(super) fields: &'r FieldSet,
     pub(super) cells: CellReader<'r>,
     pub(super) now: Timestamp,
-    /// The current day of the store, with which days of birth are compared.
+    /// The current day of the store, from which the age of an animal is computed.
     today: Date,
 }
 
@@ -43,10 +43,8 @@ impl<'r> ValueReader<'r> {
         }
     }
 
-    /// Reads the values in a form as a patch of the stored values.
-    ///
-    /// Adds an error for each invalid value, at its input. A field that the form does not contain
-    /// stays unchanged.
+    /// Reads the values in a form as a patch of the stored values. A field that the form does not
+    /// contain stays unchanged. Each invalid value becomes an error of its input.
     pub(super) fn read_patch(
         &self,
         form: &Form,
@@ -72,8 +70,9 @@ impl<'r> ValueReader<'r> {
         patch
     }
 
-    /// Updates the mark that the day of birth is an estimate when the day of birth changes, unless
-    /// the form also changes the mark itself.
+    /// Adds a change of the mark that the day of birth is an estimate. If the patch changes the day of
+    /// birth, the mark must follow: it is set if the new day is an estimate, and cleared otherwise.
+    /// If the form changes the mark itself, that change takes precedence.
     fn update_birth_estimate(
         &self,
         form: &Form,
@@ -116,10 +115,9 @@ impl<'r> ValueReader<'r> {
                 continue;
             };
             let value = stored_values.get(field.name.as_str());
-            let stored_value = if let Some(value) = value {
-                value_markup(desk, field, value)
-            } else {
-                html! { (texts().no_value) }
+            let stored_value = match value {
+                Some(value) => value_markup(desk, field, value),
+                None => html! { (texts().no_value) },
             };
             compared_values.push(ComparedValue {
                 label: label_of(field),
@@ -130,7 +128,7 @@ impl<'r> ValueReader<'r> {
         compared_values
     }
 
-    /// Whether a submitted text, valid or not, is different from the stored value.
+    /// Whether a submitted text differs from the stored value. An invalid text always does.
     fn differs(
         &self,
         field: &FieldDefinition,
@@ -143,28 +141,29 @@ impl<'r> ValueReader<'r> {
         }
     }
 
-    /// Reads the text in the input of a field as a change of the stored value.
+    /// Reads the text in the input of a field as a change of the stored value; `None` if the value
+    /// stays unchanged. Returns an error message if the text is not a valid value.
     ///
-    /// Returns `None` if the value stays unchanged, and an error message if the text is not a valid
-    /// value. A stored value that its input cannot represent, such as two lines in an input of one
-    /// line, is kept until the member edits the text.
+    /// Some stored values cannot be represented by their input, such as two lines in an input of one
+    /// line. Such a value is kept until the member edits the text.
     fn read_change(
         &self,
         field: &FieldDefinition,
         typed_text: &str,
         stored_value: Option<&FieldValue>,
     ) -> Result<Option<RequestedValue>, String> {
-        let typed_text = trim_for_kind(field.kind, typed_text);
+        let trimmed_text = trim_for_kind(field.kind, typed_text);
         if let Some(value) = stored_value
-            && with_stored_line_ends(&as_input_text(field.kind, value)) == typed_text
+            && with_stored_line_ends(&as_input_text(field.kind, value)) == trimmed_text
         {
+            // The member has not edited the text.
             return Ok(None);
         }
 
         let text = if has_several_spellings(field.kind) || field.is_unique {
-            self.normalize(field, &typed_text)?
+            self.normalize(field, &trimmed_text)?
         } else {
-            typed_text
+            trimmed_text
         };
 
         if text.trim().is_empty() {
@@ -173,6 +172,7 @@ impl<'r> ValueReader<'r> {
         if has_several_spellings(field.kind)
             && stored_value.is_some_and(|value| value.to_string() == text)
         {
+            // The text is another spelling of the stored value.
             return Ok(None);
         }
         let change = field.parse_cell(&text);
@@ -183,8 +183,8 @@ impl<'r> ValueReader<'r> {
         Ok(Some(change))
     }
 
-    /// Checks that a day of birth does not make the animal implausibly old. Returns the error
-    /// message if it does. Accepts every value of another field.
+    /// Checks that a day of birth does not make the animal implausibly old, or returns the error
+    /// message. Accepts every value of other fields.
     fn check_birth(&self, field: &FieldDefinition, text: &str) -> Result<(), String> {
         let is_implausible = field.is_birth()
             && text
@@ -193,27 +193,20 @@ impl<'r> ValueReader<'r> {
         if !is_implausible {
             return Ok(());
         }
-        Err([
-            &*label_of(field),
-            window_texts().colon,
-            texts().birth_too_early,
-        ]
-        .concat())
+        Err(labelled_message(field, texts().birth_too_early))
     }
 
-    /// Converts a number or a date to the format of the store. The error message begins with the
-    /// label of the field.
+    /// Converts a typed text to the format of the store, or returns the error message.
     fn normalize(&self, field: &FieldDefinition, typed_text: &str) -> Result<String, String> {
         self.cells
             .canonical_text(field, typed_text)
-            .map_err(|problem| match problem {
-                CellProblem::Shortened => cells::problem_message(&problem, field, typed_text),
-                _ => [
-                    &*label_of(field),
-                    window_texts().colon,
-                    &*cells::problem_message(&problem, field, typed_text),
-                ]
-                .concat(),
+            .map_err(|problem| {
+                let message = cells::problem_message(&problem, field, typed_text);
+                match problem {
+                    // This message needs no label.
+                    CellProblem::Shortened => message,
+                    _ => labelled_message(field, &message),
+                }
             })
     }
 
@@ -224,6 +217,11 @@ impl<'r> ValueReader<'r> {
             .apply(&FieldValues::NONE, &patch, self.now)
             .is_ok()
     }
+}
+
+/// Returns a message, preceded by the label of a field and a colon.
+fn labelled_message(field: &FieldDefinition, message: &str) -> String {
+    [&*label_of(field), window_texts().colon, message].concat()
 }
 
 /// Whether values of this kind can be written in several ways, such as `1,5` and `1.5`. Dates are
@@ -245,8 +243,8 @@ fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     }
 }
 
-/// Trims a submitted text, unless its kind is a text, in which white space is significant. Line
-/// breaks of a long text are converted to the format of the store.
+/// Trims a submitted text, unless its field has texts, in which white space is significant. Converts
+/// the line breaks of a long text to the format of the store.
 fn trim_for_kind(kind: FieldKind, text: &str) -> String {
     match kind {
         FieldKind::Text => text.to_owned(),
@@ -255,7 +253,7 @@ fn trim_for_kind(kind: FieldKind, text: &str) -> String {
     }
 }
 
-/// Replaces CR LF, which browsers send, by LF, which the store has.
+/// Replaces CR LF, the line break that browsers send, with LF, the line break in the store.
 fn with_stored_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

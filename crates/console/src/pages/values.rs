@@ -14,8 +14,8 @@ const MAX_INPUTS_IN_VIEW: usize = 6;
 
 /// Formats a value for its input.
 ///
-/// An input of one line cannot contain line breaks, and a decimal number has the decimal separator
-/// of the language: the stored `1.5` is `1,5` in German.
+/// Line breaks are removed unless the input has several lines. A decimal number gets the decimal
+/// separator of the language: the stored `1.5` is `1,5` in German.
 pub(super) fn as_input_text(kind: FieldKind, value: &FieldValue) -> String {
     match value {
         FieldValue::Text(text) if kind == FieldKind::Decimal => numbers().plain(text),
@@ -24,8 +24,8 @@ pub(super) fn as_input_text(kind: FieldKind, value: &FieldValue) -> String {
     }
 }
 
-/// Returns the name of each field's input with the value of an animal, as a browser would submit
-/// them.
+/// Returns the inputs of all fields with the values of an animal, as pairs of name and value, as a
+/// browser would submit them.
 pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
     let mut inputs = Vec::new();
     for field in fields.all() {
@@ -78,8 +78,8 @@ pub(super) fn inputs(
     }
 }
 
-/// Returns the names and values of inputs for fields that were deleted after the form was rendered,
-/// if the member edited them.
+/// Returns the edited inputs, as pairs of name and value, whose fields were deleted after the form was
+/// rendered. An input that the member left empty is not among them.
 fn values_of_deleted_fields<'f>(
     fields: &FieldSet,
     form: &'f Form,
@@ -92,7 +92,8 @@ fn values_of_deleted_fields<'f>(
     })
 }
 
-/// Adds an error for each value that was entered for a deleted field, because it cannot be saved.
+/// Adds an error for each value that the member entered for a deleted field, because the value cannot
+/// be saved.
 pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (input_name, value) in values_of_deleted_fields(fields, form) {
         let field_name = wording::readable_name(input_name.trim_start_matches(PREFIX));
@@ -101,10 +102,10 @@ pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut
     }
 }
 
-/// Returns the options of the dropdown for a field, each with its label: no value first, and then
-/// all values.
+/// Returns the options of the dropdown for a field, as pairs of value and label. The first one stands
+/// for no value.
 ///
-/// `value` is the current value. It stays an option even if it is no longer a choice of the field.
+/// `value` is the current value. It is an option even if it is no longer a choice of the field.
 pub(super) fn options(
     field: &FieldDefinition,
     no_value_label: &str,
@@ -139,14 +140,14 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
 
     match field.kind {
         FieldKind::Choice | FieldKind::Boolean => {
-            // An animal can keep a value that is no longer a choice, but cannot get it. After an
-            // error, the removed choice is not offered again.
+            // An animal can keep a value that is no longer a choice, but no other animal can get it.
+            // An error means that the member tried this, so the value is not offered again.
             let value = if input.error.is_none() {
                 input.value
             } else {
                 ""
             };
-            return input.choose(&options(field, texts().no_value, value));
+            return input.show_dropdown(&options(field, texts().no_value, value));
         }
         FieldKind::LongText => input.kind = "textarea",
         FieldKind::Date => input.kind = "date",
@@ -159,9 +160,10 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
     input.show()
 }
 
-/// Returns the values of an animal in readable form, each with the label of its field. Leaves out
-/// fields without a value, long texts, and the mark of an estimated birth, which is part of the day
-/// of birth.
+/// Returns the values of an animal in readable form, each with the label of its field.
+///
+/// Leaves out fields without a value, and long texts. Also leaves out the mark that the day of birth is
+/// an estimate, because the day of birth is rendered accordingly.
 pub(super) fn short_values(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -170,8 +172,8 @@ pub(super) fn short_values(
     let is_estimated = is_birth_estimated(fields, values);
     let mut labelled_values = Vec::new();
     for field in fields.all() {
-        let is_elsewhere = field.kind == FieldKind::LongText || field.is_birth_estimate();
-        if !is_elsewhere && let Some(value) = values.get(field.name.as_str()) {
+        let is_left_out = field.kind == FieldKind::LongText || field.is_birth_estimate();
+        if !is_left_out && let Some(value) = values.get(field.name.as_str()) {
             let shown_value = if field.is_birth() && is_estimated {
                 estimated_birth(desk, value)
             } else {
@@ -190,7 +192,8 @@ fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
     value == Some(&FieldValue::Boolean(true))
 }
 
-/// Renders an estimated day of birth, such as `around 2024`.
+/// Renders an estimated day of birth, such as `around 2024`. A value that is no date is rendered as it
+/// is.
 pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     let text = value.to_string();
     let Ok(born) = text.parse() else {

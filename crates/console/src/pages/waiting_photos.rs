@@ -2,8 +2,8 @@
 //! a new animal.
 //!
 //! A signed token in the form holds all that the service needs to know about such a photo, so the
-//! service keeps no list of waiting photos. It deletes the files of photos that are never added
-//! after a day.
+//! service keeps no list of waiting photos. If a photo is not added within a day, the service deletes
+//! its files.
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{NewPhoto, PhotoId, Photos};
@@ -12,8 +12,8 @@ use petstore_photos::StoredPhoto;
 use super::photos::PHOTO;
 use crate::prelude::*;
 
-/// How long a photo can wait for its animal. This is shorter than the day for which the service
-/// keeps its files.
+/// How long a photo can wait for its animal. This is less than a day, after which the service deletes
+/// the files of the photo.
 const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 
 /// Returns the token of a waiting photo, which only this member can use.

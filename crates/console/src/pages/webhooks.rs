@@ -15,7 +15,7 @@ use crate::{prelude::*, staff};
 /// The number of delivery attempts that the page of a webhook shows.
 const MAX_SHOWN_ATTEMPTS: usize = 20;
 
-/// The number of attempts that are read at a time.
+/// The number of attempts that one query reads.
 const ATTEMPTS_PER_READ: u32 = 1000;
 
 /// Whether a webhook needs attention: its deliveries fail, or the service has disabled it.
@@ -27,7 +27,7 @@ pub(super) fn is_failing(stored: &StoredWebhook) -> bool {
 }
 
 /// Renders a badge with the state of a webhook.
-fn badge(stored: &StoredWebhook) -> Markup {
+fn state_badge(stored: &StoredWebhook) -> Markup {
     match stored.webhook.disabled {
         Some(_) => markup::badge("off", texts().off),
         None if is_failing(stored) => markup::badge("fails", texts().fails),
@@ -45,12 +45,12 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         @if webhooks.is_empty() {
             div.card.empty { strong { (texts().no_webhooks) } p { (texts().no_webhooks_hint) } }
         } @else {
-            (list_table(&webhooks))
+            (webhook_table(&webhooks))
         }
         details.card open[!errors.is_empty() || webhooks.is_empty()] {
             summary { (texts().add_webhook) }
             form.fields method="post" action="/settings/webhooks" {
-                (desk.key("webhook"))
+                (desk.key_field("webhook"))
                 (inputs(&desk.visit.form, errors))
                 (type_checkboxes(&chosen_types))
                 div { button.main { (texts().add_webhook) } }
@@ -67,7 +67,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 }
 
 /// Renders a table of webhooks.
-fn list_table(webhooks: &[StoredWebhook]) -> Markup {
+fn webhook_table(webhooks: &[StoredWebhook]) -> Markup {
     let labels = [
         texts().address,
         texts().status_label,
@@ -82,8 +82,8 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
                         (markup::text(&stored.webhook.url, SHORT_LENGTH))
                     }
                 }
-                td { (badge(stored)) }
-                td data-label=(texts().sends) { (types(&stored.webhook)) }
+                td { (state_badge(stored)) }
+                td data-label=(texts().sends) { (type_labels(&stored.webhook)) }
                 td data-label=(texts().description) { (description(&stored.webhook)) }
             }
         }
@@ -91,8 +91,8 @@ fn list_table(webhooks: &[StoredWebhook]) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Returns the readable names of the types of changes that a webhook receives.
-fn types(webhook: &Webhook) -> String {
+/// Returns a text with the types of changes that a webhook receives.
+fn type_labels(webhook: &Webhook) -> String {
     let Some(types) = &webhook.types else {
         return texts().every_change.to_owned();
     };
@@ -137,9 +137,9 @@ fn type_checkboxes(chosen_types: &[&str]) -> Markup {
     }
 }
 
-/// Returns the id of the webhook in the path, if it is a number.
+/// Returns the id of the webhook in the path; `None` if it is not a number.
 fn webhook_in_path(desk: &Desk<'_>) -> Option<WebhookId> {
-    desk.id(|id| Some(WebhookId(id)))
+    desk.path_id(|id| Some(WebhookId(id)))
 }
 
 /// Renders the page of the webhook in the path, with the errors of a rejected form.
@@ -150,7 +150,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let webhook = &stored.webhook;
     let attempts = load_newest_attempts(desk, webhook.id).await?;
     let content = html! {
-        div.head { h1 { (markup::text(&webhook.url, LONG_LENGTH)) } (badge(&stored)) }
+        div.head { h1 { (markup::text(&webhook.url, LONG_LENGTH)) } (state_badge(&stored)) }
         (errors.summary())
         @if let Some(reason) = webhook.disabled { p { (texts().disabled(reason)) } }
         div.columns.wide {
@@ -177,7 +177,7 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
     html! {
         dl {
             dt { (texts().sends) }
-            dd { (types(webhook)) }
+            dd { (type_labels(webhook)) }
             dt { (texts().description) }
             dd { (description(webhook)) }
             dt { (texts().added_at) }
@@ -190,8 +190,8 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
     }
 }
 
-/// Loads the newest delivery attempts of a webhook, the newest first. The store lists them from the
-/// oldest on, so this reads all of them.
+/// Loads the newest delivery attempts of a webhook, the newest first. The store can only list them from
+/// oldest to newest, so this reads all of them.
 async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Attempt>, StoreError> {
     let mut newest = Vec::new();
     let mut after = 0;
@@ -205,6 +205,7 @@ async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Atte
         };
         after = last_number;
         newest.extend(page.into_iter().map(|(_, attempt)| attempt));
+        // Keep only the newest attempts so far, to limit the memory.
         newest.drain(..newest.len().saturating_sub(MAX_SHOWN_ATTEMPTS));
     }
     newest.reverse();
@@ -241,7 +242,7 @@ fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     let button = |command: &str, class: &str, label: &str, hint: &str| {
         html! {
             form method="post" action={ "/settings/webhooks/" (webhook.id) "/" (command) } {
-                (desk.key(command))
+                (desk.key_field(command))
                 button class=(class) { (label) }
                 div.hint { (hint) }
             }

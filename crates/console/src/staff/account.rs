@@ -1,5 +1,5 @@
-//! A member's own account: the password, the language and the sessions, and links to the second
-//! factor and the passkeys.
+//! The page of a member's own account: the password, the language, the sessions, and links to the
+//! second factor and the passkeys.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{passwords::Sender, prelude::*};
 
-/// The path of the page.
+/// The path of the page, to which its forms redirect.
 const PAGE: &str = "/account";
 
 /// The name of the input for the language.
@@ -25,14 +25,14 @@ const LANGUAGE: &str = "language";
 /// The maximum number of sessions in a table.
 const MAX_SHOWN_SESSIONS: usize = 100;
 
-/// Responds to `GET /account`, and to an invalid form with its errors.
+/// Responds to `GET /account`, and renders the page again after an invalid form.
 pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let session = &desk.session;
     let member = &session.member;
     let sessions = desk.store().list_sessions(Some(member.id)).await?;
     let session_table = SessionTable {
         now: desk.visit.now,
-        present_session: &session.record,
+        current_session: &session.record,
         end_path: "/account/sessions/end",
         members: &[],
     };
@@ -95,7 +95,7 @@ fn password_section(desk: &Desk<'_>) -> Markup {
         section.card {
             h2 { (texts().password) }
             form.fields method="post" action="/account/password" {
-                (desk.key("password"))
+                (desk.key_field("password"))
                 (password_input("current", texts().current_password, None))
                 (new_password_inputs())
                 div.buttons { button { (texts().change_password) } }
@@ -104,7 +104,8 @@ fn password_section(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders the form for the member's language. The first option follows the language of the store.
+/// Renders the form for the member's language. With the first option, the member has the language
+/// of the store.
 fn language_section(desk: &Desk<'_>) -> Markup {
     let store_language = languages::name_of(desk.visit.facts.language().value);
     let store_label = texts().language_of_store(store_language);
@@ -123,30 +124,31 @@ fn language_section(desk: &Desk<'_>) -> Markup {
         section.card #language-section {
             h2 { (texts().language_label) }
             form.fields method="post" action="/account/language" {
-                (desk.key("language"))
-                (input.choose(&choices))
+                (desk.key_field("language"))
+                (input.show_dropdown(&choices))
                 div.buttons { button { (texts().save) } }
             }
         }
     }
 }
 
-/// A table of sessions, each with a button to end it.
+/// A table of sessions, each with a button to end it. The account page shows the member's own
+/// sessions, and the staff settings show all sessions.
 pub(super) struct SessionTable<'a> {
     pub(super) now: Timestamp,
     /// The session of this request, which the table marks.
-    pub(super) present_session: &'a StaffSession,
+    pub(super) current_session: &'a StaffSession,
     /// The path to which the buttons post.
     pub(super) end_path: &'a str,
-    /// The members whose names the table shows with their sessions; empty for a member's own
+    /// The members, whose names the table shows next to their sessions; empty for a member's own
     /// sessions.
     pub(super) members: &'a [StaffMember],
 }
 
 impl SessionTable<'_> {
-    /// Renders the sessions that are alive and fully signed in, most recently used first.
-    pub(super) fn show(&self, sessions: Vec<StaffSession>) -> Markup {
-        let mut sessions = sessions;
+    /// Renders the sessions that are alive and fully signed in, the most recently used first. Says
+    /// so if there are more than [`MAX_SHOWN_SESSIONS`].
+    pub(super) fn show(&self, mut sessions: Vec<StaffSession>) -> Markup {
         sessions.retain(|session| session.confirmed_at.is_some() && session.is_alive_at(self.now));
         sessions.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
         let is_cut = sessions.len() > MAX_SHOWN_SESSIONS;
@@ -179,7 +181,7 @@ impl SessionTable<'_> {
                         bdi { (member.name.as_str()) } (window_texts().colon)
                     }
                     bdi { (browser) }
-                    @if self.present_session.digest == session.digest { (texts().this_session) }
+                    @if self.current_session.digest == session.digest { (texts().this_session) }
                 }
                 td data-label=(texts().ip_address) { (session.address) }
                 td data-label=(texts().last_used) { (markup::time(session.seen_at, self.now)) }
@@ -197,8 +199,8 @@ impl SessionTable<'_> {
     }
 }
 
-/// Returns the names of the browser and the operating system in a `User-Agent`, such as
-/// `Firefox on Linux`. Returns the whole header if the browser is unknown.
+/// Returns the browser and the operating system in a `User-Agent`, such as `Firefox on Linux`.
+/// Returns the whole header if the browser is unknown.
 fn browser_label(user_agent: &str) -> String {
     match browser(user_agent) {
         Some((browser, system)) => texts().browser_on(browser, system),
@@ -206,8 +208,8 @@ fn browser_label(user_agent: &str) -> String {
     }
 }
 
-/// Responds to `POST /account/language`: sets the member's language, or lets it follow the store's
-/// again.
+/// Responds to `POST /account/language`: sets the member's language, or removes it, so that the
+/// store's applies.
 pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     let language = match desk.visit.form.get(LANGUAGE) {
@@ -225,19 +227,21 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         after: member.clone().with_language(language),
         ended_sessions: EndedSessions::None,
         new_session: None,
+        // Not for the audit trail, because it affects nobody else.
         act: None,
     };
     write_and_redirect(desk, change, PAGE, "saved").await
 }
 
-/// Responds to `POST /account/password`: changes the password if the current one is correct, and
-/// ends the member's other sessions.
+/// Responds to `POST /account/password`: changes the password if the typed current one is correct,
+/// and ends the member's other sessions. Attempts are limited like sign-ins, because somebody could
+/// guess the password in an open session.
 pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
     let passwords = &visit.console.passwords;
     let slot = passwords.acquire_slot(Sender::KnownMember)?;
-    // A browser in which the member is signed in counts as known.
+    // A browser in which the member is signed in counts as one of the member's known browsers.
     if let Err(error) = visit.count_attempt(&member.name.key(), Some(member.id)) {
         return account(desk, &Errors::from_text(error.message())).await;
     }
@@ -248,14 +252,14 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let hash = passwords
         .hash(slot.clone(), password, desk.random_from_form())
         .await?;
-    // A double click has already set this password: the same form always has the same salt, and so
-    // the same hash.
+    // The first request of a double click has already set this password. Both have the same salt,
+    // and so the same hash, because it is random but derived from the form.
     if member.password.as_ref() == Some(&hash) {
         return Ok(redirect_with_message(PAGE, "password-changed"));
     }
     let typed_password = visit.form.raw("current");
-    let present_hash = member.password.clone();
-    if !passwords.verify(slot, typed_password, present_hash).await? {
+    let current_hash = member.password.clone();
+    if !passwords.verify(slot, typed_password, current_hash).await? {
         return account(desk, &Errors::from_text(texts().current_password_wrong)).await;
     }
 
@@ -267,8 +271,9 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         )
         .with_ended_sessions(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
-        let present_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
-        if present_member.is_none_or(|member| member.password != Some(hash)) {
+        // The other request of a double click may have set the same password meanwhile.
+        let current_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
+        if current_member.is_none_or(|member| member.password != Some(hash)) {
             return Err(changed_meanwhile());
         }
     }
@@ -280,8 +285,9 @@ pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, Some(desk.session.member.id), PAGE).await
 }
 
-/// Ends the session that the form names, and redirects to `next_path`. The session must belong to
-/// `member`, or with `None` to any member. A session that has already ended is not an error.
+/// Ends the session that the form names, and redirects to `next_path`. Ends only sessions of
+/// `member`, or with `None`, of any member. If there is no such session, it has already ended,
+/// which is not an error.
 pub(super) async fn end_named_session(
     desk: &Desk<'_>,
     member: Option<StaffId>,

@@ -1,4 +1,4 @@
-//! Counting and recording sign-in attempts, and writing changes of members.
+//! Counts and records sign-in attempts, writes changes of members, and decrypts their secrets.
 
 use std::sync::Arc;
 
@@ -12,10 +12,12 @@ use tracing::warn;
 
 use crate::{Console, openid::Failure, prelude::*, visit::Visit};
 
-/// Counts a failed sign-in in the metrics, logs its cause, and records it in the audit trail with
-/// the member, if known. The audit trail takes only a limited number of failures per hour, and none
-/// because of an unreachable provider. The typed name is not recorded, because people sometimes
-/// type their password there.
+/// Records a failed sign-in: counts it by `method` in the metrics, logs its cause, and adds it to
+/// the audit trail with the member, if known. The typed name is not recorded, because people
+/// sometimes type their password there.
+///
+/// The audit trail gets only a limited number of failures per hour, and none that is due to an
+/// unreachable provider.
 pub(super) async fn record_rejection(
     visit: &Visit<'_>,
     method: &str,
@@ -60,8 +62,8 @@ pub(super) async fn record_rejection(
 }
 
 impl Visit<'_> {
-    /// Counts a sign-in attempt with this name. `known_member` is the member with this name, if
-    /// this is one of the member's known browsers. Fails with 429 after too many attempts.
+    /// Counts a sign-in attempt with this name. Fails with 429 after too many attempts. See
+    /// [`Guesses::count_attempt`](crate::guesses::Guesses::count_attempt).
     pub(crate) fn count_attempt(
         &self,
         name: &str,
@@ -89,20 +91,20 @@ impl Visit<'_> {
 }
 
 impl Console {
-    /// Decrypts the secret of a member's second factor. Fails with 500 if the key file is missing
-    /// or wrong.
+    /// Decrypts the secret of a member's authenticator app. Fails with 500 if the key file is
+    /// missing or is not the one that encrypted it.
     pub fn open_secret(&self, member: StaffId, sealed: &[u8]) -> Result<TotpSecret, ApiError> {
         let vault = self.app.webhooks.registrar.vault();
         let bytes = vault
-            .open(&secret_purpose(member), sealed)
+            .open(&secret_subject(member), sealed)
             .map_err(|error| ApiError::internal(Arc::new(error)))?;
         TotpSecret::from_bytes(&bytes)
             .ok_or_else(|| ApiError::new(Problem::Internal, "invalid secret"))
     }
 }
 
-/// Returns the purpose that binds an encrypted secret to its member: `staff 7` for member 7. A
-/// secret that is copied to another member cannot be decrypted.
-pub(super) fn secret_purpose(member: StaffId) -> String {
+/// Returns the subject to which the encryption binds the secret of a member: `staff 7` for member
+/// 7. A secret that is copied to another member's row cannot be decrypted.
+pub(super) fn secret_subject(member: StaffId) -> String {
     format!("staff {member}")
 }

@@ -1,4 +1,4 @@
-//! Where a browser continues after a sign-in: at a page, or with a form that was submitted before
+//! Where a browser continues after a sign-in: at a page, or with a form that it submitted before
 //! the sign-in.
 
 use hyper::Method;
@@ -11,12 +11,14 @@ use petstore_web::edge::Response;
 use super::saved_form;
 use crate::{browser_secret::BrowserSecret, layout, prelude::*, session, visit::Visit};
 
-/// The path at which a sign-in in a separate tab ends, and to which the original tab posts to
+/// The path at which a sign-in in a separate tab ends, and to which the original tab then posts to
 /// continue.
 pub(super) const DONE_PATH: &str = "/sign-in/done";
 
 /// The maximum length of a form that the sign-in page saves, in bytes.
 const MAX_SAVED_BYTES: usize = 64 << 10;
+
+// In the names of the fields, `kept` means saved.
 
 /// The hidden field with the path of a saved form.
 const PATH_FIELD: &str = "kept_path";
@@ -27,22 +29,23 @@ const CONTENT_FIELD: &str = "kept";
 /// The hidden field with the signature of the path and the content of a saved form.
 const SIGNATURE_FIELD: &str = "kept_tag";
 
-/// The page or the form with which a browser continues after a sign-in. The sign-in page carries
-/// the form in hidden fields, so the service stores nothing.
+/// The page or the form with which a browser continues after a sign-in. The sign-in page contains
+/// both in hidden fields, so the service stores nothing.
 pub(super) struct Destination {
-    /// A path of the console, possibly with a query.
+    /// The path of the page, possibly with a query. Not used if there is a saved form.
     pub(super) path: String,
     pub(super) saved_form: Option<SavedForm>,
-    /// Why the submitted form could not be saved; `None` if it is saved, or if there is no form.
+    /// Why the submitted form is not saved; `None` if it is saved, or if there is no form.
     pub(super) loss_reason: Option<&'static str>,
 }
 
-/// A form that this browser submitted from a page of the console, and that must wait for a sign-in.
+/// A form that this browser submitted to the console without a session. It is executed after a
+/// sign-in, once the member has confirmed it.
 pub(super) struct SavedForm {
     /// The path to which the form was submitted.
     pub(super) path: String,
     pub(super) form: Form,
-    /// The service's signature, which is valid only in this browser.
+    /// The service's signature of the path and the form, which is valid only in this browser.
     signature: String,
 }
 
@@ -58,8 +61,8 @@ impl SavedForm {
         }
     }
 
-    /// Restores the form from the hidden fields of this request; `None` if there is none. Fails
-    /// with 403 if its signature is invalid, because another site could otherwise make a member
+    /// Restores the form from the hidden fields of this request; `None` if there are none. Fails
+    /// with 403 if the signature is invalid, because another site could otherwise make a member
     /// submit a form of its choice.
     fn from_fields(visit: &Visit<'_>) -> Result<Option<Self>, ApiError> {
         let path = visit.form.raw(PATH_FIELD);
@@ -94,13 +97,13 @@ impl SavedForm {
     }
 }
 
-/// Returns the encoded form as text, for a hidden field.
+/// Returns the encoded fields of a form as text, for a hidden field.
 fn encoded_form(form: &Form) -> String {
     String::from_utf8_lossy(form.bytes()).into_owned()
 }
 
-/// Returns the bytes to sign for a saved form. Its parts are separated by zero bytes, which neither
-/// the secret nor the path contains, so different forms never have the same bytes.
+/// Returns the bytes to sign for a saved form. Zero bytes separate the parts. Neither the secret
+/// nor the path contains one, so different forms never have the same bytes.
 fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
     ["form kept in browser", browser.as_str(), path, content]
         .join("\0")
@@ -108,7 +111,7 @@ fn signed_text(browser: &BrowserSecret, path: &str, content: &str) -> Vec<u8> {
 }
 
 impl Destination {
-    /// Returns a destination without a form.
+    /// Returns the page at this path as the destination, without a form.
     fn with_path(path: String) -> Self {
         Self {
             path,
@@ -117,38 +120,38 @@ impl Destination {
         }
     }
 
-    /// Returns the page with this path as the destination, or the first page if the console has no
+    /// Returns the page at this path as the destination, or the first page if the console has no
     /// such page.
     pub(super) fn from_path(visit: &Visit<'_>, path: &str) -> Self {
         let path = own_path(visit, &Method::GET, path).unwrap_or("/");
         Self::with_path(path.to_owned())
     }
 
-    /// Restores the destination from the hidden fields of a submitted sign-in form. Fails with 403
-    /// if it has a saved form with an invalid signature.
+    /// Restores the destination from the [hidden fields](Self::hidden_fields) of a submitted
+    /// sign-in form. Fails with 403 if the signature of its saved form is invalid.
     pub(super) fn from_form(visit: &Visit<'_>) -> Result<Self, ApiError> {
         let mut destination = Self::from_path(visit, visit.form.raw("next"));
         destination.saved_form = SavedForm::from_fields(visit)?;
         Ok(destination)
     }
 
-    /// Returns this request as the destination, so that the member continues where the sign-in
-    /// interrupted. Forms with pictures and very long forms are not saved.
+    /// Returns this request as the destination: the member continues with what needed the sign-in.
+    /// Forms with pictures and very long forms are not saved.
     pub(super) fn from_request(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
-        let path = visit
-            .request
-            .uri
-            .path_and_query()
-            .map_or("/", |path_and_query| path_and_query.as_str())
-            .to_owned();
+        let path = match visit.request.uri.path_and_query() {
+            Some(path_and_query) => path_and_query.as_str().to_owned(),
+            None => "/".to_owned(),
+        };
         if visit.request.method != Method::POST {
             return Self::with_path(path);
         }
         if visit.has_pictures {
             let mut destination = Self::with_path(path);
-            destination.loss_reason = Some(texts().photos_not_kept);
+            destination.loss_reason = Some(texts().photos_not_added);
             return destination;
         }
+        // Many paths of forms have no page, so the sign-in without a saved form leads to the first
+        // page.
         let mut destination = Self::with_path("/".to_owned());
         if visit.form.bytes().len() > MAX_SAVED_BYTES {
             destination.loss_reason = Some(texts().form_too_long);
@@ -166,8 +169,9 @@ impl Destination {
         }
     }
 
-    /// Returns the response to a successful sign-in: the saved form or a redirect, with the cookies
-    /// of the session. `method` is for the metrics.
+    /// Returns the response to a successful sign-in: the page of the saved form, or a redirect to
+    /// the destination. Sets the cookies of the session. Counts the sign-in by `method`, such as
+    /// `password`, in the metrics.
     pub(super) async fn complete_sign_in(
         &self,
         visit: &Visit<'_>,
@@ -188,8 +192,9 @@ impl Destination {
 }
 
 /// Returns the path if the console has a route for it with this method. This prevents open
-/// redirects: a link to the console must not lead to another site.
+/// redirects, with which a link to the console would lead to another site.
 pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
+    // Browsers treat a backslash in a path like a slash, so `/\shop.example` would be another site.
     let is_plain = path
         .bytes()
         .all(|byte| byte.is_ascii_graphic() && byte != b'\\');

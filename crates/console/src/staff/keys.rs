@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use petstore_domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope};
 
 use super::{redirect_with_message, secret_card, settings_page};
-use crate::{ask::Question, prelude::*};
+use crate::{ask::SettingChange, prelude::*};
 
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/keys";
@@ -15,8 +15,8 @@ const OVERLAP_HOURS: i64 = 24;
 /// The maximum length of a key's name, in characters.
 const MAX_NAME_LENGTH: usize = 255;
 
-/// Responds to `GET /settings/keys`, and to an invalid form with its errors. Shows only the keys of
-/// the configured deployment.
+/// Responds to `GET /settings/keys`, and renders the page again after an invalid form. Shows only
+/// the keys of the configured deployment.
 pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let deployment = desk.visit.console.settings.deployment;
     let keys = desk.store().list_keys().await?;
@@ -56,9 +56,9 @@ fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         section.card {
             h2 { (texts().add_key) }
             form.fields method="post" action=(PAGE) {
-                (desk.key("add"))
+                (desk.key_field("add"))
                 (name.show())
-                (scope.choose(&scopes))
+                (scope.show_dropdown(&scopes))
                 div.buttons { button.main { (texts().add_key) } }
             }
         }
@@ -97,7 +97,7 @@ fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     }
 }
 
-/// Renders whether a key is valid, revoked or expired, with the relevant time.
+/// Renders the state of a key: valid, revoked or expired, with the time of it.
 fn key_state(key: &KeyRecord, now: Timestamp) -> Markup {
     if let Some(revoked_at) = key.revoked_at {
         return html! { (texts().revoked) (markup::time(revoked_at, now)) };
@@ -109,7 +109,7 @@ fn key_state(key: &KeyRecord, now: Timestamp) -> Markup {
     }
 }
 
-/// Renders a button that submits this action to [`change_key`].
+/// Renders a button that changes a key: [`change_key`] executes `action`.
 fn action_button(
     desk: &Desk<'_>,
     key: &KeyRecord,
@@ -119,7 +119,7 @@ fn action_button(
 ) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (key.id) } {
-            (desk.key(&format!("{action}-{}", key.id)))
+            (desk.key_field(&format!("{action}-{}", key.id)))
             input type="hidden" name="do" value=(action);
             button class=(class) { (label) span.hidden { " " (key.name) } }
         }
@@ -130,17 +130,14 @@ fn action_button(
 pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let name = form.get("name");
-    let scope = Scope::ALL
+    let chosen_scope = Scope::ALL
         .into_iter()
         .find(|scope| scope.as_str() == form.raw("scope"));
-    let length = name.chars().count();
-    let is_name_valid = (1..=MAX_NAME_LENGTH).contains(&length) && !name.contains(char::is_control);
-    let Some(scope) = scope else {
-        return keys(desk, &Errors::from_text(texts().key_name_invalid)).await;
+    // The dropdown offers only valid scopes, so a missing one needs no message of its own.
+    let scope = match chosen_scope {
+        Some(scope) if is_valid_name(name) => scope,
+        _ => return keys(desk, &Errors::from_text(texts().key_name_invalid)).await,
     };
-    if !is_name_valid {
-        return keys(desk, &Errors::from_text(texts().key_name_invalid)).await;
-    }
 
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_from_form());
@@ -158,13 +155,21 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let context = desk.visit.context_without_key(desk.session.actor());
     match desk.store().create_key(new_key, context).await {
         Ok(_) => Ok(key_page(&key)),
-        // The other request of a double click has created the key at the same moment.
+        // The other request of a double click created the key between the check and the write.
         Err(_) if already_created(desk, &key).await? => Ok(key_page(&key)),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether this form has already created its key. True after a double click.
+/// Whether a key can have this name: 1 to [`MAX_NAME_LENGTH`] characters, none of them a control
+/// character.
+fn is_valid_name(name: &str) -> bool {
+    let length = name.chars().count();
+    (1..=MAX_NAME_LENGTH).contains(&length) && !name.contains(char::is_control)
+}
+
+/// Whether this form has already created its key, because of a double click. The same form always
+/// generates the same key: see [`Desk::random_from_form`].
 async fn already_created(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
     Ok(desk.store().find_key(&key.digest()).await?.is_some())
 }
@@ -176,11 +181,11 @@ fn key_page(key: &ApiKey) -> Reply {
     settings_page(texts().new_key, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/keys/{id}`. The form field `do` selects the action: `rotate` or
-/// `revoke`.
+/// Responds to `POST /settings/keys/{id}`: executes the action in the form field `do`, which is
+/// `rotate` or `revoke`.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
-        .id(|id| Some(KeyId(id)))
+        .path_id(|id| Some(KeyId(id)))
         .ok_or_else(ApiError::no_such_path)?;
     let key = desk
         .store()
@@ -194,13 +199,16 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Revokes a key, after a confirmation.
+/// Revokes a key, once the manager has confirmed it.
 async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
-    let effect = texts().revoke_effect.to_owned();
-    if let Some(question) =
-        Question::confirm_setting_change(desk, texts().revoke_key, &key.name, effect, PAGE)
-    {
-        return Ok(question);
+    let revocation = SettingChange {
+        verb: texts().revoke_key,
+        object: &key.name,
+        effect: texts().revoke_effect,
+        back_path: PAGE,
+    };
+    if let Some(question_page) = revocation.confirm(desk) {
+        return Ok(question_page);
     }
     let context = desk.visit.context_without_key(desk.session.actor());
     desk.store().revoke_key(key.id, context).await?;
@@ -208,12 +216,12 @@ async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
 }
 
 /// Rotates a key: creates its successor, and shows it once. The old key stays valid for
-/// [`OVERLAP_HOURS`].
+/// [`OVERLAP_HOURS`]. A key that is not valid or already has a successor is not rotated.
 async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     let now = desk.visit.now;
-    let secret = ApiKey::generate(key.deployment, &mut desk.random_from_form());
+    let new_key = ApiKey::generate(key.deployment, &mut desk.random_from_form());
     let successor = if key.is_valid_at(now) {
-        key.successor_at(secret.digest(), now)
+        key.successor_at(new_key.digest(), now)
     } else {
         None
     };
@@ -224,8 +232,8 @@ async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
         let rotation = desk.store().rotate_key(key.id, successor, end, context);
         is_rotated = rotation.await?.is_some();
     }
-    if is_rotated || already_created(desk, &secret).await? {
-        return Ok(key_page(&secret));
+    if is_rotated || already_created(desk, &new_key).await? {
+        return Ok(key_page(&new_key));
     }
     keys(desk, &Errors::from_text(texts().key_not_rotated)).await
 }

@@ -1,5 +1,5 @@
-//! The single-use link with which a new or reset member chooses a password, or links an account at
-//! the provider.
+//! The single-use link with which a new or reset member chooses a password, or links their account
+//! at the provider.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -23,7 +23,8 @@ use crate::{
     visit::Visit,
 };
 
-/// Responds to `GET /link/{token}` with the form to choose a password. A demo link signs in at once.
+/// Responds to `GET /link/{token}` with the form for a new password. The link of a demo signs in at
+/// once instead.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let link = TokenDigest::from_presented(visit.parameter);
     if link.is_some() && link == visit.console.settings.demo_link {
@@ -35,7 +36,8 @@ pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     }
 }
 
-/// Signs in as the first manager. Only `petstore demo` sets up a link that leads here.
+/// Signs the browser in as the first manager who is not disabled. Only `petstore demo` configures a
+/// link for this.
 async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let staff = visit.console.app.store.list_staff().await?;
     let manager = staff
@@ -53,8 +55,8 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     Ok(response)
 }
 
-/// Responds to `POST /link/{token}`: signs the member in, and sets the new password if the console
-/// has passwords.
+/// Responds to `POST /link/{token}`: sets the new password if the console has passwords, and signs
+/// the member in. Ends the member's other sessions.
 pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = find_member(visit).await? else {
         return Ok(invalid_link_page(visit));
@@ -90,18 +92,27 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
     Ok(response)
 }
 
-/// Finds the member with the link in the path, if the link is still valid and the member is not
-/// disabled.
+/// Finds the member of the link in the path. See [`find_member_by_link`].
 async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
-    let Some(digest) = TokenDigest::from_presented(visit.parameter) else {
-        return Ok(None);
-    };
-    let key = StaffKey::Link(digest);
+    match TokenDigest::from_presented(visit.parameter) {
+        Some(link) => find_member_by_link(visit, link).await,
+        None => Ok(None),
+    }
+}
+
+/// Finds the member with this link; `None` if the link is not valid any more, or if the member is
+/// disabled.
+pub(super) async fn find_member_by_link(
+    visit: &Visit<'_>,
+    link: TokenDigest,
+) -> Result<Option<StaffMember>, ApiError> {
+    let key = StaffKey::Link(link);
     let member = visit.console.app.store.find_staff(key).await?;
     Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
 }
 
-/// Parses the new password in a form. The error is a message for the member.
+/// Parses the new password in a form, which must have been typed twice. The error is a message for
+/// the member.
 pub(super) fn parse_new_password(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -114,7 +125,8 @@ pub(super) fn parse_new_password(
         .map_err(|weakness| texts().weak(weakness))
 }
 
-/// Returns the page on which the member chooses a password, or signs in at the provider.
+/// Returns the page of a valid link, with what the console offers: choosing a password, linking an
+/// account at the provider, or signing in once. `message` says why a password was rejected.
 fn form_page(visit: &Visit<'_>, member: &StaffMember, message: Option<&str>) -> Response {
     let has_passwords = visit.console.has_passwords();
     let provider = visit.console.provider.as_ref();
@@ -149,7 +161,7 @@ fn password_form(visit: &Visit<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders the button with which the member links their account at the provider.
+/// Renders the button that links the member's account at the provider.
 fn provider_card(visit: &Visit<'_>, host: &str) -> Markup {
     let path = provider_path(visit.request.uri.path());
     html! {
@@ -160,8 +172,8 @@ fn provider_card(visit: &Visit<'_>, host: &str) -> Markup {
     }
 }
 
-/// Renders the form for signing in once without the provider, such as while the provider is not set
-/// up yet.
+/// Renders the form for signing in once without the provider, for example while the provider is not
+/// set up yet.
 fn enter_once_form(visit: &Visit<'_>, host: &str) -> Markup {
     html! {
         form.fields.card method="post" action=(visit.request.uri.path()) {
@@ -171,7 +183,7 @@ fn enter_once_form(visit: &Visit<'_>, host: &str) -> Markup {
     }
 }
 
-/// Returns the page about a link that is not valid.
+/// Returns the 404 page for a link that is not valid.
 fn invalid_link_page(visit: &Visit<'_>) -> Response {
     let content = html! {
         p { (texts().link_invalid_hint) }

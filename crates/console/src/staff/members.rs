@@ -12,18 +12,18 @@ use super::{
     account::{SessionTable, end_named_session},
     changed_meanwhile, secret_card, settings_page, write_and_redirect,
 };
-use crate::{ask::Question, prelude::*};
+use crate::{ask::SettingChange, prelude::*};
 
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/staff";
 
-/// Responds to `GET /settings/staff`, and to an invalid form with its errors.
+/// Responds to `GET /settings/staff`, and renders the page again after an invalid form.
 pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let staff = desk.store().list_staff().await?;
     let sessions = desk.store().list_sessions(None).await?;
     let session_table = SessionTable {
         now: desk.visit.now,
-        present_session: &desk.session.record,
+        current_session: &desk.session.record,
         end_path: "/settings/sessions/end",
         members: &staff,
     };
@@ -60,16 +60,17 @@ fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         section.card {
             h2 { (texts().add_member) }
             form.fields method="post" action=(PAGE) {
-                (desk.key("add"))
+                (desk.key_field("add"))
                 (name.show())
-                (role.choose(&roles))
+                (role.show_dropdown(&roles))
                 div.buttons { button.main { (texts().add_member_button) } }
             }
         }
     }
 }
 
-/// Renders the table row of a member. The signed-in member's own row has no buttons.
+/// Renders the table row of a member. The signed-in member's own row has no buttons, because nobody
+/// may change their own access.
 fn member_row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     let is_self = member.id == desk.session.member.id;
     html! {
@@ -99,12 +100,12 @@ fn member_row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     }
 }
 
-/// Renders the form that changes a member's role.
+/// Renders the dropdown for a member's role, with its submit button.
 fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     let name = member.name.as_str();
     html! {
         form.row method="post" action={ (PAGE) "/" (member.id) } {
-            (desk.key("role"))
+            (desk.key_field("role"))
             input type="hidden" name="do" value="role";
             select name="role" aria-label=(texts().role_of(name)) {
                 @for role in Role::ALL {
@@ -141,11 +142,11 @@ fn member_state(member: &StaffMember, now: Timestamp) -> Markup {
     html! { (state) }
 }
 
-/// Renders a button that submits this action to [`change_member`].
+/// Renders a button that changes a member: [`change_member`] executes `action`.
 fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (member.id) } {
-            (desk.key(&format!("{action}-{}", member.id)))
+            (desk.key_field(&format!("{action}-{}", member.id)))
             input type="hidden" name="version" value=(member.version);
             input type="hidden" name="do" value=(action);
             button {
@@ -156,7 +157,7 @@ fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &st
     }
 }
 
-/// Returns the host of the provider of an identity: `login.example` for
+/// Returns the host of the provider that issued an identity: `login.example` for the issuer
 /// `https://login.example/realms/shop`.
 fn provider_host(identity: &Identity) -> &str {
     let (_, host_and_path) = identity.issuer.split_once("://").unwrap_or_default();
@@ -187,8 +188,9 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     members(desk, &Errors::from_text(message)).await
 }
 
-/// Whether this form has already created its link, which nobody has used yet. True after a double
-/// click.
+/// Whether this form has already created its link, because of a double click. False again once
+/// somebody has used the link. The same form always generates the same link: see
+/// [`Desk::random_from_form`].
 async fn already_created(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
     let key = StaffKey::Link(link.digest());
     Ok(desk.store().find_staff(key).await?.is_some())
@@ -201,14 +203,14 @@ fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     settings_page(texts().link, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/staff/{id}`. The form field `do` selects the action: `role`, `reset`
-/// or `disable`.
+/// Responds to `POST /settings/staff/{id}`: executes the action in the form field `do`, which is
+/// `role`, `reset` or `disable`.
 pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
-        .id(|id| Some(StaffId(id)))
+        .path_id(|id| Some(StaffId(id)))
         .ok_or_else(ApiError::no_such_path)?;
     if id == desk.session.member.id {
-        // Nobody can lock themselves out, so at least one manager always remains.
+        // Managers cannot change themselves, so at least one manager always remains.
         return Err(ApiError::new(
             Problem::InsufficientScope,
             texts().own_access,
@@ -224,20 +226,23 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Changes a member's role to the one in the form, after a confirmation. Fails with 403 for a
-/// member whose role comes from the provider.
+/// Changes a member's role to the one in the form, once the manager has confirmed it. Fails with
+/// 403 for a member whose role comes from the provider.
 async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let role: Option<Role> = desk.visit.form.raw("role").parse().ok();
     if let Some(role) = role
         && role != member.role
     {
         let name = member.name.as_str();
-        let effect = texts().role_becomes(name, member.role, role);
         let object = texts().for_member(name);
-        if let Some(question) =
-            Question::confirm_setting_change(desk, texts().change_role, object.trim(), effect, PAGE)
-        {
-            return Ok(question);
+        let role_change = SettingChange {
+            verb: texts().change_role,
+            object: object.trim(),
+            effect: &texts().role_becomes(name, member.role, role),
+            back_path: PAGE,
+        };
+        if let Some(question_page) = role_change.confirm(desk) {
+            return Ok(question_page);
         }
     }
     if member.identity.is_some() {
@@ -254,14 +259,17 @@ async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiE
     write_and_redirect(desk, change, PAGE, "role-changed").await
 }
 
-/// Disables a member and ends all of the member's sessions, after a confirmation.
+/// Disables a member and ends the member's sessions, once the manager has confirmed it.
 async fn disable_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.as_str();
-    let effect = texts().disable_member(name);
-    if let Some(question) =
-        Question::confirm_setting_change(desk, texts().disable, name, effect, PAGE)
-    {
-        return Ok(question);
+    let disabling = SettingChange {
+        verb: texts().disable,
+        object: name,
+        effect: &texts().disable_member(name),
+        back_path: PAGE,
+    };
+    if let Some(question_page) = disabling.confirm(desk) {
+        return Ok(question_page);
     }
     let now = desk.visit.now;
     let change = member
@@ -270,31 +278,35 @@ async fn disable_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, A
     write_and_redirect(desk, change, PAGE, "member-disabled").await
 }
 
-/// Resets a member: ends all sessions, and replaces the password by a new link, after a confirmation.
+/// Resets a member, once the manager has confirmed it: ends the member's sessions, and replaces the
+/// password by a new link, which is shown once.
 async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.clone();
-    let effect = texts().reset_member(name.as_str());
     let object = texts().for_member(name.as_str());
-    if let Some(question) =
-        Question::confirm_setting_change(desk, texts().make_link, object.trim(), effect, PAGE)
-    {
-        return Ok(question);
+    let reset = SettingChange {
+        verb: texts().make_link,
+        object: object.trim(),
+        effect: &texts().reset_member(name.as_str()),
+        back_path: PAGE,
+    };
+    if let Some(question_page) = reset.confirm(desk) {
+        return Ok(question_page);
     }
     let link = Token::generate(&mut desk.random_from_form());
-    // Uses the version from when the button was rendered, so that a form submitted again later does
-    // not undo newer changes.
+    // The version that the page showed. If the form is submitted again later, its version is stale,
+    // so it does not undo newer changes.
     let shown_version = desk.visit.form.integer("version").unwrap_or(member.version);
     let member = member.reset(&link, desk.visit.now);
     let change = StaffChange::new(shown_version, member, ActType::StaffReset)
         .with_ended_sessions(EndedSessions::All);
-    let result = desk.visit.write(change, desk.session.actor()).await?;
-    if matches!(result, StaffWriteOutcome::Done(_)) || already_created(desk, &link).await? {
+    let outcome = desk.visit.write(change, desk.session.actor()).await?;
+    if matches!(outcome, StaffWriteOutcome::Done(_)) || already_created(desk, &link).await? {
         return Ok(link_page(desk, &name, &link));
     }
     Err(changed_meanwhile())
 }
 
-/// Responds to `POST /settings/sessions/end`: ends the session of any member.
+/// Responds to `POST /settings/sessions/end`: ends a session, which can be of any member.
 pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_named_session(desk, None, PAGE).await
 }

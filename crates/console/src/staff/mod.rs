@@ -1,5 +1,5 @@
 //! Pages for signing in, for the member's own account, and for managing staff and API keys. Also
-//! the parts that settings pages share.
+//! contains the parts that all settings pages share.
 
 mod account;
 mod attempts;
@@ -42,15 +42,15 @@ pub(super) use self::{
 use super::reply::Flash;
 use crate::prelude::*;
 
-/// Renders a password input.
+/// Renders a password input. See [`password_field`].
 fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
     let mut input = password_field(id, label);
     input.hint = hint;
     input.show()
 }
 
-/// Returns a password input. The `autocomplete` tells password managers whether to fill in the
-/// current password or to suggest a new one.
+/// Returns a password input, which is required. By its `autocomplete`, password managers fill in
+/// the current password, or suggest a new one if `id` is `new` or `again`.
 fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     let autocomplete = match id {
         "new" | "again" => "new-password",
@@ -88,7 +88,7 @@ fn code_input(label: &str, hint: Option<&str>) -> Markup {
     .show()
 }
 
-/// Renders an error message at the top of a page, if there is one.
+/// Renders an error message for the top of a page. Renders nothing without a message.
 fn problem_banner(message: Option<&str>) -> Markup {
     html! {
         @if let Some(message) = message {
@@ -97,7 +97,8 @@ fn problem_banner(message: Option<&str>) -> Markup {
     }
 }
 
-/// Renders a secret that is shown only once, with a hint, a copy button, and a link to continue.
+/// Renders a secret that is shown only once, with a hint, a button to copy it, and a link to
+/// continue at `next_path`.
 pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Markup {
     html! {
         div.card {
@@ -121,7 +122,7 @@ fn status_of(problem: Option<&str>) -> StatusCode {
     }
 }
 
-/// Renders the settings menu, and marks the page with this title as the current one.
+/// Renders the menu of the settings pages, and marks the page with this title as the current one.
 pub(super) fn settings_menu(title: &str) -> Markup {
     let pages = [
         ("/settings/store", texts().store),
@@ -146,7 +147,8 @@ pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     ready(Ok(Reply::Redirect("/settings/store".to_owned(), None)))
 }
 
-/// Returns a settings page: the menu, a hint about the page's purpose, the errors, and the content.
+/// Returns a settings page: the settings menu, a hint about the purpose of the page, the errors,
+/// and the content.
 pub(super) fn settings_page(
     title: &str,
     hint: Option<&str>,
@@ -162,12 +164,12 @@ pub(super) fn settings_page(
     titled_page(title, errors, &content)
 }
 
-/// Returns a page of the member's own account.
+/// Returns a page of the member's own account: the errors, and the content.
 fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     titled_page(title, errors, &html! { (errors.summary()) (content) })
 }
 
-/// Returns a page with its title as the heading.
+/// Returns a page with its title as the heading. With errors, it is marked as an error page.
 fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
     Page::new(title, content)
@@ -175,13 +177,13 @@ fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
         .into()
 }
 
-/// Redirects to a page, which shows the flash message with this code. See [`wording::flash`].
+/// Redirects to a page, and shows the flash message with this code there. See [`wording::flash`].
 pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
     Reply::Redirect(path.to_owned(), Some(Flash::new(code, 0)))
 }
 
-/// Writes a change of a member, and redirects to a page with a flash message. Fails with 409 if
-/// somebody else has changed the member meanwhile, and like the store.
+/// Writes a change of a member, redirects to a page, and shows the flash message with this code
+/// there. Fails with 409 if somebody else has changed the member meanwhile, and if the store fails.
 async fn write_and_redirect(
     desk: &Desk<'_>,
     change: StaffChange,
@@ -194,7 +196,7 @@ async fn write_and_redirect(
     }
 }
 
-/// Returns the 409 error for a concurrent change of the same member.
+/// Returns the 409 error for a change that conflicts with a concurrent change of the same member.
 fn changed_meanwhile() -> ApiError {
     ApiError::new(Problem::InvalidTransition, texts().changed_meanwhile)
 }

@@ -1,4 +1,5 @@
-//! Challenges for passkeys, and the verification of a response (Web Authentication).
+//! Challenges for passkeys, and the verification of the browser's response to one (Web
+//! Authentication). The response is called an assertion here, also if it creates a passkey.
 
 use std::future::{Ready, ready};
 
@@ -14,14 +15,13 @@ use crate::{cookies::Cookie, layout, prelude::*, visit::Visit};
 /// How long a challenge is valid, in seconds.
 const MAX_SECONDS: u32 = 5 * 60;
 
-/// The reason for a rejected challenge, as opposed to a wrong passkey. The member is asked to try
-/// again.
+/// The reason why the challenge itself was rejected. The passkey may be right, so the member is
+/// asked to repeat the sign-in.
 pub(super) const LATE_REASON: &str =
     "it was asked for more than 5 minutes ago, was used, or is of another browser";
 
-/// Responds to `GET /sign-in/passkey` with the next challenge for this browser. The challenge is
-/// derived from a random text in a cookie with a secret key, so the service does not have to store
-/// challenges.
+/// Responds to `GET /sign-in/passkey` with a new challenge for this browser. It is derived from a
+/// random text in a cookie with a secret key, so the service does not have to store challenges.
 pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let secret = visit.console.with_random(Token::generate).reveal();
     let text = format!("{secret}.{}", visit.now.as_second());
@@ -31,9 +31,10 @@ pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> 
     ready(Ok(response))
 }
 
-/// Derives the challenge from the text in the cookie.
-fn derive_challenge(visit: &Visit<'_>, text: &str) -> String {
-    visit.sign(format!("challenge of passkey {text}").as_bytes())
+/// Derives the challenge from the text in the cookie, such as `SECRET.1764316800`: a random secret,
+/// and the Unix time.
+fn derive_challenge(visit: &Visit<'_>, cookie_text: &str) -> String {
+    visit.sign(format!("challenge of passkey {cookie_text}").as_bytes())
 }
 
 /// Encodes bytes as base64url.
@@ -46,10 +47,13 @@ pub(super) fn decode_field(visit: &Visit<'_>, name: &str) -> Vec<u8> {
     BASE64.decode(visit.form.raw(name)).unwrap_or_default()
 }
 
-/// Checks the passkey response in the form, and accepts its challenge once. `purpose` is the `type`
-/// of the client data, such as `webauthn.get`. `verify` gets the response and the host to which
-/// passkeys are bound, and checks the passkey itself. Fails with a reason for the log if the
-/// response is for another purpose, site or browser, or if `verify` fails.
+/// Checks the browser's response in the form, and accepts its challenge once. `purpose` is the
+/// required `type` of the client data, such as `webauthn.get`. `verify` checks the passkey itself;
+/// its arguments are the response and the host to which passkeys are bound. Returns the result of
+/// `verify`.
+///
+/// Fails with a reason for the log if the response is for another purpose, site or browser, or if
+/// `verify` fails.
 pub(super) fn accept_assertion<T>(
     visit: &Visit<'_>,
     purpose: &str,
@@ -65,15 +69,15 @@ pub(super) fn accept_assertion<T>(
     };
     let client_data: ClientData = serde_json::from_slice(&assertion.client_data)
         .map_err(|_| "the browser says nothing about the site")?;
-    let challenge_text = Cookie::Passkey.get(visit).unwrap_or_default();
-    let challenge = derive_challenge(visit, challenge_text);
-    if is_expired(visit, challenge_text) {
+    let cookie_text = Cookie::Passkey.get(visit).unwrap_or_default();
+    let challenge = derive_challenge(visit, cookie_text);
+    if is_expired(visit, cookie_text) {
         return Err(LATE_REASON);
     }
     check_client_data(visit, &client_data, purpose, &challenge)?;
 
     let verified_passkey = verify(assertion, host)?;
-    // Inserted last, so that only somebody with a valid passkey can fill the cache.
+    // Last, so that only somebody with a valid passkey can fill the cache.
     let used_challenges = &visit.console.replay_caches.challenges;
     if !used_challenges.insert(&challenge, visit.now) {
         return Err(LATE_REASON);
@@ -85,34 +89,35 @@ pub(super) fn accept_assertion<T>(
 /// Authentication).
 type ClientData = Map<String, Value>;
 
-/// Whether the challenge has expired, by the time in the cookie's text, such as
-/// `SECRET.1764316800`. A malformed text counts as expired.
-fn is_expired(visit: &Visit<'_>, challenge_text: &str) -> bool {
-    let created_second = match challenge_text.split_once('.') {
+/// Whether the challenge has expired, according to the time in the cookie's text. A malformed text
+/// counts as expired.
+fn is_expired(visit: &Visit<'_>, cookie_text: &str) -> bool {
+    let created_second = match cookie_text.split_once('.') {
         Some((_, second)) => second.parse().unwrap_or(0),
         None => 0,
     };
     visit.now.as_second().saturating_sub(created_second) >= i64::from(MAX_SECONDS)
 }
 
-/// Checks that the response is for this challenge, purpose and site, and was not made in a frame.
+/// Checks that the response is for this challenge, purpose and site, and does not come from a frame
+/// of another site.
 fn check_client_data(
     visit: &Visit<'_>,
     client_data: &ClientData,
     purpose: &str,
     challenge: &str,
 ) -> Result<(), &'static str> {
-    let has = |name: &str, expected_value: &str| {
+    let states = |name: &str, expected_value: &str| {
         let value = client_data.get(name);
         value.is_some_and(|value| value == expected_value)
     };
-    if !has("challenge", challenge) {
+    if !states("challenge", challenge) {
         return Err(LATE_REASON);
     }
-    if !has("type", purpose) {
+    if !states("type", purpose) {
         return Err("it is for another purpose (type)");
     }
-    if !has("origin", &visit.visitor.origin) {
+    if !states("origin", &visit.visitor.origin) {
         return Err("it is for another site (origin)");
     }
     let is_cross_origin = client_data

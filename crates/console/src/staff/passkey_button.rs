@@ -8,8 +8,8 @@ use petstore_web::edge::{Origin, request::without_port};
 use crate::{layout, prelude::*, visit::Visit};
 
 /// Returns the host to which passkeys are bound (the relying party id). `None` if passkeys are not
-/// available in this request: they need a stable host name, HTTPS except on this machine, and a
-/// console with passwords.
+/// available in this request. They need a stable host name, HTTPS unless the host is this machine,
+/// and a console with passwords.
 pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     if !visit.console.has_passwords() {
         return None;
@@ -17,6 +17,8 @@ pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     let origin = &*visit.visitor.origin;
     let host = without_port(origin.split_once("://")?.1);
     let is_this_machine = host == "localhost";
+    // Without a configured origin, the host can be any address of the machine, except for
+    // `localhost`.
     let is_stable = match &visit.console.settings.url {
         Some(url) => Origin::as_str(url) == origin,
         None => is_this_machine,
@@ -26,8 +28,8 @@ pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     (is_stable && is_name && is_safe).then_some(host)
 }
 
-/// Renders the button for signing in with a passkey: of this member, or of anybody if the member is
-/// not known yet.
+/// Renders the button for signing in with a passkey. With a known member, only this member's
+/// passkeys are accepted, and if passkeys are not available, a hint says so.
 pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) -> Markup {
     html! {
         @if let Some(member) = member {
@@ -41,8 +43,8 @@ pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) ->
     }
 }
 
-/// Renders a button that asks the browser for a passkey. The script reveals the button, and fills
-/// in and submits the form around it.
+/// Renders a button that asks the browser for a passkey. The page's script reveals the button, and
+/// after the browser's response, fills in and submits the form that contains the button.
 pub(super) fn passkey_button(label: &str) -> Markup {
     html! {
         div data-passkey data-known=(texts().passkey_known) data-stopped=(texts().passkey_stopped)

@@ -1,9 +1,9 @@
-//! The passkeys of a member: showing, adding and removing them.
+//! The passkeys of members: signing in with them, and the page to show, add and remove them.
 
 use hyper::StatusCode;
 use petstore_domain::{
     staff::{Assertion, EndedSessions, Passkey, PublicKey, StaffChange, StaffMember, parse_line},
-    store_area::ActType,
+    store_area::{Act, ActType},
 };
 use petstore_languages::browser;
 use petstore_store::StaffKey;
@@ -17,12 +17,12 @@ use super::{
     passkey_assertion::{LATE_REASON, accept_assertion, decode_field, encode_base64url},
     passkey_button::{passkey_button, passkey_host},
     redirect_with_message,
-    second_factor::check_still_has_one,
-    sign_in::begin_session,
+    second_factor::check_keeps_second_factor,
+    sign_in::{begin_session, known_member_id},
     sign_in_page::SignInPage,
     write_and_redirect,
 };
-use crate::{known_browsers, openid::Failure, prelude::*, visit::Visit};
+use crate::{openid::Failure, prelude::*, visit::Visit};
 
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/account/passkeys";
@@ -30,91 +30,106 @@ const PAGE: &str = "/account/passkeys";
 /// The maximum length of a passkey's name, in characters.
 const MAX_NAME_LENGTH: usize = 60;
 
-/// Responds to `POST /sign-in/passkey`: signs in with a passkey in place of a password, as the
-/// second factor after a password, or to authenticate again in a session.
+/// Responds to `POST /sign-in/passkey`: signs in with a passkey. It can replace the password, be
+/// the second factor after a password, or authenticate a signed-in member again.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let ask_again = |message: &str, status| {
+    let respond_with_error = |message: &str, status| {
         let page = SignInPage::new(&destination)
             .with_message(message)
             .with_status(status);
         Ok(page.render(visit))
     };
     let claimed_member = find_member_by_handle(visit, &decode_field(visit, "user")).await?;
-    let known_member = match &claimed_member {
-        Some(member) if known_browsers::has_signed_in(visit, member) => Some(member.id),
-        _ => None,
-    };
-    if let Err(error) = visit.count_attempt(visit.form.raw("user"), known_member) {
-        return ask_again(error.message(), StatusCode::TOO_MANY_REQUESTS);
+    let known_id = known_member_id(visit, claimed_member.as_ref());
+    if let Err(error) = visit.count_attempt(visit.form.raw("user"), known_id) {
+        return respond_with_error(error.message(), StatusCode::TOO_MANY_REQUESTS);
     }
 
-    let result = accept_assertion(visit, "webauthn.get", |assertion, host| {
-        let mut active_member = match claimed_member.clone() {
-            Some(member) if member.disabled_at.is_none() => member,
-            _ => return Err("no member has it"),
-        };
-        let details = active_member.use_passkey(&assertion, host, visit.now)?;
-        Ok((active_member, details))
-    });
-    let (member, details) = match result {
-        Ok(accepted) => accepted,
+    let (member, act) = match verify_passkey(visit, claimed_member.as_ref()) {
+        Ok(member_and_act) => member_and_act,
         Err(reason) => {
             let cause = Failure::Invalid(reason.to_owned());
             record_rejection(visit, "passkey", claimed_member.as_ref(), Some(&cause)).await?;
-            let message = if reason == LATE_REASON {
-                texts().passkey_late
-            } else {
-                texts().passkey_rejected
-            };
-            return ask_again(message, StatusCode::FORBIDDEN);
+            let message = rejection_message(reason, texts().passkey_rejected);
+            return respond_with_error(message, StatusCode::FORBIDDEN);
         }
     };
-    let expected_member = visit.form.raw("for");
-    if !expected_member.is_empty() && expected_member != member.id.to_string() {
-        return ask_again(texts().passkey_of_another, StatusCode::FORBIDDEN);
+    // The id of the member whose second factor this is, or who must authenticate again; empty for
+    // any member.
+    let expected_id = visit.form.raw("for");
+    if !expected_id.is_empty() && expected_id != member.id.to_string() {
+        return respond_with_error(texts().passkey_of_another, StatusCode::FORBIDDEN);
     }
 
-    let mut act = member.act(ActType::StaffSignedIn);
-    for (name, value) in details {
-        act.details.push((name.into(), value));
-    }
     match begin_session(visit, &member, act).await? {
         Some(token) => {
             destination
                 .complete_sign_in(visit, &token, &member, "passkey")
                 .await
         }
-        None => ask_again(texts().passkey_late, StatusCode::FORBIDDEN),
+        None => respond_with_error(texts().passkey_late, StatusCode::FORBIDDEN),
     }
 }
 
-/// Finds the member whose passkeys have this user handle. The whole handle must match: the member's
-/// id in it is easy to guess, but the rest is known only to a passkey.
+/// Verifies the passkey in the form, which must be one of this member's. Returns the member with
+/// the updated passkey, and the sign-in for the audit trail. Fails with a reason for the log.
+fn verify_passkey(
+    visit: &Visit<'_>,
+    claimed_member: Option<&StaffMember>,
+) -> Result<(StaffMember, Act), &'static str> {
+    accept_assertion(visit, "webauthn.get", |assertion, host| {
+        let mut member = match claimed_member {
+            Some(member) if member.disabled_at.is_none() => member.clone(),
+            _ => return Err("no member has it"),
+        };
+        let details = member.use_passkey(&assertion, host, visit.now)?;
+        let mut act = member.act(ActType::StaffSignedIn);
+        for (name, value) in details {
+            act.details.push((name.into(), value));
+        }
+        Ok((member, act))
+    })
+}
+
+/// Returns the message for a passkey that was rejected for this reason. If only the challenge is
+/// too old, the message says so.
+fn rejection_message(reason: &str, message_otherwise: &'static str) -> &'static str {
+    if reason == LATE_REASON {
+        texts().passkey_late
+    } else {
+        message_otherwise
+    }
+}
+
+/// Finds the member whose passkeys have this user handle. The whole handle must match, because
+/// anybody can guess the member's id in it, but only a passkey of the member knows the rest.
 async fn find_member_by_handle(
     visit: &Visit<'_>,
     user_handle: &[u8],
 ) -> Result<Option<StaffMember>, ApiError> {
     let key = StaffKey::Id(Passkey::member_from_handle(user_handle));
     let member = visit.console.app.store.find_staff(key).await?;
-    Ok(member.filter(|member| has_passkey_with(member, user_handle)))
+    Ok(member.filter(|member| has_passkey_with_handle(member, user_handle)))
 }
 
-/// Whether the member has a passkey with this handle.
-fn has_passkey_with(member: &StaffMember, user_handle: &[u8]) -> bool {
+/// Whether the member has a passkey with this user handle.
+fn has_passkey_with_handle(member: &StaffMember, user_handle: &[u8]) -> bool {
     member
         .passkeys
         .iter()
         .any(|passkey| passkey.user == user_handle)
 }
 
-/// Returns the user handle (Web Authentication) with which a member's passkeys identify the member.
+/// Returns the user handle (Web Authentication), by which the passkeys of a member identify the
+/// member.
 fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
     let signature = visit.sign(format!("passkeys of staff {}", member.id).as_bytes());
     Passkey::user_handle(member.id, &signature)
 }
 
-/// Responds to `GET /account/passkeys`, and to an invalid form with its errors.
+/// Responds to `GET /account/passkeys`, and renders the page again after an invalid form. Members
+/// without a password have no passkeys, and are redirected to their account.
 pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     if member.password.is_none() || !desk.visit.console.has_passwords() {
@@ -164,7 +179,7 @@ fn passkey_row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
             }
             td data-label=(texts().actions) {
                 form method="post" action="/account/passkeys/remove" {
-                    (desk.key("remove"))
+                    (desk.key_field("remove"))
                     input type="hidden" name="id" value=(encode_base64url(&passkey.id));
                     button {
                         (texts().remove_choice)
@@ -176,18 +191,21 @@ fn passkey_row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
     }
 }
 
-/// Renders the form for adding a passkey, which suggests the name of the browser.
+/// Renders the form for adding a passkey, and suggests the name of the browser. The page's
+/// script reads the data attributes, has the browser create the passkey, and submits the form.
 fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
-    let browser_name = browser(&session.record.browser)
-        .map(|(browser, system)| texts().browser_on(browser, system));
+    let suggested_name = match browser(&session.record.browser) {
+        Some((browser, system)) => texts().browser_on(browser, system),
+        None => texts().passkey.to_owned(),
+    };
     let mut name =
         Input::from_form("name", texts().passkey_name, &visit.form, errors).make_required();
     if name.value.is_empty() {
-        name.value = browser_name.as_deref().unwrap_or(texts().passkey);
+        name.value = &suggested_name;
     }
-    let present_ids: Vec<String> = member
+    let existing_ids: Vec<String> = member
         .passkeys
         .iter()
         .map(|passkey| encode_base64url(&passkey.id))
@@ -195,15 +213,16 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     html! {
         form.fields.card method="post" action=(PAGE)
             data-user=(encode_base64url(&user_handle(visit, member)))
-            data-member=(member.name.as_str()) data-present=(present_ids.join(" ")) {
-            (desk.key("add"))
+            data-member=(member.name.as_str()) data-present=(existing_ids.join(" ")) {
+            (desk.key_field("add"))
             (name.show())
             (passkey_button(texts().add_passkey))
         }
     }
 }
 
-/// Responds to `POST /account/passkeys`: adds the passkey that the browser has just created.
+/// Responds to `POST /account/passkeys`: verifies the passkey that the browser has just created,
+/// and adds it to the member's.
 pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;
@@ -215,32 +234,16 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let name = parse_line(visit.form.raw("name"), MAX_NAME_LENGTH)
         .ok_or_else(|| texts().passkey_name_invalid);
-    let Some(name) = errors.take("name", name) else {
+    let Some(name) = errors.ok_or_add("name", name) else {
         return passkeys(desk, &errors).await;
     };
     let staff = desk.store().list_staff().await?;
-    let has_owner = staff
+    let is_id_taken = staff
         .iter()
         .flat_map(|member| &member.passkeys)
         .any(|passkey| passkey.id == id);
 
-    let result = accept_assertion(visit, "webauthn.create", |assertion, host| {
-        if has_owner || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
-            return Err("a member has it, or this one can have no more");
-        }
-        let assertion = Assertion {
-            user: user_handle(visit, member),
-            ..assertion
-        };
-        let key = decode_field(visit, "key");
-        let has_key = !key.is_empty();
-        let public_key = has_key.then(|| PublicKey {
-            algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
-            bytes: &key,
-        });
-        Passkey::new(assertion, public_key, host, name, visit.now)
-    });
-    match result {
+    match verify_new_passkey(visit, member, name, is_id_taken) {
         Ok(passkey) => {
             let mut passkeys = member.passkeys.clone();
             passkeys.push(passkey.clone());
@@ -249,18 +252,42 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         }
         Err(reason) => {
             warn!(request_id = ?visit.request_id, "a new passkey was refused: {reason}");
-            let message = if reason == LATE_REASON {
-                texts().passkey_late
-            } else {
-                texts().passkey_unusable
-            };
+            let message = rejection_message(reason, texts().passkey_unusable);
             passkeys(desk, &Errors::from_text(message)).await
         }
     }
 }
 
-/// Responds to `POST /account/passkeys/remove`. A passkey that has already been removed is not an
-/// error.
+/// Verifies the new passkey in the form. Fails with a reason for the log if it is invalid, if its
+/// id is taken, or if the member cannot have another passkey.
+fn verify_new_passkey(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    name: String,
+    is_id_taken: bool,
+) -> Result<Passkey, &'static str> {
+    accept_assertion(visit, "webauthn.create", |assertion, host| {
+        if is_id_taken || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
+            return Err("a member has it, or this one can have no more");
+        }
+        // The response to a registration has no user handle. The page has given it to the browser.
+        let own_assertion = Assertion {
+            user: user_handle(visit, member),
+            ..assertion
+        };
+        // Without a key in the form, `Passkey::new` reads it from the authenticator's data.
+        let key_bytes = decode_field(visit, "key");
+        let has_key = !key_bytes.is_empty();
+        let public_key = has_key.then(|| PublicKey {
+            algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
+            bytes: &key_bytes,
+        });
+        Passkey::new(own_assertion, public_key, host, name, visit.now)
+    })
+}
+
+/// Responds to `POST /account/passkeys/remove`: removes the passkey with the id in the form. If it
+/// was removed before, this is not an error.
 pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = decode_field(&desk.visit, "id");
     let mut passkeys = desk.session.member.passkeys.clone();
@@ -273,18 +300,19 @@ pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 /// Replaces the member's passkeys by this list, and ends the member's other sessions. The audit
-/// trail names the passkey that was added or removed.
+/// trail names the passkey that was added or removed. Fails with 403 if the member would lose a
+/// second factor that the settings require.
 async fn save_passkeys(
     desk: &Desk<'_>,
     passkeys: Vec<Passkey>,
     changed_passkey: &Passkey,
-    kind: ActType,
+    act_type: ActType,
     message_code: &str,
 ) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     let after = member.clone().with_passkeys(passkeys);
-    check_still_has_one(desk, &after)?;
-    let mut act = after.act(kind);
+    check_keeps_second_factor(desk, &after)?;
+    let mut act = after.act(act_type);
     act.details
         .push(("passkey".into(), changed_passkey.name.clone()));
     let change = StaffChange {

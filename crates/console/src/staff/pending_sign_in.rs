@@ -1,4 +1,4 @@
-//! Pending sign-ins at the provider, which are kept in a cookie of the browser.
+//! Pending sign-ins at the provider, which a cookie of the browser stores.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::Method;
@@ -11,21 +11,22 @@ use crate::{cookies::Cookie, openid::SignIn, visit::Visit};
 /// How long a sign-in may take, in seconds.
 const MAX_SECONDS: u32 = 10 * 60;
 
-/// The maximum number of pending sign-ins of one browser, which can begin one in each of several
-/// tabs.
+/// The maximum number of pending sign-ins of one browser. Several tabs can each begin one.
 const MAX_PENDING: usize = 4;
 
-/// The maximum length of the path to which a sign-in leads, in bytes, because the cookie contains it.
+/// The maximum length of the path to which a sign-in leads, in bytes. The cookie contains the paths
+/// of all pending sign-ins, and browsers limit it to 4,096 bytes.
 const MAX_NEXT_BYTES: usize = 500;
 
-/// A sign-in that has begun in this browser. The cookie has a random text, from which `state`,
-/// `nonce` and the PKCE verifier are derived with a secret key. So the service stores nothing for a
-/// pending sign-in, a callback is rejected in any other browser, and a cookie that the service did
-/// not make is useless.
+/// A sign-in that has begun in this browser and waits for the callback from the provider.
+///
+/// The cookie has a random text, from which the service derives `state`, `nonce` and the PKCE
+/// verifier with a secret key. So the service stores nothing for a pending sign-in, and rejects its
+/// callback in any other browser. Nobody can derive the parameters for a forged cookie.
 pub(super) struct PendingSignIn {
-    /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: a secret, the Unix time of the
-    /// beginning, whether the provider must authenticate the member again, and the path to which
-    /// the sign-in leads, in base64url.
+    /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: a random secret, the Unix time at
+    /// which the sign-in began, whether the provider must authenticate the member again, and the
+    /// path to which the sign-in leads, in base64url.
     text: String,
     /// The Unix time at which the sign-in began, in seconds.
     begun_second: i64,
@@ -37,7 +38,8 @@ pub(super) struct PendingSignIn {
 
 impl PendingSignIn {
     /// Begins a sign-in that leads to the page in the query parameter `next`, or to the first page
-    /// if that is not a page of the console.
+    /// if that is not a page of the console. Never returns `None`, because the text that it parses
+    /// is well-formed.
     pub(super) fn begin(visit: &Visit<'_>) -> Option<Self> {
         let secret = visit.console.with_random(Token::generate).reveal();
         let next_path = match own_path(visit, &Method::GET, visit.query.raw("next")) {
@@ -50,7 +52,7 @@ impl PendingSignIn {
         Self::parse(&format!("{secret}.{second}.{asks_again}.{encoded_path}"))
     }
 
-    /// Parses the text of one sign-in in the cookie.
+    /// Parses the text of one sign-in in the cookie; `None` if it is malformed.
     fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
         let [_secret, second, asks_again, encoded_path] = parts[..] else {
@@ -79,36 +81,41 @@ impl PendingSignIn {
             })
     }
 
-    /// Removes from the list the sign-in that belongs to the callback's `state` parameter, and
-    /// returns it.
-    pub(super) fn take_by_state(list: &mut Vec<Self>, visit: &Visit<'_>) -> Option<Self> {
+    /// Removes the sign-in with the `state` parameter of the callback from the list, and returns
+    /// it.
+    pub(super) fn take_by_state(
+        pending_sign_ins: &mut Vec<Self>,
+        visit: &Visit<'_>,
+    ) -> Option<Self> {
         let state = visit.query.raw("state");
-        let index = list
+        let index = pending_sign_ins
             .iter()
             .position(|pending| pending.derive_value("state", visit) == state)?;
-        Some(list.remove(index))
+        Some(pending_sign_ins.remove(index))
     }
 
-    /// Replaces the sign-ins in the cookie by the first [`MAX_PENDING`] of the list.
-    pub(super) fn save(list: Vec<Self>, visit: &Visit<'_>, response: &mut Response) {
-        let texts: Vec<String> = list
+    /// Replaces the sign-ins in the cookie by the first [`MAX_PENDING`] of this list.
+    pub(super) fn save(pending_sign_ins: Vec<Self>, visit: &Visit<'_>, response: &mut Response) {
+        let texts: Vec<String> = pending_sign_ins
             .into_iter()
             .take(MAX_PENDING)
             .map(|pending| pending.text)
             .collect();
+        // An age of 0 makes the browser delete the cookie.
         let seconds = if texts.is_empty() { 0 } else { MAX_SECONDS };
         Cookie::Provider.set(visit, response, &texts.join("~"), Some(seconds));
     }
 
-    /// Derives the secret value for a purpose, such as `state`, from the text in the cookie.
-    fn derive_value(&self, purpose: &str, visit: &Visit<'_>) -> String {
-        visit.sign(format!("{purpose} of sign-in {}", self.text).as_bytes())
+    /// Derives a parameter of the protocol, such as `state`, from the text in the cookie.
+    fn derive_value(&self, parameter: &str, visit: &Visit<'_>) -> String {
+        visit.sign(format!("{parameter} of sign-in {}", self.text).as_bytes())
     }
 
-    /// Returns the parameters of the sign-in in the protocol with the provider.
+    /// Returns the parameters of the protocol with the provider, for the authorization request or
+    /// for redeeming the code of the callback.
     pub(super) fn protocol_parameters(&self, visit: &Visit<'_>) -> SignIn {
         SignIn {
-            redirect: format!("{}/sign-in/callback", console_origin(visit)),
+            redirect_uri: format!("{}/sign-in/callback", console_origin(visit)),
             state: self.derive_value("state", visit),
             nonce: self.derive_value("nonce", visit),
             verifier: self.derive_value("verifier", visit),
@@ -116,7 +123,8 @@ impl PendingSignIn {
         }
     }
 
-    /// Returns the member's link from whose page the sign-in began, if there was one.
+    /// Returns the digest of the member's link, if the sign-in began on the page of a link, such as
+    /// `/link/TOKEN`. The sign-in then links the member to the identity at the provider.
     pub(super) fn link(&self) -> Option<TokenDigest> {
         TokenDigest::from_presented(self.next_path.strip_prefix("/link/")?)
     }

@@ -1,4 +1,4 @@
-//! Signing in at the OpenID provider.
+//! Sign-in at the OpenID provider.
 
 use std::{
     collections::HashSet,
@@ -20,6 +20,7 @@ use super::{
     attempts::record_rejection,
     changed_meanwhile,
     destination::Destination,
+    link::find_member_by_link,
     pending_sign_in::PendingSignIn,
     sign_in_page::SignInPage,
     sign_out::{end_sessions_of, required_provider},
@@ -33,18 +34,18 @@ use crate::{
     visit::Visit,
 };
 
-/// How often a sign-in is attempted in total if concurrent changes of members keep interfering.
+/// The maximum number of attempts to write a sign-in. A concurrent change can make one fail.
 const MAX_TRIES: u32 = 30;
 
 /// The reason why a sign-in was rejected.
 enum Rejection {
-    /// Rejected with this message for the person.
+    /// The rules do not allow it. The person gets this message.
     Message(String),
-    /// Rejected because of the rate limit, with this message.
+    /// The rate limit is exceeded. The person gets this message.
     TooManyAttempts(String),
-    /// A failure at the provider. Its details are only for the log.
+    /// The provider failed, or its response is invalid. The details are only for the log.
     Provider(Failure),
-    /// An error of this service.
+    /// The service itself failed.
     Service(ApiError),
 }
 
@@ -54,7 +55,8 @@ impl<E: Into<ApiError>> From<E> for Rejection {
     }
 }
 
-/// Responds to `GET /sign-in/provider`: begins a sign-in, and redirects the browser to the provider.
+/// Responds to `GET /sign-in/provider`: begins a sign-in, and redirects the browser to the
+/// provider.
 pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let pending = PendingSignIn::begin(visit).ok_or_else(changed_meanwhile)?;
@@ -62,6 +64,7 @@ pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, 
     match provider.authorization_url(&parameters).await {
         Ok(url) => {
             let mut response = layout::redirect(url.as_str());
+            // The newest one first, because the cookie keeps only the first ones.
             let mut pending_sign_ins = vec![pending];
             pending_sign_ins.extend(PendingSignIn::all(visit));
             PendingSignIn::save(pending_sign_ins, visit, &mut response);
@@ -71,18 +74,16 @@ pub(crate) async fn redirect_to_provider(visit: &Visit<'_>) -> Result<Response, 
     }
 }
 
-/// Responds to `GET /sign-in/callback`, with which the provider sends the browser back: completes
-/// the pending sign-in.
+/// Responds to `GET /sign-in/callback`, to which the provider redirects the browser: completes the
+/// pending sign-in with the `state` in the query, and removes it from the cookie.
 pub(crate) async fn handle_callback(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let mut other_sign_ins: Vec<PendingSignIn> = PendingSignIn::all(visit).collect();
     let pending = PendingSignIn::take_by_state(&mut other_sign_ins, visit);
     let next_path = pending.as_ref().map_or("/", |pending| &pending.next_path);
-    let result = if let Some(pending) = &pending {
-        sign_in_person(visit, provider, pending).await
-    } else {
-        let message = texts().sign_in_elsewhere.to_owned();
-        Err(Rejection::Message(message))
+    let result = match &pending {
+        Some(pending) => sign_in_person(visit, provider, pending).await,
+        None => Err(Rejection::Message(texts().sign_in_elsewhere.to_owned())),
     };
     let mut response = match result {
         Ok(response) => response,
@@ -92,15 +93,16 @@ pub(crate) async fn handle_callback(visit: &Visit<'_>) -> Result<Response, ApiEr
     Ok(response)
 }
 
-/// Signs in the person whom the provider names. If no role rule matches the person any more, also
-/// ends the person's existing sessions.
+/// Redeems the code in the query, and signs in the person whom the provider names. If no role rule
+/// matches the person any more, rejects the sign-in and ends the person's existing sessions.
 async fn sign_in_person(
     visit: &Visit<'_>,
     provider: &Provider,
     pending: &PendingSignIn,
 ) -> Result<Response, Rejection> {
-    let host = provider.settings.issuer.host();
+    // The provider sends an error instead of a code if the person has cancelled, for example.
     if visit.query.raw("code").is_empty() {
+        let host = provider.settings.issuer.host();
         return Err(Rejection::Message(texts().sign_in_stopped(host)));
     }
     let person = redeem_code(visit, provider, pending).await?;
@@ -112,6 +114,7 @@ async fn sign_in_person(
     let signed_in = try_to_sign_in(visit, &person, role, pending).await?;
     visit.console.app.sign_ins.count("provider", "accepted");
     let next_path = if pending.link().is_some() {
+        // The page of the link is of no use after the sign-in.
         "/"
     } else {
         &pending.next_path
@@ -122,11 +125,11 @@ async fn sign_in_person(
     Ok(response)
 }
 
-/// The longest ID token that is kept in a cookie, in bytes. Browsers limit a cookie to 4,096 bytes.
+/// The maximum length of an ID token in a cookie, in bytes. Browsers limit a cookie to 4,096 bytes.
 const MAX_COOKIE_TOKEN_BYTES: usize = 3 << 10;
 
-/// Keeps the ID token in a cookie, because the provider may require it for signing out. A token
-/// that is too long for a cookie is not kept.
+/// Stores the ID token in a cookie, because the provider may require it for signing out. A token
+/// that is too long for a cookie is not stored.
 fn remember_id_token(visit: &Visit<'_>, response: &mut Response, id_token: &str) {
     if id_token.len() <= MAX_COOKIE_TOKEN_BYTES {
         Cookie::IdToken.set(visit, response, id_token, None);
@@ -135,9 +138,10 @@ fn remember_id_token(visit: &Visit<'_>, response: &mut Response, id_token: &str)
     }
 }
 
-/// Redeems the authorization code in the query at the provider. Each code counts against the
-/// sender's limit before the provider is asked, and is refunded unless the provider rejects it. So
-/// only invented codes, with which strangers could flood the provider, exhaust the limit.
+/// Redeems the authorization code in the query at the provider.
+///
+/// Each code first counts against the sender's limit, and is refunded unless the provider rejects
+/// it. So only invented codes, with which strangers could flood the provider, exhaust the limit.
 async fn redeem_code(
     visit: &Visit<'_>,
     provider: &Provider,
@@ -151,6 +155,7 @@ async fn redeem_code(
     if let Err(error) = guesses.count_code(caller, visit.console.app.clock.instant()) {
         return Err(Rejection::TooManyAttempts(error.message().to_owned()));
     }
+    // A repeated callback, such as a reload of the page, is not redeemed again.
     let state = visit.query.raw("state");
     let used_states = &visit.console.replay_caches.callbacks;
     if !used_states.insert(state, visit.now) {
@@ -170,23 +175,22 @@ async fn redeem_code(
     person.map_err(Rejection::Provider)
 }
 
-/// A member with a new session.
+/// A member with the token of their new session.
 struct SignedInMember {
     member: StaffMember,
-    /// The session token.
     token: Token,
 }
 
-/// The next write of a sign-in.
+/// The next write of a sign-in, from [`decide_sign_in`].
 enum SignInChange {
-    /// Gives the member the role that the provider states. Afterwards, the sign-in is decided again.
+    /// Changes the role to the one that the rules grant. The sign-in must then be decided again.
     ChangeRole(StaffChange),
-    /// Begins the session, and updates or adds the member in the same write.
+    /// Begins the session. Can also add the member, or link the member to the identity.
     BeginSession(StaffChange),
 }
 
-/// Signs the person in: as their existing member, as the member of an invitation link, or as a new
-/// member. Decides again if something has changed between the decision and the write.
+/// Signs the person in as the member with their identity, as the member of an invitation link, or
+/// as a new member. If somebody changes a member between the decision and the write, decides again.
 async fn try_to_sign_in(
     visit: &Visit<'_>,
     person: &Person,
@@ -196,6 +200,7 @@ async fn try_to_sign_in(
     for _ in 0..MAX_TRIES {
         match decide_sign_in(visit, person, role, pending).await? {
             SignInChange::ChangeRole(change) => {
+                // Also if the change is stale: the next decision reads the member again.
                 visit.write(change, Actor::Clock.into()).await?;
             }
             SignInChange::BeginSession(change) => {
@@ -208,8 +213,8 @@ async fn try_to_sign_in(
     Err(changed_meanwhile().into())
 }
 
-/// Decides how the person signs in, based on the current members and the link from which the
-/// sign-in began.
+/// Decides how the person signs in, from the current members and the link on whose page the sign-in
+/// began, if any.
 async fn decide_sign_in(
     visit: &Visit<'_>,
     person: &Person,
@@ -247,32 +252,26 @@ async fn decide_sign_in(
     }
     let staff = store.list_staff().await?;
     let name = unused_name(person, &staff).ok_or_else(changed_meanwhile)?;
+    // A new member must have a link, which nobody gets here.
     let unused_link = visit.console.with_random(Token::generate);
     let new_member = StaffMember::new(name, role, &unused_link, visit.now).with_identity(identity);
-    let change = StaffChange::new(0, new_member, ActType::StaffAdded);
-    Ok(SignInChange::BeginSession(change))
+    Ok(SignInChange::BeginSession(StaffChange::adding(new_member)))
 }
 
-/// Finds the member of the link from which the sign-in began, if the link is valid and the member
-/// is not disabled.
+/// Finds the member of the link on whose page the sign-in began. `None` if it did not begin on such
+/// a page, if the link is not valid, or if the member is disabled.
 async fn find_linked_member(
     visit: &Visit<'_>,
     pending: &PendingSignIn,
 ) -> Result<Option<StaffMember>, ApiError> {
-    let Some(link) = pending.link() else {
-        return Ok(None);
-    };
-    let member = visit
-        .console
-        .app
-        .store
-        .find_staff(StaffKey::Link(link))
-        .await?;
-    Ok(member.filter(|member| member.has_link_at(visit.now) && member.disabled_at.is_none()))
+    match pending.link() {
+        Some(link) => find_member_by_link(visit, link).await,
+        None => Ok(None),
+    }
 }
 
-/// Decides how an existing member signs in. A role that differs from the one at the provider is
-/// changed first.
+/// Decides how an existing member signs in. If the member's role differs from the one that the
+/// rules grant, it is changed first.
 fn decide_for_member(
     visit: &Visit<'_>,
     member: StaffMember,
@@ -291,13 +290,14 @@ fn decide_for_member(
     Ok(SignInChange::BeginSession(change))
 }
 
-/// Writes the change that begins the session. Returns `None` if something has changed since the
-/// decision, so that the caller must decide again.
+/// Adds a new session to the change, and writes it. Returns `None` if somebody has changed a member
+/// since the decision, so that the caller must decide again.
 async fn begin_session(
     visit: &Visit<'_>,
     person: &Person,
     mut change: StaffChange,
 ) -> Result<Option<SignedInMember>, Rejection> {
+    // Existing members have versions from 1.
     let is_new_member = change.seen_version == 0;
     let actor: NamedActor = if is_new_member {
         Actor::Clock.into()
@@ -323,8 +323,8 @@ async fn begin_session(
     }
 }
 
-/// Returns when the provider authenticated the person. If the provider does not say, the
-/// authentication counts as too old for pages that require a recent one.
+/// Returns when the provider authenticated the person. If the provider does not say, returns a time
+/// that is too old for pages that require a recent authentication.
 fn authenticated_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
     let expired_second = visit.now.as_second() - StaffSession::CONFIRMATION_SECONDS;
     person
@@ -332,12 +332,12 @@ fn authenticated_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
         .or_else(|| Timestamp::from_second(expired_second).ok())
 }
 
-/// Returns an unused name for a new member, with a number appended if the name is taken: `Ana`, or
-/// `Ana 2`.
+/// Returns an unused name for a new member: the first valid name of the person, such as `Ana`, or
+/// with a number appended if it is taken, such as `Ana 2`. `None` if none of the names can be used.
 fn unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
     // Leaves room for a space and a number of up to four digits.
-    let max_length = StaffName::MAX_LENGTH - 5;
-    let first_name = person
+    let max_length = StaffName::MAX_LENGTH - " 9999".len();
+    let base_name = person
         .names
         .iter()
         .map(String::as_str)
@@ -345,11 +345,12 @@ fn unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
         .find_map(|name| StaffName::new(&name.chars().take(max_length).collect::<String>()))?;
 
     let used_keys: HashSet<String> = staff.iter().map(|member| member.name.key()).collect();
-    if !used_keys.contains(&first_name.key()) {
-        return Some(first_name);
+    if !used_keys.contains(&base_name.key()) {
+        return Some(base_name);
     }
+    // More numbers than names are used, so at least one of them is free.
     (2..=used_keys.len() + 2)
-        .filter_map(|number| StaffName::new(&format!("{} {number}", first_name.as_str())))
+        .filter_map(|number| StaffName::new(&format!("{} {number}", base_name.as_str())))
         .find(|name| !used_keys.contains(&name.key()))
 }
 
@@ -386,8 +387,8 @@ async fn reject(
     Ok(page.render(visit))
 }
 
-/// Responds to `GET /sign-in/done`, at which a sign-in in a separate tab ends: tells the member to
-/// return to the other tab.
+/// Responds to `GET /sign-in/done`, where a sign-in in a separate tab ends. Tells the member to
+/// return to the tab with the saved form.
 pub(crate) fn signed_in_page(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let content = html! { p { (texts().signed_in_hint) } };
     ready(Ok(layout::public_page(

@@ -1,5 +1,5 @@
-//! The page that shows a form saved during a sign-in. The member reviews its action and its values,
-//! and then submits or discards it.
+//! The page of a form that was saved during a sign-in. It shows what the form does, and with which
+//! values. The member then submits or discards the form.
 
 use hyper::StatusCode;
 use petstore_domain::{
@@ -19,17 +19,18 @@ use crate::{
     words,
 };
 
-/// The maximum number of selected animals that the page names.
+/// The maximum number of selected animals whose names the page shows.
 const MAX_NAMED_ANIMALS: usize = 50;
 
-/// The path of the form for selected animals, which also contains the filters of the list.
+/// The path of the form for selected animals. The form also contains the filters of the list, which
+/// have no effect on them.
 const SELECTED_ANIMALS_PATH: &str = "/animals/selected";
 
 /// The inputs of the form for selected animals that are not filters.
 const SELECTED_ANIMALS_INPUTS: [&str; 6] = ["to", "until", "why", "value", "contact", "price"];
 
-/// The inputs whose values must not be shown: passwords, codes, and the parts of passkeys and
-/// sessions.
+/// The inputs whose values must not be shown: passwords, codes, session names, and the parts of
+/// passkeys.
 const SECRET_INPUTS: [&str; 13] = [
     "current",
     "new",
@@ -46,7 +47,7 @@ const SECRET_INPUTS: [&str; 13] = [
     "key",
 ];
 
-/// The inputs that are not typed by people, or that the page shows in another way.
+/// The inputs that people do not fill in, or that the page shows in another way.
 const HIDDEN_INPUTS: [&str; 10] = [
     "do",
     "pet",
@@ -60,8 +61,8 @@ const HIDDEN_INPUTS: [&str; 10] = [
     "until-offset",
 ];
 
-/// Returns the page that shows a saved form, with a button that submits it to `path`. If another
-/// member filled in the form, the page says so, with the status 409.
+/// Returns the page of a saved form, with a button that submits it to `path`. If another member
+/// filled in the form, the page says so, and has the status 409.
 pub(crate) async fn page(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -69,11 +70,11 @@ pub(crate) async fn page(
     form: &Form,
 ) -> Result<Response, ApiError> {
     let form_description = describe_form(visit, member, path, form).await?;
-    let other_owner = desk::owner_of(form).filter(|owner| *owner != member.id);
-    let Some(owner_id) = other_owner else {
-        let button = html! { button.main { (texts().send_kept) } };
+    let other_owner_id = desk::owner_of(form).filter(|owner| *owner != member.id);
+    let Some(owner_id) = other_owner_id else {
+        let button = html! { button.main { (texts().submit_saved_form) } };
         let content = html! {
-            p { (texts().send_kept_hint) }
+            p { (texts().submit_saved_form_hint) }
             (form_description)
             (hidden_form(path, form, &button))
         };
@@ -109,20 +110,20 @@ pub(crate) async fn page(
     ))
 }
 
-/// Renders the form with all its fields hidden, and the button that submits it.
+/// Renders the form with all of its fields hidden, and the button that submits it.
 fn hidden_form(path: &str, form: &Form, button: &Markup) -> Markup {
     html! {
         form method="post" action=(path) {
             @for (name, value) in form.fields() {
                 input type="hidden" name=(name) value=(value);
             }
-            div.buttons { (button) a href="/" { (texts().drop_kept) } }
+            div.buttons { (button) a href="/" { (texts().discard_saved_form) } }
         }
     }
 }
 
-/// Renders what the form does, to which entries, and with which values, as far as this member may
-/// see them.
+/// Renders what the form does, the entries that it changes, and its values, as far as this member
+/// may see them.
 async fn describe_form(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -157,14 +158,14 @@ async fn describe_form(
 /// The entries that a form would change.
 struct Subjects {
     order: Option<Order>,
-    /// The name of the member of the staff whom the form is about.
-    member: Option<String>,
+    /// The name of the member of the staff that the form would change.
+    staff_name: Option<String>,
     animals: Vec<StorePet>,
 }
 
 impl Subjects {
-    /// Loads the entry whose number is in the form's path, as far as the member may see it, and the
-    /// selected animals.
+    /// Loads the entry whose number is in the path of the form, if the member may see it, and the
+    /// selected animals. An order also names its animal.
     async fn load(
         store: &dyn Store,
         member: &StaffMember,
@@ -174,7 +175,7 @@ impl Subjects {
     ) -> Result<Self, ApiError> {
         let mut subjects = Self {
             order: None,
-            member: None,
+            staff_name: None,
             animals: Vec::new(),
         };
         let mut animal_ids = Vec::new();
@@ -192,7 +193,7 @@ impl Subjects {
             && let Some(id) = number
         {
             let subject_member = store.find_staff(StaffKey::Id(StaffId(id))).await?;
-            subjects.member = subject_member.map(|member| member.name.as_str().to_owned());
+            subjects.staff_name = subject_member.map(|member| member.name.as_str().to_owned());
         }
         let selected_animals = form.all("pet").filter_map(parse_selected_animal);
         animal_ids.extend(selected_animals.take(MAX_NAMED_ANIMALS));
@@ -209,7 +210,7 @@ impl Subjects {
                 dt { (texts().order) }
                 dd { (order.id) }
             }
-            @if let Some(name) = &self.member {
+            @if let Some(name) = &self.staff_name {
                 dt { (texts().subject(SubjectKind::Staff)) }
                 dd { (markup::name(name, SHORT_LENGTH)) }
             }
@@ -221,8 +222,8 @@ impl Subjects {
     }
 }
 
-/// Parses the id in the checkbox value of a selected animal: `7` in `7:12`, whose second number is
-/// the version.
+/// Parses the id of a selected animal from the value of its checkbox: `7` from `7:12`, which
+/// consists of the id and the version.
 fn parse_selected_animal(value: &str) -> Option<PetId> {
     let number = value.split(':').next()?;
     PetId::new(text::parse_integer(number)?)
@@ -235,8 +236,8 @@ struct TypedValue {
 }
 
 /// Returns the values that somebody typed or chose in the form, as far as this member may see them.
-/// A value whose input has no label in the console is shown under the name of the input, because it
-/// may have an effect.
+/// A value may have an effect even if its input has no label in the console, so it is shown with a
+/// label made from the name of the input.
 async fn typed_values(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -249,27 +250,31 @@ async fn typed_values(
     let mut values = Vec::new();
     let mut photo_number = 0;
     for (name, value) in form.fields() {
-        photo_number += usize::from(name.starts_with("alt-"));
-        let is_contact = name == "contact" && member.role < Role::Clerk;
-        if is_contact || !is_shown(action.as_ref(), page, form, name, value.trim()) {
+        // The inputs for descriptions of photos are numbered in the order of the form, whether
+        // shown or not.
+        let is_photo_description = name.starts_with("alt-");
+        photo_number += usize::from(is_photo_description);
+        let is_private = name == "contact" && member.role < Role::Clerk;
+        if is_private || !is_shown(action.as_ref(), page, form, name, value.trim()) {
             continue;
         }
 
-        if name.starts_with("alt-") {
+        if is_photo_description {
             values.push(TypedValue {
                 label: texts().alt_of(photo_number),
                 words: markup::readable(value, SHORT_LENGTH),
             });
             continue;
         }
-        let in_words = words::in_words(fields.all(), currency, name, value.trim());
-        let (label, words) = in_words.unwrap_or_else(|| wording::detail(name, value.trim()));
+        let known_input = words::in_words(fields.all(), currency, name, value.trim());
+        let (label, words) = known_input.unwrap_or_else(|| wording::detail(name, value.trim()));
         values.push(TypedValue { label, words });
     }
     Ok(values)
 }
 
-/// Whether the page shows this value: not a secret, not hidden, and not left as it was.
+/// Whether the page shows this value: it is not secret, people fill it in, and it may have an
+/// effect.
 fn is_shown(
     action: Option<&FormAction<'_>>,
     page: &str,
@@ -284,11 +289,12 @@ fn is_shown(
         return false;
     }
     if page == SELECTED_ANIMALS_PATH {
+        // `of` names the field that gets the `value`.
         let is_field = name == "of" && !form.get("value").is_empty();
         return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
     }
-    // Forms that require a recent sign-in are not merged: all their values take effect, whether
-    // they were touched or not. So all are shown. The price is always shown, too.
+    // Of a merged form, only the touched values take effect. Forms that require a recent sign-in
+    // are not merged, so all of their values are shown. The price is always shown, too.
     let is_merged = name != "price" && action.is_some_and(|action| !action.needs_recent_sign_in);
     if is_merged && merge::initial_value(form, name).is_some() {
         return merge::is_touched(form, name);

@@ -1,4 +1,5 @@
-//! A member's second factor: setting up an authenticator app, its recovery codes, and removing it.
+//! The page of a member's second factor: sets up an authenticator app, replaces its recovery codes,
+//! and removes it.
 
 use std::{
     future::{Ready, ready},
@@ -17,7 +18,7 @@ use petstore_domain::{
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
-    account_page, attempts::secret_purpose, changed_meanwhile, code_input, write_and_redirect,
+    account_page, attempts::secret_subject, changed_meanwhile, code_input, write_and_redirect,
 };
 use crate::prelude::*;
 
@@ -25,7 +26,7 @@ use crate::prelude::*;
 const PAGE: &str = "/account/second-factor";
 
 /// Responds to `GET /account/second-factor`. Members who sign in at a provider have no second
-/// factor here.
+/// factor here, and are redirected to their account.
 pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     if desk.session.member.identity.is_some() {
         return ready(Ok(Reply::Redirect("/account".to_owned(), None)));
@@ -44,8 +45,9 @@ fn is_required_for(desk: &Desk<'_>, member: &StaffMember) -> bool {
     settings.second_factor.includes(member.role)
 }
 
-/// Returns the page for setting up an app with a new secret, and for replacing recovery codes or
-/// removing the second factor.
+/// Returns the page for setting up an app with a new secret. If the member has a second factor, it
+/// also offers to replace the recovery codes, and to remove the second factor if the settings allow
+/// that.
 fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors) -> Reply {
     let member = &desk.session.member;
     let is_required = is_required_for(desk, member);
@@ -60,7 +62,7 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
                 h2 { (texts().recovery_codes) }
                 p { (texts().new_codes_hint) }
                 form method="post" action="/account/recovery-codes" {
-                    (desk.key("codes"))
+                    (desk.key_field("codes"))
                     button { (texts().new_codes) }
                 }
             }
@@ -68,7 +70,7 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
                 section.card {
                     h2 { (texts().without_second_factor) }
                     form method="post" action="/account/second-factor/remove" {
-                        (desk.key("remove"))
+                        (desk.key_field("remove"))
                         button.danger { (texts().remove_second_factor) }
                     }
                 }
@@ -78,8 +80,8 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
     account_page(texts().second_factor, errors, &content)
 }
 
-/// Renders the new secret as a QR code and as text, and the form for a first code, which proves
-/// that the app has the secret.
+/// Renders the new secret as a QR code and as text, and the form for a first code of the app, which
+/// proves that the app has the secret.
 fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
     let uri = new_secret.uri(desk.session.member.name.as_str());
     html! {
@@ -94,7 +96,7 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
                 }
             }
             form.fields method="post" action=(PAGE) {
-                (desk.key("set"))
+                (desk.key_field("set"))
                 input type="hidden" name="secret" value=(new_secret.setup_key());
                 (code_input(texts().app_code, None))
                 div.buttons { button.main { (texts().use_app) } }
@@ -103,8 +105,8 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
     }
 }
 
-/// Responds to `POST /account/second-factor`: saves the new secret if the code from the app is
-/// correct, and shows new recovery codes.
+/// Responds to `POST /account/second-factor`: saves the new secret if the app's code is correct,
+/// and shows new recovery codes.
 pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let visit = &desk.visit;
     let Some(new_secret) = TotpSecret::parse(visit.form.raw("secret")) else {
@@ -114,6 +116,7 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     if let Some(page) = repeated_codes_page(desk, &member) {
         return Ok(page);
     }
+    // The secret is encrypted below, once the code has been checked.
     let new_factor = SecondFactor {
         sealed_secret: vec![],
         last_period: 0,
@@ -127,12 +130,14 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
 
     // Only the first secret may create the key file. If the store already has secrets, their key
     // file exists, perhaps on another machine, and a new one could not decrypt them.
-    let is_first = !delivery::has_secrets(desk.store()).await?;
+    let may_create_key_file = !delivery::has_secrets(desk.store()).await?;
     let vault = desk.app().webhooks.registrar.vault();
-    let purpose = secret_purpose(member.id);
+    let subject = secret_subject(member.id);
     second_factor.sealed_secret = visit
         .console
-        .with_random(|random| vault.seal(&purpose, new_secret.as_bytes(), is_first, random))
+        .with_random(|random| {
+            vault.seal(&subject, new_secret.as_bytes(), may_create_key_file, random)
+        })
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     save_with_new_codes(desk, member, second_factor).await
 }
@@ -149,7 +154,8 @@ pub(crate) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiErro
     save_with_new_codes(desk, member, second_factor).await
 }
 
-/// Saves the second factor with new recovery codes, and shows them once.
+/// Saves the second factor with new recovery codes, and shows the codes once. Ends the member's
+/// other sessions.
 async fn save_with_new_codes(
     desk: &Desk<'_>,
     member: StaffMember,
@@ -166,15 +172,16 @@ async fn save_with_new_codes(
         .with_ended_sessions(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let key = StaffKey::Id(session.member.id);
-        let present_member = desk.store().find_staff(key).await?;
-        let page = present_member.and_then(|member| repeated_codes_page(desk, &member));
+        // Another request of a double click may have saved these codes.
+        let current_member = desk.store().find_staff(key).await?;
+        let page = current_member.and_then(|member| repeated_codes_page(desk, &member));
         return page.ok_or_else(changed_meanwhile);
     }
     Ok(codes_page(desk, &codes))
 }
 
-/// Generates the recovery codes of this form, and their digests for the store. The same form always
-/// generates the same codes.
+/// Generates the recovery codes for this form, and their digests for the store. The same form
+/// always generates the same codes: see [`Desk::random_from_form`].
 fn generate_codes(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
     let mut random = desk.random_from_form();
     (0..RECOVERY_CODE_COUNT)
@@ -182,8 +189,8 @@ fn generate_codes(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
         .unzip()
 }
 
-/// Returns the page with the recovery codes of this form if the member already has them, because
-/// the form was submitted before.
+/// Returns the page with the recovery codes for this form if the member already has them, because
+/// the form was submitted before; otherwise `None`.
 fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
     let (codes, digests) = generate_codes(desk);
     let second_factor = member.second_factor.as_ref()?;
@@ -192,8 +199,7 @@ fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
 
 /// Returns the page that shows recovery codes once.
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
-    // Only the form that sets up the second factor has a secret. The other one just replaces the
-    // codes.
+    // Only the form that sets up the second factor has a secret. The other one replaces the codes.
     let message = if desk.visit.form.raw("secret").is_empty() {
         texts().codes_replaced
     } else {
@@ -211,8 +217,11 @@ fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
 }
 
 /// Checks that a member still has a second factor after a change, if the settings require one.
-/// Fails with 403.
-pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Result<(), ApiError> {
+/// Fails with 403 otherwise.
+pub(super) fn check_keeps_second_factor(
+    desk: &Desk<'_>,
+    after: &StaffMember,
+) -> Result<(), ApiError> {
     if is_required_for(desk, after) && !after.has_second_factor() {
         let message = texts().second_factor_stays;
         return Err(ApiError::new(Problem::InsufficientScope, message));
@@ -220,8 +229,8 @@ pub(super) fn check_still_has_one(desk: &Desk<'_>, after: &StaffMember) -> Resul
     Ok(())
 }
 
-/// Responds to `POST /account/second-factor/remove`. Fails with 403 if the settings require a
-/// second factor and the member has no passkey.
+/// Responds to `POST /account/second-factor/remove`: removes the authenticator app. Fails with 403
+/// if the settings require a second factor and the member has no passkey.
 pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     let change = member
@@ -230,6 +239,6 @@ pub(crate) async fn remove_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiEr
             ActType::StaffSecondFactorRemoved,
         )
         .with_ended_sessions(EndedSessions::Others(desk.session.record.digest));
-    check_still_has_one(desk, &change.after)?;
+    check_keeps_second_factor(desk, &change.after)?;
     write_and_redirect(desk, change, "/account", "second-factor-removed").await
 }

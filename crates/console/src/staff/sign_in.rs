@@ -1,4 +1,4 @@
-//! Signing in with a password, followed by the second factor if the member has one.
+//! Sign-in with a password, followed by the second factor if the member has one.
 
 use std::future::{Ready, ready};
 
@@ -28,14 +28,15 @@ use crate::{
     visit::Visit,
 };
 
-/// Responds to `GET /sign-in`. The query parameter `next` says where to continue.
+/// Responds to `GET /sign-in` with the sign-in page. The query parameter `next` is the path of the
+/// page to show after the sign-in.
 pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let destination = Destination::from_path(visit, visit.query.raw("next"));
     ready(Ok(SignInPage::new(&destination).render(visit)))
 }
 
-/// Responds to `POST /sign-in/done`: the member has signed in at the provider in another tab, and
-/// continues in this tab with the saved form.
+/// Responds to `POST /sign-in/done`, which the original tab submits after the member has signed in
+/// at the provider in another tab. Continues with the saved form.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let Some(Session { member, .. }) = session::find(visit).await? else {
@@ -52,15 +53,15 @@ pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiErro
 
 /// The reason why a sign-in failed.
 enum SignInFailure {
-    /// The attempt was rejected. The sign-in page is shown again, with this message.
+    /// The attempt was rejected. The member gets the sign-in page again, with this message.
     Rejected { message: String, status: StatusCode },
-    /// The service failed.
+    /// The service itself failed.
     Service(ApiError),
 }
 
 impl SignInFailure {
-    /// Returns the failure for a wrong name or password. The message does not reveal which of them
-    /// is wrong.
+    /// Returns the failure for a wrong name or password. The message does not reveal which one is
+    /// wrong.
     fn wrong_password() -> Self {
         Self::Rejected {
             message: texts().sign_in_wrong.to_owned(),
@@ -75,8 +76,8 @@ impl<E: Into<ApiError>> From<E> for SignInFailure {
     }
 }
 
-/// Responds to `POST /sign-in`. After a rejected attempt, shows the sign-in page again with the
-/// typed name.
+/// Responds to `POST /sign-in`: signs in with a name and a password. After a rejected attempt,
+/// returns the sign-in page with the typed name.
 pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     match sign_in_with_password(visit, &destination).await {
@@ -96,8 +97,8 @@ pub(crate) async fn sign_in(visit: &Visit<'_>) -> Result<Response, ApiError> {
     }
 }
 
-/// Checks the name and the password in the form. Then signs the member in, or asks for the second
-/// factor.
+/// Checks the name and the password in the form. Signs the member in, or asks for the second factor
+/// if the member has one.
 async fn sign_in_with_password(
     visit: &Visit<'_>,
     destination: &Destination,
@@ -123,8 +124,9 @@ async fn sign_in_with_password(
     Ok(response)
 }
 
-/// Returns the active member with the name and the password in the form. Counts the attempt. An
-/// unknown name costs a hash, too, so that the response time does not reveal which names exist.
+/// Counts the attempt, and returns the active member with the name and the password in the form. A
+/// hash is computed even for an unknown name, so that the response time does not reveal which names
+/// exist.
 async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure> {
     if !visit.console.has_passwords() {
         return Err(SignInFailure::Rejected {
@@ -139,13 +141,12 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     };
     let store = &visit.console.app.store;
     let member = store.find_staff(StaffKey::Name(name_key.clone())).await?;
-    let known_id = known_member(visit, member.as_ref());
+    let known_id = known_member_id(visit, member.as_ref());
     let sender = match known_id {
         Some(_) => Sender::KnownMember,
         None => Sender::Stranger,
     };
-    // Taken before the attempt is counted, so that a request rejected by a full queue does not
-    // count as an attempt.
+    // Before the attempt is counted: a request that a full queue rejects is not an attempt.
     let slot = visit.console.passwords.acquire_slot(sender)?;
     if let Err(error) = visit.count_attempt(&name_key, known_id) {
         return Err(SignInFailure::Rejected {
@@ -170,14 +171,15 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     }
 }
 
-/// Returns the member's id if this is a known browser of the member. See [`known_browsers`].
-fn known_member(visit: &Visit<'_>, member: Option<&StaffMember>) -> Option<StaffId> {
+/// Returns the id of the member if the request comes from one of the member's [known
+/// browsers](known_browsers).
+pub(super) fn known_member_id(visit: &Visit<'_>, member: Option<&StaffMember>) -> Option<StaffId> {
     let member = member?;
     known_browsers::has_signed_in(visit, member).then_some(member.id)
 }
 
-/// Stores a new session of a fully signed-in member, and records the act in the audit trail. The
-/// session replaces the one that the browser has. Returns the session token, or `None` if somebody
+/// Stores a new session of a member who is fully signed in, and records the act in the audit trail.
+/// The new session replaces the one of the browser. Returns the session token; `None` if somebody
 /// has just changed the member.
 pub(super) async fn begin_session(
     visit: &Visit<'_>,
@@ -188,8 +190,8 @@ pub(super) async fn begin_session(
     write_session(visit, member, new_session, Some(act)).await
 }
 
-/// Stores a new session, which replaces the one that the browser has, and records the act, if any.
-/// Returns the session token, or `None` if somebody has just changed the member.
+/// Stores a new session, which replaces the one of the browser, and records the act, if there is
+/// one. Returns the session token; `None` if somebody has just changed the member.
 async fn write_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -209,7 +211,8 @@ async fn write_session(
     }
 }
 
-/// Returns the page that asks for the second factor after a correct password.
+/// Returns the page that asks for the second factor after a correct password: for a code, a
+/// passkey, or either of them. `message` says why an attempt was rejected.
 fn code_page(
     visit: &Visit<'_>,
     destination: &Destination,
@@ -234,8 +237,8 @@ fn code_page(
     layout::public_page(status_of(message), &visit.facts, texts().sign_in, &content)
 }
 
-/// Responds to `POST /sign-in/code`: checks the code of the second factor, and replaces the session
-/// that is waiting for it by a fully signed-in one.
+/// Responds to `POST /sign-in/code`: checks the code of the second factor. Replaces the session
+/// that waits for it by one in which the member is fully signed in.
 pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
     let session = session::find_with_or_without_second_factor(visit).await?;
@@ -248,7 +251,7 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
         return Ok(page.render(visit));
     };
     let ask_again = |message: &str| code_page(visit, &destination, &member, Some(message));
-    let known_id = known_member(visit, Some(&member));
+    let known_id = known_member_id(visit, Some(&member));
     if let Err(error) = visit.count_attempt(&member.name.key(), known_id) {
         return Ok(ask_again(error.message()));
     }
@@ -275,8 +278,8 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
         .await
 }
 
-/// Checks the code in the form. Returns the second factor with the code marked as used, or `None`
-/// if the code is wrong.
+/// Checks the code in the form, which is a one-time code or a recovery code. Returns the second
+/// factor with the code marked as used; `None` if the code is wrong, or if the member has no codes.
 fn check_code(visit: &Visit<'_>, member: &StaffMember) -> Result<Option<SecondFactor>, ApiError> {
     let Some(second_factor) = &member.second_factor else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The sign-in page, which offers the methods that the member can use.
+//! The sign-in page, which offers the sign-in methods that the member has.
 
 use hyper::StatusCode;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -18,12 +18,12 @@ use crate::{
     visit::Visit,
 };
 
-/// The person who is signing in, as far as known.
+/// What is known about the person who is signing in.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Candidate<'m> {
-    /// The name for the form; empty if it is not known yet.
+    /// The name to show in the form; empty if it is not known yet.
     pub(super) name: &'m str,
-    /// The member, if a signed-in member must sign in again.
+    /// The member, if a signed-in member must authenticate again.
     pub(super) member: Option<&'m StaffMember>,
 }
 
@@ -35,11 +35,12 @@ pub(super) struct SignInPage<'a> {
     status: StatusCode,
 }
 
-/// Returns the response to a request that needs a sign-in: because there is no session, or because
-/// the member of `session` must authenticate again.
+/// Returns the response to a request that needs a sign-in, because there is no session, or because
+/// the member of `session` must authenticate again. A request for a page without a session is
+/// redirected to the sign-in page; in the other cases, the response is the sign-in page itself.
 pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
-    // A double click on "Sign out" finds no session, and neither does a click on a page whose
-    // session has ended.
+    // A sign-out without a session is not worth saving: it comes from a double click on "Sign out",
+    // or from a page whose session has ended.
     if visit.request.uri.path() == "/sign-out" {
         return layout::redirect("/sign-in");
     }
@@ -65,14 +66,15 @@ pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Resp
     response
 }
 
-/// Redirects to the sign-in page, or directly to the provider if the settings say so.
+/// Redirects to the sign-in page, or directly to the provider if its settings say so.
 fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response {
-    let redirects = match &visit.console.provider {
-        Some(provider) => provider.settings.redirects,
-        None => false,
-    };
+    let skips_page = visit
+        .console
+        .provider
+        .as_ref()
+        .is_some_and(|provider| provider.settings.redirects);
     // A background request of a script cannot follow a redirect to another site.
-    let page = if redirects && !session::is_in_background(visit.request) {
+    let page = if skips_page && !session::is_in_background(visit.request) {
         "/sign-in/provider"
     } else {
         "/sign-in"
@@ -82,7 +84,7 @@ fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response
 }
 
 impl<'a> SignInPage<'a> {
-    /// Returns the page for a browser that continues to this destination after the sign-in.
+    /// Returns the page for a sign-in that leads to this destination, with the status 200.
     pub(super) fn new(destination: &'a Destination) -> Self {
         Self {
             destination,
@@ -110,8 +112,8 @@ impl<'a> SignInPage<'a> {
         self
     }
 
-    /// Renders the page with the sign-in methods that the member has, or if the member is not
-    /// known, that any member can have.
+    /// Renders the page with the sign-in methods of the member. If the member is not known, it has
+    /// all methods of the console.
     pub(super) fn render(self, visit: &Visit<'_>) -> Response {
         let Self {
             destination,
@@ -137,7 +139,7 @@ impl<'a> SignInPage<'a> {
             } @else if !has_password && provider.is_none() {
                 p { (texts().link_needed) }
             } @else if destination.saved_form.is_some() && message.is_none() {
-                p { (texts().form_kept) }
+                p { (texts().form_saved) }
             }
             @if let Some(provider) = provider {
                 (provider_card(provider, destination, member.is_some()))
@@ -148,7 +150,8 @@ impl<'a> SignInPage<'a> {
     }
 }
 
-/// Renders the form for a name and a password, with the passkey button.
+/// Renders the form for a name and a password. It has the passkey button unless the member has no
+/// passkey.
 fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candidate<'_>) -> Markup {
     let has_name = !candidate.name.is_empty();
     let name = Input {
@@ -177,8 +180,9 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
     }
 }
 
-/// Renders the button that leads to the provider. A saved form must not leave this site, so it
-/// stays on this page: the member signs in in a new tab, and then continues here.
+/// Renders the button that leads to the provider. A saved form stays on this page, because it must
+/// not leave this site: the member signs in in a new tab, and then continues here with a second
+/// button.
 fn provider_card(provider: &Provider, destination: &Destination, asks_again: bool) -> Markup {
     let host = provider.settings.issuer.host();
     let next = if destination.saved_form.is_some() {
@@ -200,7 +204,7 @@ fn provider_card(provider: &Provider, destination: &Destination, asks_again: boo
                     (destination.hidden_fields())
                     div.buttons {
                         button { (texts().continue_label) }
-                        a href="/" { (texts().drop_kept) }
+                        a href="/" { (texts().discard_saved_form) }
                     }
                 }
             } @else {
@@ -210,8 +214,9 @@ fn provider_card(provider: &Provider, destination: &Destination, asks_again: boo
     }
 }
 
-/// Returns the path that leads to the provider, and after the sign-in to the page `next`.
-pub(super) fn provider_path(next: &str) -> String {
-    let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-    format!("/sign-in/provider?next={next}")
+/// Returns the path that begins a sign-in at the provider, which then leads to the page at
+/// `next_path`.
+pub(super) fn provider_path(next_path: &str) -> String {
+    let encoded_path = utf8_percent_encode(next_path, NON_ALPHANUMERIC);
+    format!("/sign-in/provider?next={encoded_path}")
 }

@@ -1,4 +1,4 @@
-//! Signing out of the console, and back-channel logouts from the OpenID provider.
+//! Sign-out from the console, and back-channel logouts from the OpenID provider.
 
 use hyper::{StatusCode, header::HeaderValue};
 use petstore_domain::{
@@ -37,7 +37,8 @@ pub(super) fn required_provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider
         .ok_or_else(ApiError::no_such_path)
 }
 
-/// Responds to `POST /sign-out`: ends the session, and offers to sign out at the provider, too.
+/// Responds to `POST /sign-out`: ends the session, and leads to the provider's sign-out if the
+/// member signed in there.
 pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     end_session(visit, session.record.digest, session.actor(), None).await?;
@@ -49,11 +50,12 @@ pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     Ok(Reply::Response(response))
 }
 
-/// How often ending a session is attempted in total if concurrent changes of the member keep
-/// interfering.
+/// The maximum number of attempts to end a session. Each concurrent change of the member can make
+/// one fail.
 const MAX_TRIES: u32 = 10;
 
-/// Ends a session, if it has not ended yet. Records `act` in the audit trail, if there is one.
+/// Ends a session, unless it has already ended. Records `act` in the audit trail, if there is one.
+/// Fails with 409 if concurrent changes make every attempt fail.
 async fn end_session(
     visit: &Visit<'_>,
     digest: TokenDigest,
@@ -61,7 +63,7 @@ async fn end_session(
     act: Option<ActType>,
 ) -> Result<(), ApiError> {
     for _ in 0..MAX_TRIES {
-        // Read again in each attempt, because somebody may have changed the member.
+        // Found again in each attempt, because somebody may have changed the member.
         let session = visit.console.app.store.find_session(digest).await?;
         let Some((_, member)) = session else {
             return Ok(());
@@ -80,9 +82,8 @@ async fn end_session(
     Err(changed_meanwhile())
 }
 
-/// Returns the response to a member who has signed out. If the provider supports signing out, the
-/// response is a page that links there, because the `form-action` policy does not allow the
-/// sign-out form to redirect to another site.
+/// Returns the response to a member who has signed out: the page that leads to the provider's
+/// sign-out, or else a redirect to the sign-in page.
 async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Response {
     if member.identity.is_some()
         && let Some(provider) = &visit.console.provider
@@ -93,12 +94,13 @@ async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Respons
     layout::redirect("/sign-in")
 }
 
-/// Returns the page that leads on to the provider's sign-out; `None` if the provider does not
-/// support it.
+/// Returns the page that leads to the provider's sign-out; `None` if the provider does not support
+/// it. It is a page because the `form-action` policy forbids redirecting the sign-out form to
+/// another site.
 async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Option<Response> {
-    let back = format!("{}/sign-in", console_origin(visit));
+    let next_url = format!("{}/sign-in", console_origin(visit));
     let id_token = Cookie::IdToken.get(visit);
-    let url = provider.sign_out_url(&back, id_token).await?;
+    let url = provider.sign_out_url(&next_url, id_token).await?;
     let refresh = HeaderValue::try_from(format!("0; url={url}")).ok()?;
     let host = provider.settings.issuer.host();
     let content = html! {
@@ -112,7 +114,8 @@ async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Optio
 }
 
 /// Responds to `POST /sign-in/back-channel`, with which the provider ends sessions (OpenID Connect
-/// Back-Channel Logout).
+/// Back-Channel Logout). Fails with 400 if the logout token is invalid or was used before, and logs
+/// the reason.
 pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let token = visit.form.raw("logout_token");
     let used_logouts = &visit.console.replay_caches.logouts;
@@ -140,9 +143,11 @@ pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError
     Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
 }
 
-/// Ends all sessions of a person, or only the session that the provider names. A session of the
-/// person whose ID token had no session id (`sid`) is ended in either case, because it may be the
-/// named one.
+/// Ends the sessions of a person, or only those with the provider's session id `session_name`, if
+/// there is one. A session of the person without a session id is ended in either case, because it
+/// may be the named one: its ID token had no `sid`.
+///
+/// Without a person, ends the sessions of anybody with this session id.
 pub(super) async fn end_sessions_of(
     visit: &Visit<'_>,
     person: Option<&Identity>,

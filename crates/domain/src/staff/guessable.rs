@@ -59,6 +59,7 @@ fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
     }
 
     let mut is_in_word = vec![false; plain.len()];
+    // A `1` can stand for either letter, so both spellings are searched for words.
     for letter_for_one in ['i', 'l'] {
         let without_leet: Vec<char> = plain
             .iter()
@@ -81,6 +82,8 @@ fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
 
 /// Marks the characters of each occurrence of a word in a text.
 fn mark_word(text: &[char], word: &[char], is_in_word: &mut [bool]) {
+    // `windows` panics for the length 0. A name without letters yields an empty word, which matches
+    // nothing.
     for (start, window) in text.windows(word.len().max(1)).enumerate() {
         if window == word {
             is_in_word[start..start + word.len()].fill(true);
@@ -89,16 +92,16 @@ fn mark_word(text: &[char], word: &[char], is_in_word: &mut [bool]) {
 }
 
 /// Returns the known words from a name, in lower case and without accents: the whole name, with and
-/// without spaces, and its longer parts.
+/// without spaces and punctuation, and its longer parts.
 fn words_of_name(name: &str) -> Vec<Vec<char>> {
     let lower_case = name.to_lowercase();
-    let plain: String = without_accents(&lower_case).collect();
-    let whole: Vec<char> = plain
+    let plain_name: String = without_accents(&lower_case).collect();
+    let letters_and_digits: Vec<char> = plain_name
         .chars()
         .filter(|character| character.is_alphanumeric())
         .collect();
-    let mut words = vec![plain.chars().collect(), whole];
-    for part in plain.split(|character: char| !character.is_alphanumeric()) {
+    let mut words = vec![plain_name.chars().collect(), letters_and_digits];
+    for part in plain_name.split(|character: char| !character.is_alphanumeric()) {
         if part.chars().count() >= MIN_NAME_PART {
             words.push(part.chars().collect());
         }
@@ -118,6 +121,8 @@ fn letter_for(character: char, letter_for_one: char) -> char {
     if character == '1' {
         return letter_for_one;
     }
-    let letter = LEET.iter().find(|(written, _)| *written == character);
-    letter.map_or(character, |(_, letter)| *letter)
+    match LEET.iter().find(|(symbol, _)| *symbol == character) {
+        Some((_, letter)) => *letter,
+        None => character,
+    }
 }

@@ -92,7 +92,7 @@ impl StaffMember {
     /// The maximum number of members, including disabled members.
     pub const MAX: i64 = 1000;
 
-    /// Creates a member, who must first choose a password by this link.
+    /// Creates a member with the version 1, who must first choose a password by this link.
     pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
         let member = Self {
             id: StaffId(0),
@@ -108,6 +108,7 @@ impl StaffMember {
             identity: None,
             version: 0,
         };
+        // This sets the link, and increases the version to 1.
         member.reset(link, now)
     }
 
@@ -132,6 +133,7 @@ impl StaffMember {
     /// Removes all credentials, and enables a disabled member again. The member must choose a new
     /// password or a provider by this link, and then set up the second factor and passkeys again.
     pub fn reset(self, link: &Token, now: Timestamp) -> Self {
+        // If the time is out of range, the link expires at once.
         let expires_at = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
         Self {
             disabled_at: None,
@@ -186,8 +188,8 @@ impl StaffMember {
     }
 
     /// Creates the change that `apply` makes, with an act of this type for the audit trail.
-    pub fn change(self, apply: impl FnOnce(Self) -> Self, act: ActType) -> StaffChange {
-        StaffChange::new(self.version, apply(self), act)
+    pub fn change(self, apply: impl FnOnce(Self) -> Self, act_type: ActType) -> StaffChange {
+        StaffChange::new(self.version, apply(self), act_type)
     }
 
     /// Returns the member with the next version number.
@@ -213,12 +215,12 @@ impl StaffMember {
     /// Returns an act on the member. Acts that affect permissions contain the name, the role and
     /// the provider as details.
     pub fn act(&self, kind: ActType) -> Act {
-        let names_member = matches!(
+        let affects_permissions = matches!(
             kind,
             ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged
         );
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
-        if names_member {
+        if affects_permissions {
             details.push(("name".into(), self.name.as_str().to_owned()));
             details.push(("role".into(), self.role.as_str().to_owned()));
             if let Some(identity) = &self.identity {

@@ -32,6 +32,7 @@ impl StaffName {
 pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
     let line = text.trim();
     let has_valid_length = (1..=max_length).contains(&line.chars().count());
+    // A name that consists only of accents would have an empty key.
     let has_visible_key = !search_key(line).trim().is_empty();
     let is_allowed = has_valid_length && has_visible_key && !line.contains(is_hidden);
     is_allowed.then(|| line.to_owned())

@@ -62,6 +62,9 @@ struct AttestedPasskey<'d> {
     key: &'d [u8],
 }
 
+/// The maximum length of the identifier of a passkey, in bytes (section 7.1).
+const MAX_ID_LENGTH: usize = 1023;
+
 /// The bits in the flags of [`AuthenticatorData`].
 const USER_PRESENT: u8 = 1 << 0;
 const USER_VERIFIED: u8 = 1 << 2;
@@ -163,15 +166,16 @@ impl Passkey {
             ..
         } = assertion;
         let data = AuthenticatorData::verify(&authenticator_data, host)?;
+        let has_valid_length = (1..=MAX_ID_LENGTH).contains(&id.len());
         let attested_passkey = data
             .new_passkey()
-            .filter(|passkey| passkey.id == id && (1..=1023).contains(&id.len()))
+            .filter(|passkey| passkey.id == id && has_valid_length)
             .ok_or("the browser and the authenticator name different passkeys, or none")?;
-        let key = match public_key {
+        let allowed_key = match public_key {
             Some(public_key) => public_key.verification_key(),
             None => parse_cose_key(attested_passkey.key),
         };
-        let key = key.ok_or("its algorithm is not allowed")?;
+        let key = allowed_key.ok_or("its algorithm is not allowed")?;
         Ok(Self {
             id,
             user,
@@ -190,6 +194,7 @@ impl Passkey {
         let algorithm: &dyn VerificationAlgorithm = match self.algorithm {
             ES256 => &ECDSA_P256_SHA256_ASN1,
             EDDSA => &ED25519,
+            // The only other algorithm with which a passkey can be registered is RS256.
             _ => &RSA_PKCS1_2048_8192_SHA256,
         };
         let signed_bytes = [

@@ -86,6 +86,7 @@ impl PasswordHash {
 
     /// Computes a hash, with work memory from the pool.
     fn from_password_and_salt(password: &Password, salt: [u8; SALT_LENGTH]) -> Self {
+        // These parameters are valid, so the default is never used.
         let params = Params::new(19 << 10, 2, 1, Some(32)).unwrap_or(Params::DEFAULT);
         let block_count = params.block_count();
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -115,6 +116,7 @@ impl PasswordHash {
 
     /// Whether this is the hash of the password. Takes as long as hashing it.
     pub fn matches(&self, password: &Password) -> bool {
+        // A hash always begins with a salt, so the default is never used.
         let (salt, _) = self
             .0
             .split_first_chunk()
@@ -152,10 +154,13 @@ mod tests {
             &Password("password".to_owned()),
             *b"somesalt12345678",
         );
-        let first = [
+        let expected_start = [
             0x0c, 0x4c, 0x0b, 0x6d, 0xb2, 0x19, 0x19, 0x4b, 0x60, 0x06, 0xe0, 0x78,
         ];
-        assert_eq!(hash.0[SALT_LENGTH..][..first.len()], first);
+        assert_eq!(
+            hash.0[SALT_LENGTH..][..expected_start.len()],
+            expected_start
+        );
         assert!(
             COMMON_PASSWORDS.lines().count() > 200
                 && COMMON_PASSWORDS.lines().all(|common| common.len() >= 12)

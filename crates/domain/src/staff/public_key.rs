@@ -31,6 +31,8 @@ impl<'k> PublicKey<'k> {
         })
     }
 
+    /// Strips the header of `SubjectPublicKeyInfo`, and checks the length of the key: 65 bytes for
+    /// an uncompressed P-256 point, 32 for an Ed25519 point, and up to 8,192 bits for RSA.
     fn ring_key_bytes(self) -> Option<&'k [u8]> {
         match self.algorithm {
             ES256 => {
@@ -42,7 +44,8 @@ impl<'k> PublicKey<'k> {
                 (point.len() == 32).then_some(point)
             }
             RS256 => {
-                // From 2,048 bits on, DER encodes the lengths in two bytes.
+                // From 2,048 bits on, DER encodes the lengths in two bytes. They are not compared,
+                // because `ring` validates the key itself.
                 let after_length = self.bytes.strip_prefix(b"\x30\x82")?.get(2..)?;
                 let after_prefix = after_length.strip_prefix(RSA_PREFIX)?.get(2..)?;
                 let key = after_prefix.strip_prefix(b"\0")?;

@@ -36,8 +36,9 @@ pub struct SecondFactor {
 }
 
 impl SecondFactor {
-    /// Verifies a code or recovery code, and returns the second factor in which it is marked as
-    /// used. `None` if the code is wrong or was used before. Spaces and `-` in `input` are ignored.
+    /// Verifies a code of the app or a recovery code, and returns the second factor with the code
+    /// marked as used. `None` if the code is wrong or was used before. Spaces and `-` in `input`
+    /// are ignored.
     pub fn with_used_code(&self, input: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let code: String = input
             .chars()
@@ -70,6 +71,7 @@ pub fn generate_recovery_code(random: &mut impl CryptoRng) -> (String, TokenDige
     (group_by_four(&code.to_ascii_lowercase(), "-"), digest)
 }
 
+/// Returns the digest of a recovery code in upper case, without separators.
 fn recovery_digest(code: &str) -> TokenDigest {
     TokenDigest::from_bytes(Sha256::digest(code).into())
 }
@@ -133,10 +135,12 @@ impl TotpSecret {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
         let hash = tag.as_ref();
+        // The last four bits of the hash select the four bytes that become the number.
         let offset = usize::from(hash[hash.len() - 1] & 15);
         let number = hash[offset..offset + 4]
             .iter()
-            .fold(0_u32, |sum, &byte| sum << 8 | u32::from(byte));
+            .fold(0_u32, |bits, &byte| (bits << 8) | u32::from(byte));
+        // The sign bit is cleared, and the last six decimal digits are the code.
         format!("{:0CODE_DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
     }
 

@@ -1,4 +1,5 @@
-//! Builds the reversals of an act from its changes in the log.
+//! Builds the reversals of an act from its changes in the log. An act is everything that one request
+//! changed in one transaction.
 
 use jiff::Timestamp;
 
@@ -49,6 +50,7 @@ impl Reversal {
             }
         }
 
+        // Which field values differ is known only after all changes of an animal have been merged.
         for reversal in &mut pet_reversals {
             reversal.fields = reversal.former_field_values();
         }
@@ -58,7 +60,7 @@ impl Reversal {
     }
 }
 
-/// Returns the reversal for this animal, and adds an empty one if there is none yet.
+/// Returns the reversal for this animal, after adding an empty one if there is none yet.
 fn reversal_for_pet(
     reversals: &mut Vec<PetReversal>,
     id: PetId,
@@ -66,8 +68,7 @@ fn reversal_for_pet(
     default_end: Timestamp,
 ) -> &mut PetReversal {
     let known_position = reversals.iter().position(|reversal| reversal.id == id);
-    let position = known_position.unwrap_or(reversals.len());
-    if known_position.is_none() {
+    let position = known_position.unwrap_or_else(|| {
         reversals.push(PetReversal {
             id,
             acted_at,
@@ -77,7 +78,8 @@ fn reversal_for_pet(
             fields: FieldPatch::new(),
             lost_photos: Vec::new(),
         });
-    }
+        reversals.len() - 1
+    });
     &mut reversals[position]
 }
 

@@ -35,6 +35,7 @@ impl Choices {
     /// Replaces the labels; `labels` maps values to labels. `None` if there are too many labels,
     /// one of them is invalid, or a label equals another label or a value in any case.
     pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
+        // A labelled value that is no longer a choice counts, too, because animals can still have it.
         let mut used_texts: HashSet<String> = self
             .values
             .iter()

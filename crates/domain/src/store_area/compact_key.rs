@@ -64,11 +64,23 @@ fn strip_separators(key: &str) -> String {
 
 /// Whether a character is invisible, or only separates letters and digits.
 fn is_separator(character: char) -> bool {
-    let is_spreadsheet_sign = matches!(character, '\'' | '"' | '=' | ',' | '*');
-    let is_dash = matches!(
+    let is_ascii_separator = matches!(
         character,
-        '-' | '.' | '/' | ':' | '\u{58A}' | '\u{5BE}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
-            ..='\u{2015}'
+        '-' | '.' | ',' | '/' | ':' | '*' | '\'' | '"' | '='
+    );
+    !is_visible(character) || is_ascii_separator || is_unicode_dash(character)
+}
+
+/// Whether a character is a dash or hyphen (Unicode property `Dash`) other than the ASCII `-`.
+fn is_unicode_dash(character: char) -> bool {
+    let is_general_dash = ('\u{2010}'..='\u{2015}').contains(&character);
+    is_general_dash
+        || matches!(
+            character,
+            '\u{58A}'
+                | '\u{5BE}'
+                | '\u{1400}'
+                | '\u{1806}'
                 | '\u{2212}'
                 | '\u{2E17}'
                 | '\u{2E1A}'
@@ -81,8 +93,7 @@ fn is_separator(character: char) -> bool {
                 | '\u{30A0}'
                 | '\u{10D6E}'
                 | '\u{10EAD}'
-    );
-    !is_visible(character) || is_spreadsheet_sign || is_dash
+        )
 }
 
 /// Whether a text is a number that a spreadsheet has converted to scientific notation, so that its

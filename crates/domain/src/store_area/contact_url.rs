@@ -17,7 +17,7 @@ impl ContactUrl {
     pub fn question_url(&self, animal: &str) -> String {
         let mut url = self.0.clone();
         if url.scheme() == "mailto" && url.query().is_none() {
-            let subject = percent_encoding::utf8_percent_encode(animal, SUBJECT);
+            let subject = percent_encoding::utf8_percent_encode(animal, ESCAPED_IN_SUBJECT);
             url.set_query(Some(&format!("subject={subject}")));
         }
         url.into()
@@ -38,7 +38,7 @@ impl ContactUrl {
 }
 
 /// The characters that must be percent-encoded in a subject (RFC 6068, section 2).
-const SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
+const ESCAPED_IN_SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
 
 impl FromStr for ContactUrl {
     type Err = String;

@@ -95,6 +95,7 @@ impl ContractText {
                 filled_text.push_str(&value_of(placeholder));
                 remaining = after;
             } else {
+                // A validated text has no other braces, so this is only a safeguard.
                 filled_text.push('{');
                 remaining = &from_brace[1..];
             }
@@ -113,6 +114,7 @@ pub fn unknown_placeholder(text: &str) -> Option<String> {
     while let Some(position) = remaining.find(['{', '}']) {
         let from_brace = &remaining[position..];
         let Some((_, after)) = Placeholder::split_from(from_brace) else {
+            // A brace that is never closed is returned alone.
             let end = from_brace.find('}').unwrap_or(0);
             return Some(from_brace[..=end].to_owned());
         };

@@ -34,6 +34,7 @@ impl DateRange {
         let Some(FieldValue::Text(text)) = values.get(self.field.as_str()) else {
             return false;
         };
+        // Dates of the form YYYY-MM-DD have the same order as their texts.
         let [from, to] = self.bounds();
         is_date(text) && (&from..=&to).contains(&text)
     }
@@ -83,5 +84,6 @@ fn parse_day(parameter: &str, text: Option<&str>) -> Result<Option<Date>, FieldP
             "{parameter} must be a date of the form YYYY-MM-DD."
         )));
     }
+    // Never `None`, because `is_date` has parsed the text already.
     Ok(text.parse().ok())
 }

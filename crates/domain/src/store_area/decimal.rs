@@ -120,6 +120,7 @@ impl Currency {
             .is_some_and(|digit| *digit >= b'5');
         let rounded_units = units + u128::from(is_rounded_up);
 
+        // At least one digit must remain before the decimal point.
         let digits = format!("{rounded_units:0>width$}", width = decimal_count + 1);
         let (whole, fraction) = digits.split_at(digits.len() - decimal_count);
         let point = if decimal_count == 0 { "" } else { "." };

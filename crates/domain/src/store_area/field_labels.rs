@@ -115,6 +115,7 @@ fn relabel_choices(
     former_labels: &[&FieldLabels],
     new_labels: &FieldLabels,
 ) -> Choices {
+    // Iterates over a copy of the values, because each step replaces the choices.
     for value in choices.values().to_vec() {
         let mut labels = choices.labels().clone();
         let current_label = labels.get(&value).map(String::as_str);

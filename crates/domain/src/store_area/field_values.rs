@@ -21,7 +21,7 @@ pub enum RequestedValue {
 /// values.
 pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
-/// The field values of an animal, by field name.
+/// The field values of an animal, by field name. Boxed, so that an animal without values stays small.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldValues(Option<Box<Values>>);
 
@@ -67,10 +67,10 @@ impl FieldValues {
             if json.len() > 1 {
                 json.push(',');
             }
-            write_text(&mut json, name);
+            write_json_string(&mut json, name);
             json.push(':');
             match value {
-                FieldValue::Text(text) => write_text(&mut json, text),
+                FieldValue::Text(text) => write_json_string(&mut json, text),
                 // Writing to a `String` cannot fail.
                 value => {
                     let _ = write!(json, "{value}");
@@ -128,7 +128,7 @@ impl FieldValues {
 }
 
 /// Writes a text as an escaped JSON string (RFC 8259, section 7): `5" tall` becomes `"5\" tall"`.
-pub(super) fn write_text(out: &mut String, text: &str) {
+pub(super) fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
     let needs_escape = text
         .bytes()
@@ -198,7 +198,7 @@ impl FieldSet {
         None
     }
 
-    /// Returns the problem that no field has this name. The message lists the existing fields.
+    /// Returns the problem for a name that no field has. The message lists the existing fields.
     pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
         // Truncated, but long enough to recognize the name.
         let short_name: String = name.chars().take(40).collect();

@@ -243,6 +243,7 @@ impl AuditType {
             .chain(ActType::ALL.map(Self::Act))
     }
 
+    /// Parses a type such as `pet.added` or `key.created`.
     pub fn parse(text: &str) -> Option<Self> {
         Self::all().find(|kind| kind.as_str() == text)
     }

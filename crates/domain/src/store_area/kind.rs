@@ -84,7 +84,7 @@ impl FieldKind {
     }
 
     /// Parses the JSON form of a value, without quotes: `3` for an integer, `true` for a boolean.
-    /// `None` if the text is not an integer or a boolean as required. All other rules are left to
+    /// `None` if an integer or boolean cannot be parsed. All other rules are left to
     /// [`FieldKind::allows`].
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {

@@ -27,6 +27,7 @@ impl NewLogo {
     /// Creates a logo from a PNG file with these dimensions, in pixels.
     pub fn new(png: Vec<u8>, width: u16, height: u16) -> Self {
         let hash = Sha256::digest(&png);
+        // The first 8 of the 32 bytes are enough to tell the few logos of a store apart.
         let digest = u64::from_be_bytes(std::array::from_fn(|index| hash[index]));
         Self {
             logo: Logo {

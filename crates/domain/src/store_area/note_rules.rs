@@ -62,8 +62,8 @@ pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Dec
     Ok(Decision::deletion(ChangeType::NoteDeleted, note))
 }
 
-/// Returns the note of an edit, after checking that it belongs to the animal, that the editor may
-/// change it, and that the preconditions hold.
+/// Returns the note that an edit is about. Refuses the edit if the note does not belong to the
+/// animal, the editor may not change it, or a precondition fails.
 fn require_editable<'p>(
     edit: &NoteEdit,
     present: &'p PresentState,

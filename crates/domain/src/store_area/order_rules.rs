@@ -274,6 +274,7 @@ fn change_status(
     let after = Order {
         closed_at: (!is_open).then_some(now),
         version: order.version + 1,
+        // An order that makes its animal available again no longer holds it.
         holds: pet_status != PetStatus::Available,
         ..after
     };

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 
 use jiff::Timestamp;
 
-use super::{Text, field_values::write_text};
+use super::{Text, field_values::write_json_string};
 use crate::text::hex;
 
 /// The identifier of a photo, with which the names of its files begin: 128 random bits, so that
@@ -37,6 +37,7 @@ impl PhotoId {
         for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
             *pair = hex(byte);
         }
+        // Hexadecimal digits are ASCII, so the conversion cannot fail.
         str::from_utf8(digits.as_flattened()).unwrap_or_default()
     }
 }
@@ -148,7 +149,7 @@ impl NewPhoto {
 }
 
 /// The photos of an animal, in the order in which the store arranged them. The first one is the
-/// portrait.
+/// portrait. Boxed, so that an animal without photos stays small.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Photos(Option<Box<PhotoList>>);
 
@@ -173,6 +174,7 @@ impl Photos {
             write_stored_photo(&mut stored, photo);
         }
         stored.push(']');
+        // Without photos, the text is incomplete, but `from_stored` then ignores it.
         Self::from_stored(photos, stored)
     }
 
@@ -232,7 +234,7 @@ fn write_stored_photo(out: &mut String, photo: &Photo) {
     );
     if let Some(alt) = &photo.alt {
         out.push_str(",\"alt\":");
-        write_text(out, alt.as_str());
+        write_json_string(out, alt.as_str());
     }
     // The member is omitted without a focus, so that the previous release can read such a photo.
     if let Some(Focus { left, top }) = photo.focus {

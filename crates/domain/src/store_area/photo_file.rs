@@ -29,9 +29,9 @@ impl PhotoSize {
         }
     }
 
-    /// Whether the file of this size can be missing. A background task creates it for photos that
+    /// Whether the file of this size may be missing. A background task creates it for photos that
     /// are older than the size; until then, the large file is sent in its place.
-    pub fn is_made_later(self) -> bool {
+    pub fn may_be_missing(self) -> bool {
         self == Self::Card
     }
 }

@@ -4,8 +4,8 @@
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{
-    Choices, EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix,
-    Property, RequestedValue, ValueFilter, name_keys, valid_text::is_text, value_keys,
+    EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix, Property,
+    RequestedValue, ValueFilter, name_keys, valid_text::is_text, value_keys,
 };
 use crate::{PetId, PetName};
 
@@ -184,6 +184,7 @@ impl Phrase {
                 }
             }
         }
+        // If the phrase is a single word, the word and the whole text give the same filter.
         filters.dedup();
         filters
     }
@@ -193,7 +194,10 @@ impl Phrase {
 ///
 /// For example, the word `siam` gets the choice `siamese_cat` with the label "Siamese".
 fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
-    for (value, label) in field.choices.iter().flat_map(Choices::labels) {
+    let Some(choices) = &field.choices else {
+        return;
+    };
+    for (value, label) in choices.labels() {
         let label_keys = name_keys(label);
         let value = FieldValue::Text(value.clone());
         for word in words.iter_mut() {
@@ -230,14 +234,13 @@ impl PhraseWord {
         }
     }
 
-    /// Whether the word or its stem is a prefix of one of these keys of a value or a label.
+    /// Whether one of the keys, which belong to a value or a label, begins with the word or its stem.
     fn matches_any_key(&self, keys: &[String]) -> bool {
-        let has_stem = || {
-            self.stem
-                .as_ref()
-                .is_some_and(|stem| stem.is_prefix_of_any(keys))
-        };
-        self.prefix.is_prefix_of_any(keys) || has_stem()
+        let prefixes = [Some(&self.prefix), self.stem.as_ref()];
+        prefixes
+            .into_iter()
+            .flatten()
+            .any(|prefix| prefix.is_prefix_of_any(keys))
     }
 
     /// Whether the word describes properties, and an animal in this category, with these values,
@@ -263,11 +266,13 @@ fn parse_number(text: &str) -> Option<PetId> {
 }
 
 impl PhraseMeaning {
-    /// Whether this word is searched for in the values of a field. An empty field name stands for
-    /// the names of animals.
+    /// Whether this word is searched for in the values of a field. An empty field name, which no
+    /// field has, stands for the names of animals.
     pub fn searches(&self, field: &str, word: &PhraseWord) -> bool {
-        field.is_empty()
-            || !word.is_symbols_only && self.word_fields.iter().any(|name| name == field)
+        if field.is_empty() {
+            return true;
+        }
+        !word.is_symbols_only && self.word_fields.iter().any(|name| name == field)
     }
 
     /// Whether an animal matches all words, or has one of the unique values.

@@ -126,11 +126,13 @@ fn is_contact_page(text: &str) -> bool {
     is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
 }
 
+/// Whether a text has at most 500 characters, none of which is whitespace or a control character.
 fn is_short_url_text(text: &str) -> bool {
     text.chars().nth(500).is_none()
         && !text.contains(|character: char| character.is_control() || character.is_whitespace())
 }
 
+/// Whether a text is an https URL without a user name and a password.
 fn is_https_without_credentials(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| {
         url.scheme() == "https" && url.username().is_empty() && url.password().is_none()

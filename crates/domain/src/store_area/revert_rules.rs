@@ -1,5 +1,7 @@
-//! The rules for reverting an act. Except for photos, a revert is a sequence of ordinary commands,
-//! so it cannot do anything that these commands do not allow.
+//! The rules for reverting an act: everything that one request changed in one transaction.
+//!
+//! Except for photos, a revert is a sequence of ordinary commands, so it can do only what these
+//! commands allow.
 
 use jiff::Timestamp;
 
@@ -43,7 +45,7 @@ fn revert_category(
     let present_version = current.map(|category| category.version);
     let expected_version = reversal.after.as_ref().map(|category| category.version);
     if present_version != expected_version {
-        return Err(moved_on(current));
+        return Err(refuse_moved_on(current));
     }
 
     let preconditions = present_version.map_or(Preconditions::ABSENT, Preconditions::version);
@@ -70,7 +72,7 @@ fn restore_photos(
     let mut photos = pet.photos.all().to_vec();
     for lost in &reversal.lost_photos {
         if photos.iter().any(|photo| photo.id == lost.photo.id) {
-            return Err(moved_on(Some(pet)));
+            return Err(refuse_moved_on(Some(pet)));
         }
         if is_late || !lost.has_files {
             return Err(NotRevertible::PhotosGone.into());
@@ -83,8 +85,8 @@ fn restore_photos(
     Ok(change_photos(pet, photos, None, now))
 }
 
-/// Puts a photo back. If another photo replaced it, it takes the place and the alternative text of
-/// that photo; otherwise it is inserted at its former position.
+/// Puts a lost photo back. It takes the place and the alternative text of the photo that replaced
+/// it or, if there is none, returns to its former position.
 fn restore_photo(lost: &LostPhoto, photos: &mut Vec<Photo>) {
     let replacement = photos
         .iter_mut()
@@ -121,20 +123,20 @@ fn check_not_moved_on(reversal: &PetReversal, present: &PresentState) -> Result<
     if let Some(change) = &reversal.pet_change {
         let pet = require_subject(present.pet.as_ref(), NO_PET)?;
         if pet.version != change.after.version {
-            return Err(moved_on(Some(pet)));
+            return Err(refuse_moved_on(Some(pet)));
         }
     }
     if let Some(change) = &reversal.order {
         let order = require_subject(present.order.as_ref(), NO_ORDER)?;
         if order.version != change.after.version {
-            return Err(moved_on(Some(order)));
+            return Err(refuse_moved_on(Some(order)));
         }
     }
     Ok(())
 }
 
 /// Returns the refusal of a revert because a resource has changed since the act.
-fn moved_on<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
+fn refuse_moved_on<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
     let current = current.cloned().map(Into::into);
     Refusal::MovedOn(current.map(Box::new))
 }
@@ -291,6 +293,7 @@ fn revert_order_values(
     };
     if before.expires_at != after.expires_at {
         let former_end = before.expires_at.filter(|end| *end > now);
+        // If the status changes as well, the order is closed, or reopening has set the default end.
         if former_end.is_none() && !status_changed {
             return Err(NotRevertible::EndHasPassed.into());
         }
@@ -308,7 +311,10 @@ fn restoring_patch<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) 
     if before == after {
         return Patch::Keep;
     }
-    before.map_or(Patch::Clear, |value| Patch::Set(value.clone()))
+    match before {
+        Some(value) => Patch::Set(value.clone()),
+        None => Patch::Clear,
+    }
 }
 
 /// Converts the refusal of a step to a refusal of the whole revert. Conflicts show the state before

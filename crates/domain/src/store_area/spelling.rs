@@ -116,8 +116,8 @@ pub(super) fn plain_spelling(text: &str) -> String {
     plain_text
 }
 
-/// Returns the spelling of a text with two letters in place of one, in the form of
-/// [`plain_spelling`]. `None` if the text contains no such letter.
+/// Returns the digraph spelling of a text, with two letters in place of one, otherwise normalized
+/// like [`plain_spelling`]. `None` if no letter of the text has a digraph.
 ///
 /// For example, `Müller` becomes `mueller`.
 pub(super) fn digraph_spelling(text: &str) -> Option<String> {
@@ -149,10 +149,12 @@ fn find_replacement(table: &[(char, &'static str)], character: char) -> Option<&
 /// Converts katakana to hiragana, and digits of other scripts to ASCII digits. Other characters are
 /// returned unchanged.
 fn plain_character(character: char) -> char {
-    const FROM_HIRAGANA_TO_KATAKANA: u32 = 0x60;
+    /// The difference between the code points of a katakana and the same hiragana.
+    const HIRAGANA_TO_KATAKANA: u32 = 0x60;
+
     let code = u32::from(character);
     if ('\u{30a1}'..='\u{30f6}').contains(&character) {
-        return char::from_u32(code - FROM_HIRAGANA_TO_KATAKANA).unwrap_or(character);
+        return char::from_u32(code - HIRAGANA_TO_KATAKANA).unwrap_or(character);
     }
     let digit = ZEROS
         .iter()

@@ -10,6 +10,7 @@ pub struct Text<const MAX: usize, const MIN: usize = 0>(String);
 impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
     /// Validates a text; `None` if it is too short or too long, or contains U+0000.
     pub fn new(text: String) -> Option<Self> {
+        // `MIN` is at most 1, so the length in bytes is sufficient for the lower bound.
         let is_valid = text.len() >= MIN && text.chars().nth(MAX).is_none() && !text.contains('\0');
         is_valid.then_some(Self(text))
     }

@@ -105,14 +105,11 @@ pub fn zone_regions() -> &'static [ZoneRegion] {
 impl ZoneRegion {
     /// Lists the zones of a region.
     fn new(region: &'static str) -> Self {
+        let prefix = format!("{region}/");
         let mut zones = Vec::new();
         for name in DATABASE.available() {
-            let name = name.as_str();
-            if name
-                .split_once('/')
-                .is_some_and(|(first, _)| first == region)
-            {
-                zones.push(name.to_owned());
+            if name.as_str().starts_with(&prefix) {
+                zones.push(name.as_str().to_owned());
             }
         }
         zones.sort();

@@ -44,7 +44,7 @@ impl FieldSet {
         if !field.is_unique {
             return None;
         }
-        let key = field.kind.key(true, value)?;
+        let key = field.kind.key(field.is_unique, value)?;
         Some(UniqueKey {
             field: name.to_owned(),
             text: shorten_key(key),

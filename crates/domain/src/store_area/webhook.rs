@@ -95,10 +95,11 @@ impl StoredWebhook {
 
     /// Replaces the secret. `secret` is already encrypted.
     pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
-        let until = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
+        // If the end is out of range, the previous secret is no longer used at all.
+        let overlap_end = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
         let secrets = SealedSecrets {
             current: secret,
-            previous: Some((self.secrets.current.clone(), until)),
+            previous: Some((self.secrets.current.clone(), overlap_end)),
         };
         Self::change(self.webhook.clone(), secrets, None, now)
     }

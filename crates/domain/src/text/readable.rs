@@ -17,11 +17,11 @@ pub const LONG_LENGTH: usize = 1000;
 /// assert_eq!(readable("Lucky Luke", 5), "Lucky…");
 /// ```
 pub fn readable(text: &str, max_length: usize) -> String {
-    let is_cut = text.len() > max_length;
     // Fast path: in printable ASCII, which most texts are, each byte is one character.
     if let Some(beginning) = text.get(..text.len().min(max_length))
         && is_plain(beginning)
     {
+        let is_cut = beginning.len() < text.len();
         return if is_cut {
             [beginning, "…"].concat()
         } else {

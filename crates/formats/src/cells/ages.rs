@@ -8,13 +8,14 @@ use super::words::{AgeUnit, TableWords};
 /// The largest accepted number of years, months or weeks.
 const MAX_AGE_NUMBER: i16 = 500;
 
-/// Parses an age on the day `today`, and returns the day of birth. An age consists of one or more
-/// numbers, each with a unit.
+/// Returns the day of birth of an animal that has this age on the day `today`. An age consists of
+/// one or more numbers, each with a unit. Returns `None` for any other text.
 ///
 /// On 28 November 2026, `ca. 3 Jahre` is 28 November 2023, and `1 year 8 months` is 28 March 2025.
 pub(super) fn parse_age(text: &str, today: Date, words: &TableWords) -> Option<Date> {
     let key = whole_key(text);
     let mut birth = today;
+    // The number whose unit comes next.
     let mut pending_number = None;
     let mut has_unit = false;
     for part in split_age(strip_estimate_words(&key, words)) {
@@ -25,9 +26,8 @@ pub(super) fn parse_age(text: &str, today: Date, words: &TableWords) -> Option<D
             pending_number = Some(number);
             continue;
         }
-        if let Some(count) = pending_number {
-            birth = subtract(birth, count, find_unit(part, words)?)?;
-            pending_number = None;
+        if let Some(number) = pending_number.take() {
+            birth = subtract_units(birth, number, find_unit(part, words)?)?;
             has_unit = true;
         } else if !words.age_fillers.iter().any(|filler| filler == part) {
             return None;
@@ -82,7 +82,9 @@ fn find_unit(word: &str, words: &TableWords) -> Option<AgeUnit> {
     Some(*unit)
 }
 
-fn subtract(day: Date, number: i16, unit: AgeUnit) -> Option<Date> {
+/// Returns the date that is this number of units before `day`. Returns `None` if it is before the
+/// first date that the calendar can represent.
+fn subtract_units(day: Date, number: i16, unit: AgeUnit) -> Option<Date> {
     let span = match unit {
         AgeUnit::Year => number.years(),
         AgeUnit::Month => number.months(),

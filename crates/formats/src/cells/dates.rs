@@ -12,14 +12,14 @@ const FILLERS: [&str; 6] = ["de", "del", "of", "den", "le", "the"];
 const LAST_SHORT_YEAR: i16 = 49;
 
 /// Parses a date, with the name of its month in any language. Numbers with points between them are
-/// in the order day, month, year.
+/// in the order day, month, year. Returns `Ok(None)` for a text that is no date.
 ///
 /// Example: `25.03.2024`, `25 mars 24`, `Monday, March 25, 2024` and `2024-03-25T00:00:00` are the
 /// same date.
 ///
 /// # Errors
 ///
-/// A date such as `03/04/2024` is ambiguous in English. The error has both meanings.
+/// A date such as `03/04/2024` is ambiguous in English. The error contains both meanings.
 pub(super) fn parse_date(text: &str, words: &TableWords) -> Result<Option<Date>, [Date; 2]> {
     let text = text.trim().to_lowercase();
     let Some(day) = strip_midnight(&text) else {
@@ -62,6 +62,7 @@ pub(super) fn parse_month_with_digits(
     let [month_name, digits] = *split_date(&text) else {
         return None;
     };
+    // The month must be a name here: `parse_date_parts` would also accept a number.
     month_by_prefix(month_name, words)?;
     if digits.len() != 2 || !is_digits(digits) {
         return None;
@@ -92,7 +93,8 @@ fn split_date(day: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Parses a date with three parts. The year is the first or the last part.
+/// Parses a date with three parts. The year is the first or the last part. If it is the last, the day
+/// comes before the month; only in English, the month can also come first.
 fn parse_three_parts(
     day: &str,
     [first, second, third]: [&str; 3],
@@ -104,27 +106,28 @@ fn parse_three_parts(
     let month_first = parse_date_parts(&year, first, second, words);
     let has_points = day.contains('.');
     let Some(usual_date) = usual_date else {
-        // With points, the month can come first only as a name.
-        let can_begin_with_month = !has_points || month_by_prefix(first, words).is_some();
-        return Ok(if can_begin_with_month {
-            month_first
-        } else {
-            None
-        });
+        // Before a point, a month is only valid as a name: `03.25.2024` is no date.
+        if has_points && month_by_prefix(first, words).is_none() {
+            return Ok(None);
+        }
+        return Ok(month_first);
     };
-    if let Some(month_first) = month_first
-        && usual_date != month_first
-        && !words.day_first
-        && !has_points
-    {
-        return Err([usual_date, month_first]);
+    let is_day_first = words.day_first || has_points;
+    match month_first {
+        Some(month_first) if month_first != usual_date && !is_day_first => {
+            Err([usual_date, month_first])
+        }
+        _ => Ok(Some(usual_date)),
     }
-    Ok(Some(usual_date))
 }
 
-/// Parses a date in the compact form of databases: `20240503` is 3 May 2024.
+/// Parses a date in the compact form of databases: `20240503` is 3 May 2024. The year must begin
+/// with 19 or 20, because other numbers with eight digits are hardly dates.
 fn date_without_separators(digits: &str) -> Option<Date> {
-    if digits.len() != 8 || !is_digits(digits) || !["19", "20"].contains(&&digits[..2]) {
+    if digits.len() != 8 || !is_digits(digits) {
+        return None;
+    }
+    if !digits.starts_with("19") && !digits.starts_with("20") {
         return None;
     }
     let year = digits[..4].parse().ok()?;
@@ -165,20 +168,20 @@ fn expand_year(year: &str) -> String {
     }
 }
 
-/// Returns the number of the month whose name begins with this text in any language. Returns `None`
-/// if there are several.
+/// Returns the number of the month whose name begins with this prefix in any language. Returns
+/// `None` if no month matches, or several do.
 ///
-/// Example: `jan` is 1, and `jui` is ambiguous, because it can be `juin` or `juillet`. Texts of
-/// fewer than three letters are no month, because they are often another word, such as `no` or
+/// Example: `jan` is 1, and `jui` is ambiguous, because it can be `juin` or `juillet`. A prefix of
+/// fewer than three letters matches no month, because it is often another word, such as `no` or
 /// `de`.
-fn month_by_prefix(beginning: &str, words: &TableWords) -> Option<i8> {
-    let beginning = whole_key(beginning);
-    if beginning.chars().count() < 3 {
+fn month_by_prefix(prefix: &str, words: &TableWords) -> Option<i8> {
+    let prefix = whole_key(prefix);
+    if prefix.chars().count() < 3 {
         return None;
     }
     let mut matching_month = None;
     for (name, number) in &words.months {
-        if !name.starts_with(&beginning) {
+        if !name.starts_with(&prefix) {
             continue;
         }
         if matching_month.is_some_and(|month| month != *number) {
@@ -191,22 +194,23 @@ fn month_by_prefix(beginning: &str, words: &TableWords) -> Option<i8> {
 
 /// Whether a word is the name of a weekday, or a prefix of it with at least two letters.
 fn is_weekday(word: &str, words: &TableWords) -> bool {
-    let beginning = whole_key(word);
-    beginning.len() >= 2
+    let prefix = whole_key(word);
+    prefix.len() >= 2
         && words
             .weekdays
             .iter()
-            .any(|weekday| weekday.starts_with(&beginning))
+            .any(|weekday| weekday.starts_with(&prefix))
 }
 
-/// Removes the time of midnight after a date. Returns `None` if another time follows: in another
-/// time zone, it may belong to another day.
+/// Removes the time after a date if it is midnight. Returns `None` if it is any other time, which
+/// may belong to another day in another time zone.
 ///
 /// Example: `01/16/1994 12:00:00 am` and `01/16/1994t00:00:00z` become `01/16/1994`.
 fn strip_midnight(text: &str) -> Option<&str> {
     let Some(colon) = text.find(':') else {
         return Some(text);
     };
+    // The time begins with the hour: the digits before the first colon.
     let hour_length = text[..colon]
         .bytes()
         .rev()

@@ -1,7 +1,7 @@
 //! The cells of tables: values of fields, as people, spreadsheets and programs write them.
 //!
 //! The import and the console read cells with this code. A cell with one meaning is accepted. A
-//! cell with two meanings is rejected, and the error has both.
+//! cell with two meanings is rejected, and the error contains both.
 
 mod ages;
 mod dates;
@@ -138,25 +138,26 @@ impl CellReader<'_> {
         field: &FieldDefinition,
         text: &str,
     ) -> Result<String, CellProblem> {
+        // A price in a currency without decimals, such as yen, is a whole number.
         let has_no_decimals = self
             .currency
             .is_some_and(|currency| currency.decimals() == 0);
-        parse_number(text, self.currency, field.is_price() && has_no_decimals)
-            .map_err(CellProblem::Number)
+        let is_whole_price = field.is_price() && has_no_decimals;
+        parse_number(text, self.currency, is_whole_price).map_err(CellProblem::Number)
     }
 
     /// Returns a date as the store writes it, and any other text as it is. A day of birth can also
     /// be given as a year, a month or an age.
     fn canonical_date(&self, field: &FieldDefinition, text: &str) -> Result<String, CellProblem> {
-        let date = self.parse_date(text)?;
-        let date = match date {
-            None if field.is_birth() => self.parse_estimated_birth(text)?,
-            date => date,
-        };
+        let mut date = self.parse_date(text)?;
+        if date.is_none() && field.is_birth() {
+            date = self.parse_estimated_birth(text)?;
+        }
         Ok(date.map_or_else(|| text.to_owned(), |date| date.to_string()))
     }
 
-    /// Parses a complete date. A month with two digits, such as `Mar-24`, is ambiguous.
+    /// Parses a complete date. Returns an error for a date with two meanings, such as `Mar-24`,
+    /// which can be a day or a month.
     fn parse_date(&self, text: &str) -> Result<Option<Date>, CellProblem> {
         let date = dates::parse_date(text, self.words).map_err(CellProblem::Date)?;
         if date.is_some() {
@@ -193,8 +194,8 @@ impl CellReader<'_> {
         }
     }
 
-    /// Returns the value of the choice with this value or label, or of the default choice that this
-    /// word means in any language.
+    /// Returns the value of the choice that a text names: by its value, its label, or a word for a
+    /// default choice in any language.
     fn canonical_choice(&self, field: &FieldDefinition, text: &str) -> Result<String, CellProblem> {
         let choices = field.choices.as_ref().ok_or(CellProblem::NoChoice)?;
         if let Some(choice) = choices.find_by_value_or_label(text) {
@@ -222,6 +223,7 @@ impl CellReader<'_> {
         }
     }
 
+    /// Returns the value that the word with this key means in a field.
     fn find_word(&self, field_name: &str, key: &str) -> Option<&'static str> {
         let word = self
             .words
@@ -231,8 +233,8 @@ impl CellReader<'_> {
         Some(word.value)
     }
 
-    /// Returns the sex that a text names, such as `Male` for `neutered male` and `Male (intact)`.
-    /// All other words of the text must say whether the animal is neutered.
+    /// Returns the sex that a text names: `Male` for `neutered male` and `Male (intact)`. All other
+    /// words of the text must say whether the animal is neutered.
     fn find_sex(&self, key: &str) -> Option<&'static str> {
         let mut sexes = Vec::new();
         for word in key.split(|character: char| !character.is_alphanumeric()) {

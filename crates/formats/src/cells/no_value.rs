@@ -43,7 +43,11 @@ pub fn is_spreadsheet_error(cell: &str) -> bool {
         return false;
     }
     let is_too_wide = cell.len() >= 3 && cell.bytes().all(|byte| byte == b'#');
-    is_too_wide || is_calc_error(cell) || SPREADSHEET_ERRORS.contains(&&*cell.to_uppercase())
+    if is_too_wide || is_calc_error(cell) {
+        return true;
+    }
+    let upper_case = cell.to_uppercase();
+    SPREADSHEET_ERRORS.contains(&upper_case.as_str())
 }
 
 /// Whether a cell is a numbered error of Calc, such as `Err:502`.
@@ -68,8 +72,9 @@ pub(super) fn is_missing(kind: FieldKind, cell: &str, words: &TableWords) -> boo
         return true;
     }
     let key = letters_and_digits(cell);
+    // In a field for yes or no, a word such as `keiner` means no.
     let can_mean_no = kind == FieldKind::Boolean;
-    MISSING_VALUES.contains(&&*key)
+    MISSING_VALUES.contains(&key.as_str())
         || words.no_values.contains(&key)
         || (!can_mean_no && words.none_values.contains(&key))
 }

@@ -6,7 +6,7 @@ use petstore_domain::store_area::{Currency, Decimal};
 const MINUS_SIGN: char = '\u{2212}';
 
 /// The signs and words for currencies, each with the currencies that it can mean. A sign that
-/// contains another one comes before it.
+/// contains another one comes before it: `US$` must be removed as a whole, before `$`.
 const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("US$", &["USD"]),
     ("R$", &["BRL"]),
@@ -115,7 +115,7 @@ pub fn parse_number(
             }
         })
         .collect();
-    let whole_number = strip_dash(&number);
+    let whole_number = strip_decimal_dash(&number);
     let is_whole = is_whole || whole_number.is_some();
     let digits = whole_number.unwrap_or(&number);
 
@@ -123,7 +123,7 @@ pub fn parse_number(
     let with_comma = parse_with_separators(digits, '.', ',');
     match (with_point, with_comma) {
         (Some(with_point), Some(with_comma)) if with_point != with_comma => {
-            // The sign groups thousands in one of the two, and precedes decimals in the other.
+            // The separator groups thousands in one of the two, and precedes decimals in the other.
             let (exact, whole) = if with_point.contains('.') {
                 (with_point, with_comma)
             } else {
@@ -142,7 +142,7 @@ pub fn parse_number(
 /// Removes the dash that some people write in place of decimals. Returns `None` if there is none.
 ///
 /// Example: `249,-` becomes `249`.
-fn strip_dash(number: &str) -> Option<&str> {
+fn strip_decimal_dash(number: &str) -> Option<&str> {
     ["--", "-", "–", "—"]
         .iter()
         .find_map(|dash| number.strip_suffix(dash))?
@@ -154,8 +154,10 @@ fn strip_dash(number: &str) -> Option<&str> {
 ///
 /// Example: with the separator `.` and the point `,`, `1.249,5` is `1249.5`.
 fn parse_with_separators(number: &str, separator: char, point: char) -> Option<String> {
-    let (whole, decimals) = number.split_once(point).unzip();
-    let whole = whole.unwrap_or(number);
+    let (whole, decimals) = match number.split_once(point) {
+        Some((whole, decimals)) => (whole, Some(decimals)),
+        None => (number, None),
+    };
     if whole.contains(separator) && !has_valid_groups(whole, separator) {
         return None;
     }
@@ -165,8 +167,8 @@ fn parse_with_separators(number: &str, separator: char, point: char) -> Option<S
         plain_number.push('.');
         plain_number.push_str(decimals);
     }
-    let number = Decimal::new(&plain_number)?;
-    Some(number.as_str().to_owned())
+    let decimal = Decimal::new(&plain_number)?;
+    Some(decimal.as_str().to_owned())
 }
 
 /// Whether the digits of a number are grouped correctly: three in each group, and one to three in
@@ -179,16 +181,17 @@ fn has_valid_groups(whole: &str, separator: char) -> bool {
         && groups.all(|group| group.len() == 3)
 }
 
-/// Removes the currency of the store from an amount: its code, or one of its signs.
+/// Removes the currency of the store from an amount: its code, or one of its signs. If the store
+/// has no currency, removes any sign.
 fn strip_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
     let mut amount = strip_word(text.trim(), code.unwrap_or_default());
     for (sign, currencies) in CURRENCY_SIGNS {
-        // Without a currency of the store, every sign is removed.
         if code.is_none_or(|code| currencies.contains(&code)) {
             amount = strip_word(amount, sign);
         }
     }
+    // A text that is only a currency is invalid, and must not become an empty cell.
     if amount.is_empty() { text } else { amount }
 }
 

@@ -1,4 +1,4 @@
-//! The words in tables, in the languages of people.
+//! The words that people write in tables, in all languages that petstore knows.
 
 use petstore_domain::{
     PetStatus,
@@ -65,7 +65,7 @@ pub struct TableWords {
     pub listings: Vec<(String, bool)>,
     /// The words for default choices, and the words that mean `true` or `false` only in one field.
     pub choices: Vec<ChoiceWord>,
-    /// The function that returns the species which a text names: `Dog` for `Hunde`.
+    /// The function that returns the species of a text: `Dog` for `Hunde`.
     pub find_species: fn(&str) -> Option<&'static str>,
     /// The usual headings of columns, as keys by
     /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits). Each has the name

@@ -1,4 +1,4 @@
-//! The categories of a store, by the names that a file has for them.
+//! The categories of a store, which a file names by their ids, their labels or a species.
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
@@ -21,7 +21,7 @@ const ADVICE: &str = "use a column categoryId with numbers";
 pub struct Categories {
     /// The categories, by the [`comparison_key`] of their labels.
     by_label: BTreeMap<String, LabelledCategories>,
-    /// The categories of animals for which a file has only a species, by the value of the species.
+    /// The category of each species, for animals without a category in the file.
     by_species: BTreeMap<String, i64>,
 }
 
@@ -55,18 +55,18 @@ impl Categories {
         }
     }
 
-    /// Sets the category of animals for which a file has only this species.
+    /// Sets the category of animals of this species that have no category in the file.
     pub fn set_species_category(&mut self, species: &str, id: i64) {
         self.by_species.insert(species.to_owned(), id);
     }
 
-    /// Returns the category of animals for which a file has only this species.
+    /// Returns the category of animals of this species that have no category in the file.
     pub(super) fn species_category(&self, species: &str) -> Option<i64> {
         self.by_species.get(species).copied()
     }
 
-    /// Returns the category with this label or with this id. The error says what is wrong with the
-    /// text.
+    /// Returns the id of the category that a text names by its label or its id. The error says what
+    /// is wrong with the text.
     pub(super) fn find(&self, text: &str) -> Result<i64, String> {
         let quoted_text = quote_beginning(text);
         match self.with_label(text) {
@@ -80,7 +80,8 @@ impl Categories {
         }
     }
 
-    /// Parses the id of a category. Returns `None` if there is no such category.
+    /// Parses the id of a category. Returns `None` if the text is no integer, or no category has
+    /// this id.
     fn find_number(&self, text: &str) -> Option<i64> {
         let number = parse_integer_cell(text)?;
         let is_known = self

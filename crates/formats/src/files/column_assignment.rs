@@ -24,7 +24,7 @@ pub(super) struct Assignment<'t> {
     /// The names of members and fields: see [`KnownHeadings`].
     names: &'t [String],
     /// The column of each name, in the order of `names`.
-    positions: Vec<Option<usize>>,
+    columns: Vec<Option<usize>>,
     /// The headings of the columns that belong to no name.
     pub(super) unknown: Vec<&'t str>,
     /// The columns without a heading.
@@ -32,17 +32,17 @@ pub(super) struct Assignment<'t> {
 }
 
 impl Assignment<'_> {
-    /// Returns the column that is assigned to a name.
+    /// Returns the column that is assigned to the name of a member or field.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let index = self.names.iter().position(|known| known == name)?;
-        self.positions[index]
+        self.columns[index]
     }
 
     /// Returns the columns that are assigned to fields.
     pub(super) fn field_columns(&self, fields: &[FieldDefinition]) -> Vec<FieldColumn> {
         let mut columns = Vec::new();
         for field in fields {
-            // A field with the name of a member has no column.
+            // A column with such a name has the values of the member, not of the field.
             let name = field.name.as_str();
             if MEMBERS.contains(&name) {
                 continue;
@@ -69,7 +69,7 @@ pub(super) fn assign<'t>(
 ) -> Result<Assignment<'t>, String> {
     let mut assignment = Assignment {
         names: known.names(),
-        positions: vec![None; known.names().len()],
+        columns: vec![None; known.names().len()],
         unknown: Vec::new(),
         blank: Vec::new(),
     };
@@ -89,8 +89,8 @@ impl<'t> Assignment<'t> {
         let mut mapped_columns = Vec::new();
         for mapping in mappings {
             let column = find_mapped_column(headings, &mapping.heading)?;
-            let name = find_mapped_name(known, &mapping.name)?;
-            self.positions[name] = Some(column);
+            let name_index = find_mapped_name(known, &mapping.name)?;
+            self.columns[name_index] = Some(column);
             mapped_columns.push(column);
         }
         Ok(mapped_columns)
@@ -111,15 +111,15 @@ impl<'t> Assignment<'t> {
                 self.blank.push(column);
                 continue;
             }
-            let name = known
+            let name_index = known
                 .position(heading)
                 .map_err(|ambiguous| ambiguous_heading_error(heading, &ambiguous))?;
-            let Some(name) = name else {
+            let Some(name_index) = name_index else {
                 self.unknown.push(heading);
                 continue;
             };
-            let Some(first_column) = self.positions[name] else {
-                self.positions[name] = Some(column);
+            let Some(first_column) = self.columns[name_index] else {
+                self.columns[name_index] = Some(column);
                 continue;
             };
             // If a mapping has chosen one of several columns with equal headings, the others are
@@ -127,9 +127,11 @@ impl<'t> Assignment<'t> {
             let is_chosen_by_mapping = mapped_columns.contains(&first_column)
                 && heading_key(headings[first_column]) == heading_key(heading);
             if !is_chosen_by_mapping {
+                // A mapped column can come after this one.
                 let columns = [first_column.min(column), first_column.max(column)];
                 let repeated = columns.map(|column| headings[column]);
-                return Err(repeated_column_error(repeated, &known.names()[name]));
+                let name = &known.names()[name_index];
+                return Err(repeated_column_error(repeated, name));
             }
             self.unknown.push(heading);
         }
@@ -163,6 +165,7 @@ fn find_mapped_column(headings: &[&str], heading: &str) -> Result<usize, String>
     }
 }
 
+/// Returns the positions of all columns whose heading satisfies `is_wanted`.
 fn columns_where(headings: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
     let mut columns = Vec::new();
     for (column, text) in headings.iter().enumerate() {
@@ -173,7 +176,8 @@ fn columns_where(headings: &[&str], is_wanted: impl Fn(&str) -> bool) -> Vec<usi
     columns
 }
 
-/// Returns the second column with the heading `Name` for `Name#2`.
+/// Returns the column that a mapping names by a heading and a number: `Name#2` is the second column
+/// with the heading `Name`.
 fn find_numbered_column(headings: &[&str], heading: &str) -> Option<usize> {
     let (heading, number) = heading.rsplit_once('#')?;
     let number: usize = number.trim().parse().ok()?;
@@ -182,6 +186,7 @@ fn find_numbered_column(headings: &[&str], heading: &str) -> Option<usize> {
     columns.get(number.checked_sub(1)?).copied()
 }
 
+/// Returns the index of the name of a member or field that a mapping has.
 fn find_mapped_name(known: &KnownHeadings, name: &str) -> Result<usize, String> {
     known
         .names()

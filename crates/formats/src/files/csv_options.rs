@@ -9,7 +9,8 @@ use petstore_domain::{
 use super::{categories::Categories, mapping::Mapping, separator::Separator};
 use crate::cells::{CellReader, TableWords};
 
-/// The facts about a store and the choices of a person that a reader of CSV files needs.
+/// What a reader of CSV files needs to know: facts about the store, and what the person who imports
+/// the file has chosen.
 #[derive(Debug, Clone)]
 pub struct CsvOptions {
     /// The fields of the store. A heading can be the name or the label of a field.
@@ -22,7 +23,7 @@ pub struct CsvOptions {
     pub currency: Option<Currency>,
     /// The day to which ages in the file refer.
     pub today: Date,
-    /// The names of members and fields that somebody has given to headings of the file.
+    /// The headings of the file for which somebody has named the member or field.
     pub mappings: Vec<Mapping>,
     /// Whether columns with unknown headings are ignored.
     pub ignores_unknown_columns: bool,

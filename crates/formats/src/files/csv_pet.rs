@@ -86,24 +86,28 @@ impl PetRecord<'_> {
         fields
     }
 
-    /// Marks the day of birth as an estimate if its cell has one, such as an age. Only if the store
-    /// has a field for this mark, and the record has no value for it.
+    /// Marks the day of birth as an estimate if its cell has only an estimate, such as an age. Does
+    /// nothing if the store has no field for this mark, or the record already has a value for it.
     fn mark_estimated_birth(self, fields: &mut FieldPatch) {
-        let is_estimate = |column: &FieldColumn| {
+        if !self.has_estimated_birth() {
+            return;
+        }
+        let mut store_fields = self.options.fields.iter();
+        let Some(mark) = store_fields.find(|field| field.is_birth_estimate()) else {
+            return;
+        };
+        let value = RequestedValue::Set(FieldValue::Boolean(true));
+        fields.entry(mark.name.as_str().to_owned()).or_insert(value);
+    }
+
+    /// Whether the cell of the day of birth has only an estimate.
+    fn has_estimated_birth(self) -> bool {
+        let reader = self.options.cell_reader();
+        self.columns.fields.iter().any(|column| {
             let cell = self.record.get(column.position).unwrap_or_default();
             let text = str::from_utf8(cell).unwrap_or_default();
-            self.options
-                .cell_reader()
-                .is_estimated_birth(&column.field, text)
-        };
-        let mut columns = self.columns.fields.iter();
-        let has_estimate = columns.any(is_estimate);
-        let mut store_fields = self.options.fields.iter();
-        let mark = store_fields.find(|field| field.is_birth_estimate());
-        if has_estimate && let Some(mark) = mark {
-            let value = RequestedValue::Set(FieldValue::Boolean(true));
-            fields.entry(mark.name.as_str().to_owned()).or_insert(value);
-        }
+            reader.is_estimated_birth(&column.field, text)
+        })
     }
 
     /// Checks that the record has as many cells as the header, except for additional empty cells,
@@ -129,9 +133,13 @@ impl PetRecord<'_> {
         Ok(())
     }
 
+    /// Whether a cell has content. A text that is not UTF-8 counts as content.
     fn has_content(self, column: usize) -> bool {
         let cell = self.record.get(column).unwrap_or_default();
-        str::from_utf8(cell).map_or(true, |cell| !trim_cell(cell).is_empty())
+        match str::from_utf8(cell) {
+            Ok(text) => !trim_cell(text).is_empty(),
+            Err(_) => true,
+        }
     }
 
     /// Returns the category of the animal: from its cell, or else the category of its species.
@@ -150,16 +158,21 @@ impl PetRecord<'_> {
         let is_species_column = self.columns.species() == Some(column);
         self.read_cell(column, problems, |text| {
             let text = trim_cell(text);
-            let category = if self.columns.has_labels {
-                categories.find(text)
-            } else {
-                parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
-            };
+            let category = self.parse_category(text);
             match species_category {
+                // The cell names no category, or names a species that may also be one.
                 Some(id) if text.is_empty() || is_species_column => category.or(Ok(id)),
                 _ => category,
             }
         })
+    }
+
+    /// Parses the cell of a category: a label, or an id.
+    fn parse_category(self, text: &str) -> Result<i64, String> {
+        if self.columns.has_labels {
+            return self.options.categories.find(text);
+        }
+        parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
     }
 
     /// Returns the problem of an animal whose category should follow from its species, but does not.
@@ -240,8 +253,8 @@ impl PetRecord<'_> {
     }
 }
 
-/// The problem of a text in another encoding. As `CSV`, Excel saves in the legacy encoding of
-/// Windows.
+/// The problem of a text in another encoding. Excel has two formats: `CSV` is in the legacy encoding
+/// of Windows, and `CSV UTF-8` is in UTF-8.
 pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 fn parse_id(text: &str) -> Result<PetId, String> {

@@ -71,15 +71,18 @@ impl<W: Write> Writer for CsvWriter<W> {
             category_id.format(pet.category_id),
             pet.status.as_str(),
         ];
-        self.writer
-            .write_record(record)
-            .map_err(|error| match error.into_kind() {
-                ErrorKind::Io(error) => error,
-                kind => io::Error::other(format!("{kind:?}")),
-            })
+        self.writer.write_record(record).map_err(to_io_error)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// Converts an error of the CSV library.
+fn to_io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
     }
 }

@@ -1,4 +1,4 @@
-//! The header of a CSV file, which says which member or field of an animal each column has.
+//! The header of a CSV file, which names the member or field of an animal in each column.
 
 use petstore_domain::store_area::FieldDefinition;
 
@@ -65,6 +65,7 @@ impl Columns {
                 .iter()
                 .map(|text| trim_cell(text).to_owned())
                 .collect(),
+            // `check` has made sure that this column exists.
             name: assignment.column(NAME).unwrap_or_default(),
             category,
             has_labels: category_id_column.is_none(),
@@ -107,7 +108,7 @@ impl Columns {
 }
 
 /// Returns the column with the labels of categories. Returns `None` if the store has a field with
-/// the name of this column, which then has the column.
+/// the name `category`: the column then has the values of this field.
 fn find_label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Option<usize> {
     let is_field = options.fields.iter().any(is_category_field);
     if is_field {

@@ -19,11 +19,12 @@ pub struct KnownHeadings {
     /// The names of members and fields, and the name of the column with labels of categories,
     /// unless a field has that name.
     names: Vec<String>,
-    /// The names, and the labels of fields, by [`heading_key`]. Each has its positions in `names`.
-    own_keys: HashMap<String, Vec<usize>>,
-    /// The usual headings in all languages, by [`letters_and_digits`]. Each has its position in
-    /// `names`.
-    usual_keys: HashMap<String, usize>,
+    /// The headings of this store: the names, and the labels of fields. The key is the
+    /// [`heading_key`], and the value has the positions in `names`.
+    store_headings: HashMap<String, Vec<usize>>,
+    /// The usual headings in all languages. The key is by [`letters_and_digits`], and the value is
+    /// the position in `names`.
+    usual_headings: HashMap<String, usize>,
 }
 
 /// The error for a heading that can mean two columns.
@@ -44,28 +45,32 @@ impl KnownHeadings {
 
         let mut headings = Self {
             names: names.clone(),
-            own_keys: HashMap::new(),
-            usual_keys: HashMap::new(),
+            store_headings: HashMap::new(),
+            usual_headings: HashMap::new(),
         };
         for (position, name) in names.iter().enumerate() {
-            headings.add_own(name, position);
+            headings.add_store_heading(name, position);
         }
         for (index, field) in fields.iter().enumerate() {
-            headings.add_own(field.label.as_str(), MEMBERS.len() + index);
+            // In `names`, the fields follow the members.
+            headings.add_store_heading(field.label.as_str(), MEMBERS.len() + index);
         }
         for (key, name) in &words.headings {
             if let Some(position) = names.iter().position(|known| known == name) {
-                headings.usual_keys.entry(key.clone()).or_insert(position);
+                headings
+                    .usual_headings
+                    .entry(key.clone())
+                    .or_insert(position);
             }
         }
         headings
     }
 
     /// Adds a heading for the name at this position.
-    fn add_own(&mut self, heading: &str, position: usize) {
+    fn add_store_heading(&mut self, heading: &str, position: usize) {
         // If a field has the name of a member, the member takes precedence.
         let name = &self.names[position];
-        let positions = self.own_keys.entry(heading_key(heading)).or_default();
+        let positions = self.store_headings.entry(heading_key(heading)).or_default();
         let is_known = positions.iter().any(|other| self.names[*other] == *name);
         if !is_known {
             positions.push(position);
@@ -101,9 +106,12 @@ impl KnownHeadings {
         if let Some(position) = self.names.iter().position(|name| name == heading) {
             return Ok(Some(position));
         }
-        let own_positions = self.own_keys.get(&heading_key(heading));
-        match own_positions.map(Vec::as_slice) {
-            None => Ok(self.usual_keys.get(&letters_and_digits(heading)).copied()),
+        let store_positions = self.store_headings.get(&heading_key(heading));
+        match store_positions.map(Vec::as_slice) {
+            None => {
+                let key = letters_and_digits(heading);
+                Ok(self.usual_headings.get(&key).copied())
+            }
             Some([first, second, ..]) => {
                 let names = [first, second].map(|position| self.names[*position].clone());
                 Err(AmbiguousHeading { names })

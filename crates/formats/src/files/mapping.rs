@@ -1,4 +1,4 @@
-//! Mappings, with which a person says what the headings of a file mean.
+//! Mappings of headings to members and fields, for headings that petstore does not recognize.
 
 use std::str::FromStr;
 
@@ -17,25 +17,31 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns the problem of mappings that contradict each other, if they do.
+    /// Returns the reason why mappings contradict each other; `None` if they do not.
     pub fn conflict(mappings: &[Self]) -> Option<String> {
         for (index, mapping) in mappings.iter().enumerate() {
             for earlier in &mappings[..index] {
-                let repeated_text = if heading_key(&earlier.name) == heading_key(&mapping.name) {
-                    &mapping.name
-                } else if earlier.heading == mapping.heading && !is_species_pair(earlier, mapping) {
-                    &mapping.heading
-                } else {
-                    continue;
-                };
-                return Some(format!(
-                    "--map has {repeated_text:?} twice; a column has one name, or the names category and \
-                     species, and a name has one column"
-                ));
+                if let Some(repeated_text) = repeated_text(earlier, mapping) {
+                    return Some(format!(
+                        "--map has {repeated_text:?} twice; a column has one name, or the names category and \
+                         species, and a name has one column"
+                    ));
+                }
             }
         }
         None
     }
+}
+
+/// Returns the name or heading that must not be in both of two mappings, but is.
+fn repeated_text<'m>(earlier: &Mapping, mapping: &'m Mapping) -> Option<&'m str> {
+    if heading_key(&earlier.name) == heading_key(&mapping.name) {
+        return Some(&mapping.name);
+    }
+    if earlier.heading == mapping.heading && !is_species_pair(earlier, mapping) {
+        return Some(&mapping.heading);
+    }
+    None
 }
 
 /// Whether two mappings assign one column to both the category and the species.

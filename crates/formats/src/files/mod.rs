@@ -67,8 +67,8 @@ impl Format {
     }
 }
 
-/// Opens the rows of a file for reading from the beginning. If `with_ids`, reads the identifiers,
-/// too. The options apply only to CSV.
+/// Opens the rows of a file for reading from the beginning. The identifiers are only read if
+/// `with_ids` is true. The options apply only to CSV.
 pub fn open_rows<'s>(
     source: &'s Source,
     format: Format,

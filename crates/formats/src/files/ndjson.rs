@@ -125,6 +125,7 @@ fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
 }
 
 impl<'s> NdjsonRows<'s> {
+    /// Opens a file, and skips a byte order mark at its beginning.
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(0, &allowance));
@@ -178,7 +179,11 @@ impl<'s> NdjsonRows<'s> {
         if resources::is_tagged(line) {
             return resources::parse_line(line);
         }
+        self.parse_pet(line)
+    }
 
+    /// Parses an animal, or returns the problems of all its members.
+    fn parse_pet(&self, line: &str) -> Result<Row, InvalidRow> {
         let members: PetMembers<'_> =
             serde_json::from_str(line).map_err(|error| syntax_problem(&error))?;
         let mut problems = InvalidRow::default();
@@ -211,10 +216,10 @@ impl<'s> NdjsonRows<'s> {
 /// Returns the problem of a line that is no valid animal. The message has only the column of the
 /// error, because the parser numbers each line as line 1.
 fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
-    let text = error.to_string();
-    let reason = match text.rsplit_once(" at line ") {
+    let message = error.to_string();
+    let reason = match message.rsplit_once(" at line ") {
         Some((reason, _)) => reason,
-        None => &text,
+        None => &message,
     };
     InvalidRow::new(format!(
         "not a valid JSON animal, at byte {}: {reason}",

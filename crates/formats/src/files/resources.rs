@@ -1,8 +1,9 @@
-//! Lines of an export with everything: `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`,
+//! The lines of a complete export: `{"profile":{…}}`, `{"field":{…}}`, `{"pet":{…}}`,
 //! `{"order":{…}}`, `{"category":{…}}` or `{"note":{…}}`.
 //!
-//! The name of the only member is the tag, which says what the line has. The value is as in a
-//! response of the service, except that an order also says whether it holds its animal.
+//! Each line is an object with one member. The name of the member is the tag, which says what the
+//! value is. The value is as in a response of the service, except that an order also says whether it
+//! holds its animal.
 
 use petstore_domain::store_area::{FieldDefinition, Profile, Resource};
 
@@ -33,12 +34,13 @@ pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
 
 /// Writes a line such as `{"category":{"id":7,"label":"Dogs","version":1}}`.
 pub(super) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
-    match resource {
-        Resource::Pet(_) => begin_line(out, PET_TAG),
-        Resource::Order(_) => begin_line(out, ORDER_TAG),
-        Resource::Category(_) => begin_line(out, CATEGORY_TAG),
-        Resource::Note(_) => begin_line(out, NOTE_TAG),
-    }
+    let tag = match resource {
+        Resource::Pet(_) => PET_TAG,
+        Resource::Order(_) => ORDER_TAG,
+        Resource::Category(_) => CATEGORY_TAG,
+        Resource::Note(_) => NOTE_TAG,
+    };
+    begin_line(out, tag);
     match resource {
         Resource::Order(order) => json::write_exported_order(out, order),
         Resource::Note(note) => json::write_note(out, note),
@@ -47,6 +49,7 @@ pub(super) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     end_line(out);
 }
 
+/// Writes the beginning of a line, before its value: `{"pet":`.
 fn begin_line(out: &mut Vec<u8>, tag: &str) {
     out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
 }
@@ -114,6 +117,7 @@ fn parse_tagged(line: &str) -> Result<Row, Invalid> {
             let note = json::read_note(object)?;
             Ok(Row::Resource(note.into(), 0))
         }
+        // The tag of a category, because `is_tagged` has excluded any other text.
         _ => {
             let category = json::read_category(object)?;
             Ok(Row::Resource(category.into(), 0))

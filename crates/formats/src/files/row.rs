@@ -67,10 +67,15 @@ impl InvalidRow {
         match result {
             Ok(value) => value,
             Err(invalid) => {
-                self.problems.extend(invalid.problems);
+                self.add(invalid);
                 T::default()
             }
         }
+    }
+
+    /// Adds the problems of another part of the row.
+    pub fn add(&mut self, other: Self) {
+        self.problems.extend(other.problems);
     }
 
     /// Returns `value` if no problem was recorded, or else all problems.
@@ -105,7 +110,7 @@ impl fmt::Display for InvalidRow {
     }
 }
 
-/// Quotes the first characters of a text from a file, with escapes, for a message.
+/// Quotes the first 40 characters of a text from a file, with escapes, for a message.
 pub fn quote_beginning(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
@@ -174,7 +179,7 @@ pub trait Writer {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The names of the columns or members of an animal.
+// The names of the columns of CSV, and of the members of JSON, that an animal can have.
 pub(super) const ID: &str = "id";
 pub(super) const NAME: &str = "name";
 pub(super) const CATEGORY_ID: &str = "categoryId";

@@ -115,6 +115,7 @@ impl SeenIds {
         self.find_row("pets", id.get())
     }
 
+    /// Returns the row that was recorded with this identifier in a table.
     fn find_row(&self, table: &str, id: i64) -> rusqlite::Result<Option<u64>> {
         let find = format!("SELECT row FROM {table} WHERE id = ?1");
         let row: Option<i64> = self
@@ -125,9 +126,9 @@ impl SeenIds {
         Ok(row.map(i64::cast_unsigned))
     }
 
-    /// Records the resource of a line. Returns the reason if the resource contradicts the lines
-    /// before it.
-    pub fn find_inconsistency(
+    /// Records the resource of a line. Returns the reason why the resource contradicts the lines
+    /// before it; `None` if it does not.
+    pub fn record_and_check(
         &self,
         resource: &Resource,
         line: u64,
@@ -145,14 +146,14 @@ impl SeenIds {
                 ])?;
                 Ok(None)
             }
-            Resource::Order(order) => self.find_order_inconsistency(order),
+            Resource::Order(order) => self.record_and_check_order(order),
             Resource::Category(_) => Ok(None),
-            Resource::Note(note) => self.find_note_inconsistency(note),
+            Resource::Note(note) => self.check_note(note),
         }
     }
 
-    /// Returns the reason if a note contradicts the lines before it: its animal is missing.
-    fn find_note_inconsistency(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
+    /// Checks that the animal of a note is on an earlier line. Returns the problem if it is not.
+    fn check_note(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
         let pet_id = note.pet_id.get();
         if self.find_pet(pet_id)?.is_some() {
             return Ok(None);
@@ -162,9 +163,10 @@ impl SeenIds {
         )))
     }
 
-    /// Records that an order holds its animal, if it does. Returns the reason if the order
-    /// contradicts its animal, or if another order holds the animal.
-    fn find_order_inconsistency(&self, order: &Order) -> rusqlite::Result<Option<String>> {
+    /// Records the hold of an order that holds its animal. Returns the reason why the order
+    /// contradicts the lines before it: its animal is missing, has another status or order, or is
+    /// held by another order.
+    fn record_and_check_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
         let order_id = order.id.get();
         let pet_id = order.pet_id.get();
         let Some(pet) = self.find_pet(pet_id)? else {
@@ -194,13 +196,14 @@ impl SeenIds {
                 pet.status
             )));
         }
-        let hold = "UPDATE animals SET holder = ?2 WHERE id = ?1";
+        let update = "UPDATE animals SET holder = ?2 WHERE id = ?1";
         self.connection
-            .prepare_cached(hold)?
+            .prepare_cached(update)?
             .execute([pet_id, order_id])?;
         Ok(None)
     }
 
+    /// Returns the animal of the store area with this id, if it is on an earlier line.
     fn find_pet(&self, id: i64) -> rusqlite::Result<Option<SeenPet>> {
         let find = "SELECT status, order_id, holder FROM animals WHERE id = ?1";
         self.connection
@@ -215,8 +218,8 @@ impl SeenIds {
             .optional()
     }
 
-    /// Calls `visit` with the line and the `orderId` of each animal whose `orderId` belongs to no
-    /// reserved order in the file.
+    /// Calls `visit` with the line and the `orderId` of each animal that names an order, but is held
+    /// by no order in the file.
     pub fn visit_animals_without_order(
         &self,
         mut visit: impl FnMut(u64, i64),

@@ -88,6 +88,7 @@ impl Source {
         let last_line_end = beginning
             .iter()
             .rposition(|byte| matches!(byte, b'\r' | b'\n'));
+        // The file goes on after the beginning, so its last line may be incomplete.
         if self.length > BEGINNING_BYTES
             && let Some(last_line_end) = last_line_end
         {

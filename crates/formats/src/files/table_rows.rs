@@ -153,19 +153,19 @@ impl<'t> TableReader<'t> {
             has_more_cells: false,
             is_ambiguous: false,
         };
-        let mut has_wide_cell = false;
+        let mut has_cell_with_tab = false;
 
         loop {
             let cell = self
-                .next_cell()
+                .parse_cell()
                 .ok_or(TableProblem::Quote { line: row.line })?;
             self.position += cell.length;
             if cell.is_quoted {
                 self.line += count_line_ends(cell.content);
-                has_wide_cell |= cell.content.as_bytes().contains(&self.separator);
+                has_cell_with_tab |= cell.content.as_bytes().contains(&TAB);
             }
             if row.cells.len() < max_cells {
-                row.cells.push(cell.text());
+                row.cells.push(cell.value());
             } else {
                 row.has_more_cells |= !trim_cell(cell.content).is_empty();
             }
@@ -176,14 +176,14 @@ impl<'t> TableReader<'t> {
         }
 
         let row_text = &self.text[row.start..self.position];
-        row.is_ambiguous = self.separator == TAB && has_wide_cell && has_equal_lines(row_text);
+        row.is_ambiguous = self.separator == TAB && has_cell_with_tab && has_equal_lines(row_text);
         self.skip_line_end();
         Ok(Some(row))
     }
 
-    /// Returns the next cell. Returns `None` if its quotes are invalid.
-    fn next_cell(&self) -> Option<RawCell<'t>> {
-        if let Some(cell) = self.next_quoted_cell() {
+    /// Parses the cell at the current position. Returns `None` if its quotes are invalid.
+    fn parse_cell(&self) -> Option<RawCell<'t>> {
+        if let Some(cell) = self.parse_quoted_cell() {
             return Some(cell);
         }
         let unread_text = self.unread_text();
@@ -200,10 +200,11 @@ impl<'t> TableReader<'t> {
         })
     }
 
-    /// Returns the next cell if it is quoted.
-    fn next_quoted_cell(&self) -> Option<RawCell<'t>> {
-        let inner = self.unread_text().strip_prefix('"')?;
-        let content = &inner[..closing_quote(inner)?];
+    /// Parses the cell at the current position if it is quoted.
+    fn parse_quoted_cell(&self) -> Option<RawCell<'t>> {
+        let after_quote = self.unread_text().strip_prefix('"')?;
+        let content = &after_quote[..closing_quote(after_quote)?];
+        // The content and its two quotes.
         let length = content.len() + 2;
         let is_closed = match self.unread_text().as_bytes().get(length) {
             Some(&byte) => self.ends_cell(byte),
@@ -227,16 +228,16 @@ impl<'t> TableReader<'t> {
         let length = match self.unread_text().as_bytes() {
             [b'\r', b'\n', ..] => 2,
             [b'\r' | b'\n', ..] => 1,
-            _ => 0,
+            _ => return,
         };
         self.position += length;
-        self.line += length.min(1);
+        self.line += 1;
     }
 }
 
 impl RawCell<'_> {
     /// Returns the value of the cell: without quotes, and trimmed.
-    fn text(&self) -> String {
+    fn value(&self) -> String {
         if self.is_quoted {
             trim_cell(&self.content.replace("\"\"", "\"")).to_owned()
         } else {
@@ -257,7 +258,9 @@ fn closing_quote(text: &str) -> Option<usize> {
         .filter(|(_, byte)| *byte == b'"')
         .peekable();
     while let Some((position, _)) = quotes.next() {
-        if quotes.next_if(|(next, _)| *next == position + 1).is_none() {
+        // Skips the second quote of a pair.
+        let is_doubled = quotes.next_if(|(next, _)| *next == position + 1).is_some();
+        if !is_doubled {
             return Some(position);
         }
     }
@@ -266,8 +269,9 @@ fn closing_quote(text: &str) -> Option<usize> {
 
 /// Counts the line ends in a text: LF, CR LF or CR.
 fn count_line_ends(text: &str) -> usize {
-    let pairs = text.matches("\r\n").count();
-    text.bytes().filter(|byte| is_line_end(*byte)).count() - pairs
+    let crlf_count = text.matches("\r\n").count();
+    // The two bytes of CR LF are one line end.
+    text.bytes().filter(|byte| is_line_end(*byte)).count() - crlf_count
 }
 
 /// Whether a row has several lines that all have the same number of tabs, at least one. Each line

@@ -42,7 +42,7 @@ pub(super) fn find_start(
         titles: Vec::new(),
     };
     let mut named_separator = None;
-    if let Some((separator, length)) = separator_line(content) {
+    if let Some((separator, length)) = parse_separator_line(content) {
         named_separator = Some(separator);
         start.position += length;
         start.line += 1;
@@ -100,7 +100,7 @@ fn known_heading_count(row: &TableRow, is_heading: &dyn Fn(&str) -> bool) -> usi
 
 /// Parses a first line that names the separator, such as `sep=;`. Returns the separator, and the
 /// length of the line including its end.
-fn separator_line(text: &str) -> Option<(Separator, usize)> {
+fn parse_separator_line(text: &str) -> Option<(Separator, usize)> {
     let line_length = text.find(['\r', '\n']).unwrap_or(text.len());
     let (line, after_line) = text.split_at(line_length);
     let line_end_length = match after_line.as_bytes() {
@@ -129,8 +129,11 @@ fn separator_line(text: &str) -> Option<(Separator, usize)> {
 /// the best.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Evidence {
+    /// The number of known headings in the first row below the titles.
     known_headings: usize,
+    /// Whether all rows have the same number of cells.
     has_equal_rows: bool,
+    /// The number of cells of the first row below the titles.
     cells: usize,
 }
 
@@ -142,6 +145,7 @@ fn detect_separator(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator 
     // In order of rarity in ordinary text: of equally good separators, the first one wins.
     for separator in [Separator::Tab, Separator::Semicolon, Separator::Comma] {
         let evidence = find_evidence(text, separator, is_heading);
+        // `None`, for a separator that does not occur, is less than any evidence.
         if evidence > best_evidence {
             best_evidence = evidence;
             best_separator = Some(separator);

@@ -9,12 +9,12 @@ const LIMITS: TableLimits = TableLimits {
     columns: 5,
 };
 
-fn read(text: &str) -> Result<Table, TableProblem> {
+fn read_text(text: &str) -> Result<Table, TableProblem> {
     read_table(text, LIMITS, None, &|_| false)
 }
 
-fn cells(text: &str) -> Vec<Vec<String>> {
-    let table = read(text).unwrap();
+fn read_cells(text: &str) -> Vec<Vec<String>> {
+    let table = read_text(text).unwrap();
     table.rows.into_iter().map(|row| row.cells).collect()
 }
 
@@ -30,7 +30,7 @@ fn between_tabs_a_quote_is_text_unless_a_spreadsheet_must_quote_the_cell() {
         ("\"5\"\" tall\"\tx\nB\tx", "5\" tall"),
         ("\"one\ntwo\" three\tx\nB\tx", "\"one"),
     ] {
-        let rows = cells(text);
+        let rows = read_cells(text);
         assert_eq!(rows[0][0], first_cell, "{text:?}");
         assert_eq!(rows.last().unwrap(), &["B", "x"], "{text:?}");
     }
@@ -39,7 +39,7 @@ fn between_tabs_a_quote_is_text_unless_a_spreadsheet_must_quote_the_cell() {
 #[test]
 fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
     assert_eq!(
-        cells("\"A, \"\"x\"\"\",1\r\n\"B\n2\",3"),
+        read_cells("\"A, \"\"x\"\"\",1\r\n\"B\n2\",3"),
         [["A, \"x\"", "1"], ["B\n2", "3"]]
     );
     for (text, line) in [
@@ -49,20 +49,24 @@ fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
         ("A;\"b\"c", 1),
         ("A,\"\n\"\nB,\"", 3),
     ] {
-        assert_eq!(read(text), Err(TableProblem::Quote { line }), "{text:?}");
+        assert_eq!(
+            read_text(text),
+            Err(TableProblem::Quote { line }),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn the_first_line_decides_between_a_comma_and_a_semicolon() {
-    let rows = cells("name,description\nRex,\"Sweet; loves kids\"");
+    let rows = read_cells("name,description\nRex,\"Sweet; loves kids\"");
     assert_eq!(
         rows,
         [["name", "description"], ["Rex", "Sweet; loves kids"]]
     );
-    assert_eq!(cells("\"a,b\";c\nd;e"), [["a,b", "c"], ["d", "e"]]);
+    assert_eq!(read_cells("\"a,b\";c\nd;e"), [["a,b", "c"], ["d", "e"]]);
     assert_eq!(
-        cells("one column\nof \"a\" list"),
+        read_cells("one column\nof \"a\" list"),
         [["one column"], ["of \"a\" list"]]
     );
 }
@@ -88,7 +92,7 @@ fn the_separator_is_the_one_that_makes_a_table_of_the_text() {
         ("\"sep=,\"\nname,a;b;c\n", vec!["name", "a;b;c"]),
         ("sep=,,\nname,a;b;c\n", vec!["name", "a;b;c"]),
     ] {
-        assert_eq!(cells(text)[0], first_row, "{text:?}");
+        assert_eq!(read_cells(text)[0], first_row, "{text:?}");
     }
     let known = |heading: &str| ["name", "note (a; b)"].contains(&heading);
     let table = read_table("name,note (a; b)\nRex,x; y", LIMITS, None, &known).unwrap();
@@ -146,7 +150,7 @@ fn a_quoted_cell_that_can_be_several_rows_is_ambiguous() {
         ("A\t\"one\ttwo\"", false),
         ("A\t\"one\ttwo\nthree\"", false),
     ] {
-        let table = read(text).unwrap();
+        let table = read_text(text).unwrap();
         assert_eq!(table.rows[0].is_ambiguous, is_ambiguous, "{text:?}");
     }
 }
@@ -162,7 +166,7 @@ fn a_text_without_content_has_no_row() {
         "\r\n",
         "\u{FEFF}\u{FEFF}\n",
     ] {
-        let table = read(text).unwrap();
+        let table = read_text(text).unwrap();
         assert_eq!(
             table,
             Table {
@@ -179,13 +183,13 @@ fn a_text_without_content_has_no_row() {
 #[test]
 fn each_row_knows_its_first_line_and_byte() {
     let text = "\u{FEFF}a\tb\r\n\r\n\"c\nd\"\te\rf\tg";
-    let table = read(text).unwrap();
-    let places: Vec<_> = table
+    let table = read_text(text).unwrap();
+    let row_starts: Vec<_> = table
         .rows
         .iter()
         .map(|row| (row.line, &text[row.start..][..1]))
         .collect();
-    assert_eq!(places, [(1, "a"), (3, "\""), (5, "f")]);
+    assert_eq!(row_starts, [(1, "a"), (3, "\""), (5, "f")]);
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn what_is_above_the_limits_is_counted_and_not_kept() {
         "\t".repeat(9),
         "a\tb\n".repeat(30)
     );
-    let table = read(&text).unwrap();
+    let table = read_text(&text).unwrap();
     assert_eq!((table.rows.len(), table.row_count), (10, 31));
     assert_eq!(
         (table.rows[0].cells.len(), table.rows[0].has_more_cells),
@@ -211,18 +215,18 @@ proptest! {
     ) {
         let mut text = String::new();
         for row in &rows {
-            let copied = row.each_ref().map(|cell| {
+            let copied_cells = row.each_ref().map(|cell| {
                 if cell.contains(['\t', '\n', '"']) {
                     format!("\"{}\"", cell.replace('"', "\"\""))
                 } else {
                     cell.clone()
                 }
             });
-            text.push_str(&copied.join("\t"));
+            text.push_str(&copied_cells.join("\t"));
             text.push('\n');
         }
-        let trimmed = rows.iter().map(|row| row.each_ref().map(|cell| cell.trim()));
-        let filled: Vec<_> = trimmed.filter(|row| row.concat() != "").collect();
-        prop_assert_eq!(cells(&text), filled);
+        let trimmed_rows = rows.iter().map(|row| row.each_ref().map(|cell| cell.trim()));
+        let filled_rows: Vec<_> = trimmed_rows.filter(|row| row.concat() != "").collect();
+        prop_assert_eq!(read_cells(&text), filled_rows);
     }
 }

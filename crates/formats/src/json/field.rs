@@ -72,14 +72,15 @@ fn read_position(value: &RawValue) -> Option<i64> {
         .then_some(position)
 }
 
-/// Reads the definition of a field from the members of a request, whose path has the name. Returns
-/// `None` if the path has no valid name. Even then, invalid members are reported first.
+/// Reads the definition of a field from the members of a request. The name of the field comes from
+/// the path of the request. Returns `Ok(None)` if the path has no valid name, and all members are
+/// valid.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
 ) -> Result<Option<FieldDefinition>, Invalid> {
     let input: FieldInput = members.read()?;
-    let choices = labelled_choices(input.choices.into_value(), input.choice_labels.into_value())?;
+    let choices = add_labels(input.choices.into_value(), input.choice_labels.into_value())?;
     let Some(name) = name else {
         return Ok(None);
     };
@@ -101,7 +102,7 @@ pub fn read_field(
 }
 
 /// Adds labels to choices. Labels without choices are invalid.
-fn labelled_choices(
+fn add_labels(
     choices: Option<Choices>,
     labels: Option<ChoiceLabels>,
 ) -> Result<Option<Choices>, Invalid> {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn integer_of(text: &str) -> Option<i64> {
+fn parse_text(text: &str) -> Option<i64> {
     as_integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
 }
 
@@ -25,7 +25,7 @@ fn an_integer_is_a_number_without_a_fraction_within_int64() {
         ("922337203685477580.7e1", i64::MAX),
         ("-9223372036854775808.0", i64::MIN),
     ] {
-        assert_eq!(integer_of(text), Some(value), "{text}");
+        assert_eq!(parse_text(text), Some(value), "{text}");
     }
     for text in [
         "1.5",
@@ -41,7 +41,7 @@ fn an_integer_is_a_number_without_a_fraction_within_int64() {
         "[1]",
         "{}",
     ] {
-        assert_eq!(integer_of(text), None, "{text}");
+        assert_eq!(parse_text(text), None, "{text}");
     }
 }
 
@@ -49,42 +49,45 @@ proptest! {
     #[test]
     fn every_int64_is_parsed_in_every_spelling(value: i64, zeros in 0..5_usize) {
         let padded = format!("{value}{}", "0".repeat(zeros));
-        prop_assert_eq!(integer_of(&value.to_string()), Some(value));
-        prop_assert_eq!(integer_of(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
-        prop_assert_eq!(integer_of(&format!("{padded}e-{zeros}")), Some(value));
+        prop_assert_eq!(parse_text(&value.to_string()), Some(value));
+        prop_assert_eq!(parse_text(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
+        prop_assert_eq!(parse_text(&format!("{padded}e-{zeros}")), Some(value));
     }
 }
 
 #[test]
 fn all_members_come_in_their_order_and_none_twice() {
-    let names = |text: &str| -> Vec<String> {
+    let member_names = |text: &str| -> Vec<String> {
         parse_members(text.as_bytes(), "It")
             .unwrap()
             .into_iter()
             .map(|(name, _)| name)
             .collect()
     };
-    assert_eq!(names(r#"{"b": 1, "\u0061": [{}]}"#), ["b", "a"]);
-    let rejected = |text: &str| {
+    assert_eq!(member_names(r#"{"b": 1, "\u0061": [{}]}"#), ["b", "a"]);
+    let error_message = |text: &str| {
         parse_members(text.as_bytes(), "It")
             .unwrap_err()
             .to_string()
     };
     assert_eq!(
-        rejected(r#"{"a": 1, "a": 1}"#),
+        error_message(r#"{"a": 1, "a": 1}"#),
         r#"It has the member "a" twice."#
     );
-    assert_eq!(rejected("1"), "It must be a JSON object.");
+    assert_eq!(error_message("1"), "It must be a JSON object.");
     assert_eq!(
-        rejected("{} x"),
+        error_message("{} x"),
         "It is not valid JSON, at line 1, column 4."
     );
-    assert_eq!(rejected(&"[".repeat(65)), "It nests deeper than 64 levels.");
+    assert_eq!(
+        error_message(&"[".repeat(65)),
+        "It nests deeper than 64 levels."
+    );
 }
 
 #[test]
 fn the_elements_of_an_array_come_unparsed() {
-    let texts = |text: &str| -> Vec<String> {
+    let element_texts = |text: &str| -> Vec<String> {
         parse_elements(text.as_bytes())
             .unwrap()
             .iter()
@@ -92,7 +95,7 @@ fn the_elements_of_an_array_come_unparsed() {
             .collect()
     };
     assert_eq!(
-        texts(r#"[1, {"a": [ ]},"x" ]"#),
+        element_texts(r#"[1, {"a": [ ]},"x" ]"#),
         ["1", r#"{"a": [ ]}"#, "\"x\""]
     );
     for other in ["{}", "1", "null", "[1", "[1,]", "[1]]", ""] {

@@ -31,7 +31,8 @@ pub(super) fn parse_scaled(text: &str, decimals: i64) -> Option<i64> {
         return Some(0);
     }
 
-    // The result is the significant digits with this many zeros after them.
+    // The result is the significant digits with this many zeros after them. If the count is negative,
+    // the number has too many decimals.
     let trailing_zero_count = digits.len() - significant_digits.len();
     let zero_count = exponent
         .parse::<i64>()

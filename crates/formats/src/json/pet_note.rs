@@ -3,7 +3,7 @@
 
 use petstore_domain::{
     NamedActor,
-    store_area::{NoteId, PetNote},
+    store_area::{NoteId, NoteText, PetNote},
 };
 use serde_json::json;
 
@@ -30,7 +30,7 @@ values! {
 
 /// Writes a note with its text and its author, for clients and for files.
 pub fn write_note(out: &mut Vec<u8>, note: &PetNote) {
-    write(out, note, Some(note));
+    write(out, note, Some((&note.text, &note.author)));
 }
 
 /// Writes a note without its text and its author, for the log of changes and for remembered
@@ -39,17 +39,16 @@ pub(super) fn write_note_without_text(out: &mut Vec<u8>, note: &PetNote) {
     write(out, note, None);
 }
 
-/// Writes a note. `content` is the same note again if its text and its author are included, or else
-/// `None`.
-fn write(out: &mut Vec<u8>, note: &PetNote, content: Option<&PetNote>) {
+/// Writes a note. Its text and its author are null if `content` is `None`.
+fn write(out: &mut Vec<u8>, note: &PetNote, content: Option<(&NoteText, &NamedActor)>) {
     let mut object = Object::begin(out);
     object.put("id", &note.id);
     object.put("petId", &note.pet_id);
-    object.or_null("text", content, |object, note| {
-        object.put("text", &note.text);
+    object.or_null("text", content, |object, (text, _)| {
+        object.put("text", text);
     });
-    object.or_null("author", content, |object, note| {
-        write_actor(object.name("author"), &note.author);
+    object.or_null("author", content, |object, (_, author)| {
+        write_actor(object.name("author"), author);
     });
     object.time("createdAt", note.created_at);
     object.time("updatedAt", note.updated_at);

@@ -56,7 +56,7 @@ fn read_alt(text: Option<String>) -> Result<Option<AltText>, InvalidAlt> {
     }
 }
 
-/// A photo in the form in which the database has it.
+/// A photo as the database stores it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct StoredPhoto<'s> {
@@ -87,8 +87,8 @@ impl StoredPhoto<'_> {
     }
 }
 
-/// Reads the photos of an animal in the form in which the database has them. Returns `None` if the
-/// service cannot have written this text.
+/// Reads the photos of an animal as the database stores them. Returns `None` if the service cannot
+/// have written this text.
 pub fn read_photos(stored: &str) -> Option<Photos> {
     let stored_photos: Vec<StoredPhoto<'_>> = serde_json::from_str(stored).ok()?;
     let photos: Option<Vec<Photo>> = stored_photos
@@ -142,8 +142,8 @@ pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
 }
 
 /// Inserts `prefix` before the paths of all photos in JSON. Returns `None` if there are no photos.
-/// A search in the text is sufficient, because no value of a client can be an object after
-/// `"urls":`.
+/// The JSON is not parsed: a search is sufficient, because no client can send a value that contains
+/// `"urls":{` without escapes.
 ///
 /// With the prefix `https://shop.example`, `"urls":{"small":"/photos/1-small.jpg"}` becomes
 /// `"urls":{"small":"https://shop.example/photos/1-small.jpg"}`.

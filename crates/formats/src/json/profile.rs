@@ -55,8 +55,7 @@ fn read_links(value: &RawValue) -> Option<Links> {
     Links::new(links)
 }
 
-/// Parses a profile in the form in which the database has it: see [`stored_profile_text`]. Returns
-/// `None` if it is invalid.
+/// Parses a profile that [`stored_profile_text`] wrote. Returns `None` if it is invalid.
 pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
     let members = Members::parse(text.as_bytes(), "The profile", ProfilePatch::NAMES).ok()?;
     let patch: ProfilePatch = members.read().ok()?;
@@ -122,8 +121,8 @@ fn write_links(out: &mut Vec<u8>, links: &[Link]) {
     out.push(b']');
 }
 
-/// Returns a profile in the form in which the database has it: a JSON object without the logo, the
-/// time zone, the contract and the version, which have columns of their own.
+/// Returns a profile as the database stores it: a JSON object. The logo, the time zone, the contract
+/// and the version are not in it, because they have columns of their own.
 pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
     begin_stored_profile(&mut out, profile).end();

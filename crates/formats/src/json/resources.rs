@@ -40,8 +40,8 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
 /// Reads an animal, an order or a category in a form that [`write_resource`] has in this release or
 /// had in an earlier one. Returns `None` for other subjects, and for a form of a later release.
 ///
-/// The log of changes contains no contacts of orders and no texts of notes. An order is therefore
-/// read without its contact, and a note is not read.
+/// An order is read without its contact, and a note is not read at all, because the log of changes
+/// contains neither contacts nor the texts of notes.
 pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
     let object = text.as_bytes();
     match kind {

@@ -117,13 +117,9 @@ impl Member for FieldValues {
 fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
     let mut patch = FieldPatch::new();
     for (name, value) in super::parse_members(value.get().as_bytes(), "fields").ok()? {
-        let requested = if value.get() == "null" {
-            RequestedValue::Clear
-        } else {
-            match parse_field_value(value) {
-                Some(value) => RequestedValue::Set(value),
-                None => RequestedValue::Invalid,
-            }
+        let requested = match value.get() {
+            "null" => RequestedValue::Clear,
+            _ => parse_field_value(value).map_or(RequestedValue::Invalid, RequestedValue::Set),
         };
         patch.insert(name, requested);
     }
@@ -155,8 +151,8 @@ pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
     if has_null { None } else { Some(patch) }
 }
 
-/// Parses the values of the fields of an animal, in the form in which the database has them.
-/// Returns `None` if they are too long, or if no kind of field has such a value.
+/// Parses the values of the fields of an animal, as the database stores them. Returns `None` if they
+/// are too long, or if no kind of field has such a value.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
     FieldValues::from_stored(parse_field_values(members)?, stored.to_owned())
@@ -254,11 +250,11 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.integer("categoryId", pet.category_id);
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
-    let start = object.out.len();
+    let member_start = object.out.len();
     object.put("createdAt", &pet.created_at);
     if pet.updated_at == pet.created_at {
         // Copying the text is cheaper than formatting the same time again.
-        let created_at = start + ",\"createdAt\":".len()..object.out.len();
+        let created_at = member_start + ",\"createdAt\":".len()..object.out.len();
         object.name("updatedAt").extend_from_within(created_at);
     } else {
         object.put("updatedAt", &pet.updated_at);

@@ -129,8 +129,9 @@ fn error_message(expected: &ExpectedText, error: &serde_json::Error, text: &[u8]
     }
 }
 
-/// Returns advice, after a space, for a text that is not in UTF-8 without a byte order mark. Empty
-/// for other texts. JSON begins with an ASCII character, which UTF-16 encodes with a zero byte.
+/// Returns the advice for a text that begins with a byte order mark or is in UTF-16, with a space
+/// before it. Empty for other texts. JSON begins with an ASCII character, which UTF-16 encodes with
+/// a zero byte.
 fn encoding_advice(text: &[u8]) -> &'static str {
     match text {
         [0xef, 0xbb, 0xbf, ..] => " It begins with a byte order mark: send UTF-8 without one.",
@@ -174,7 +175,7 @@ struct Validator<'f> {
 }
 
 impl Validator<'_> {
-    /// Adds a name to the names that an object has so far. Fails if the name is a duplicate.
+    /// Adds the name of a member to the `names` of its object. Fails if the name is a duplicate.
     fn add_name<E: serde::de::Error>(
         self,
         names: &mut HashSet<String>,
@@ -241,7 +242,7 @@ impl<'de> Visitor<'de> for Validator<'_> {
     }
 }
 
-/// A visitor that keeps the members with these names, and validates the others.
+/// A visitor that returns the members with certain names, and only validates the others.
 struct NamedMembers<'f, const N: usize> {
     names: [&'static str; N],
     validator: Validator<'f>,
@@ -268,7 +269,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     }
 }
 
-/// A visitor that keeps all members of an object.
+/// A visitor that returns all members of an object.
 struct AllMembers<'f> {
     validator: Validator<'f>,
 }

@@ -8,8 +8,8 @@ pub use petstore_domain::clock::truncate_to_milliseconds;
 const DATE_TIME_PATTERN: &str = "0000-00-00T00:00:00";
 
 /// Parses an RFC 3339 time with any offset, truncated to milliseconds, as a store keeps it. A leap
-/// second is only valid at the end of a day in UTC (RFC 3339, section 5.7). The last hours of the
-/// year 9999 are beyond the last [`Timestamp`], and become that.
+/// second is only valid at the end of a day in UTC (RFC 3339, section 5.7). A time in the last hours
+/// of the year 9999 is after [`Timestamp::MAX`], and becomes that time.
 ///
 /// ```
 /// use petstore_formats::json::times::parse;
@@ -50,8 +50,7 @@ fn split_fraction(text: &str) -> (&str, &str) {
     text.split_at(text.len() - offset.len())
 }
 
-/// Parses a time. A valid time in the year 9999 that is after the last [`Timestamp`] becomes the
-/// last one.
+/// Parses a time. A valid time in the year 9999 that is after [`Timestamp::MAX`] becomes that time.
 fn parse_timestamp(text: &str) -> Option<Timestamp> {
     if let Ok(time) = text.parse() {
         return Some(time);

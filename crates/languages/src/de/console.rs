@@ -690,7 +690,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_picture: "Diese Datei ist kein Bild in JPEG, PNG, WebP oder GIF. Wählen Sie eine andere.",
     picture_too_large: "Dieses Bild ist zu groß. Wählen Sie ein kleineres.",
     too_many_pictures: "Zurzeit warten zu viele Bilder. Versuchen Sie es noch einmal.",
-    photos_not_kept: "Die Sitzung ist abgelaufen. Die Fotos wurden nicht hinzugefügt: Melden Sie sich an und wählen Sie sie noch einmal aus.",
+    photos_not_added: "Die Sitzung ist abgelaufen. Die Fotos wurden nicht hinzugefügt: Melden Sie sich an und wählen Sie sie noch einmal aus.",
     heic: "Das ist ein HEIC-Bild. Stellen Sie die Kamera auf „Maximale Kompatibilität“ (beim iPhone: \
      Einstellungen, Kamera, Formate) und nehmen Sie es noch einmal auf, oder wählen Sie ein JPEG.",
     another_member: "Inzwischen ist jemand anders angemeldet. Melden Sie sich in einem anderen Tab unter Ihrem Namen an \
@@ -952,13 +952,13 @@ pub(crate) static TEXTS: Texts = Texts {
     code_hint: "Die sechs Ziffern, die Ihre App anzeigt, oder einer Ihrer Wiederherstellungscodes.",
     code_wrong: "Dieser Code ist falsch oder wurde schon benutzt. Warten Sie, bis die App den nächsten Code anzeigt.",
     sign_in_ended: "Melden Sie sich noch einmal an. Diese Anmeldung hat zu lange gedauert, oder der Code wurde zweimal gesendet.",
-    form_kept: "Geben Sie Ihr Passwort ein, um fortzufahren. Ihre Eingaben bleiben erhalten, und Sie können sie danach senden.",
+    form_saved: "Geben Sie Ihr Passwort ein, um fortzufahren. Ihre Eingaben bleiben erhalten, und Sie können sie danach senden.",
     form_too_long: "Ihre Sitzung ist abgelaufen, und Ihr Text ist zu lang, um hier erhalten zu bleiben. Melden Sie sich in einem anderen Tab an, gehen Sie in diesem zurück und senden Sie ihn noch einmal.",
     form_not_of_browser: "Dieses Formular wurde in einem anderen Browser aufbewahrt, oder dieser Browser hat seitdem seine Cookies verloren. Deshalb wurde es nicht gesendet. Gehen Sie zurück zur Seite des Formulars und senden Sie es noch einmal.",
     no_password: "Noch kein Passwort oder vergessen? Die Leitung kann Ihnen einen Link geben.",
-    send_kept_hint: "Sie sind angemeldet. Senden Sie jetzt Ihre Eingaben.",
-    send_kept: "Eingaben senden",
-    drop_kept: "Nicht senden",
+    submit_saved_form_hint: "Sie sind angemeldet. Senden Sie jetzt Ihre Eingaben.",
+    submit_saved_form: "Eingaben senden",
+    discard_saved_form: "Nicht senden",
     changed_meanwhile: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. Laden Sie die Seite neu und sehen Sie sich den aktuellen Stand an.",
 
     // Signing in at a provider, whose host names it.

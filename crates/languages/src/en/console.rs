@@ -676,7 +676,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_picture: "This file is not a JPEG, PNG, WebP or GIF picture. Choose another one.",
     picture_too_large: "This picture is too large. Choose a smaller one.",
     too_many_pictures: "Too many pictures are waiting at the moment. Try again.",
-    photos_not_kept: "Your session has ended. The photos were not added: sign in, and choose them again.",
+    photos_not_added: "Your session has ended. The photos were not added: sign in, and choose them again.",
     heic: "This is a HEIC picture. Set the camera to “Most compatible” (on an iPhone: \
      Settings, Camera, Formats), and take it again, or choose a JPEG.",
     another_member: "Another member is signed in now. Sign in as yourself in another tab, \
@@ -902,13 +902,13 @@ pub(crate) static TEXTS: Texts = Texts {
     code_hint: "The six digits that your app shows, or one of your recovery codes.",
     code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
     sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
-    form_kept: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
+    form_saved: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
     form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in from another tab, go back in this one, and send it again.",
     form_not_of_browser: "This form was kept in another browser, or this browser has lost its cookies since. So it was not sent. Go back to the page of the form, and send it again.",
     no_password: "No password yet, or forgotten it? A manager can give you a link.",
-    send_kept_hint: "You are signed in. Send what you typed now.",
-    send_kept: "Send what I typed",
-    drop_kept: "Do not send it",
+    submit_saved_form_hint: "You are signed in. Send what you typed now.",
+    submit_saved_form: "Send what I typed",
+    discard_saved_form: "Do not send it",
     changed_meanwhile: "Somebody else has changed this in the meantime, so your change was not made. Reload the page, and check how it looks now.",
 
     // Signing in at a provider, whose host names it.

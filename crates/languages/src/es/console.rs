@@ -684,7 +684,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_picture: "Este archivo no es una imagen JPEG, PNG, WebP o GIF. Elija otro.",
     picture_too_large: "Esta imagen es demasiado grande. Elija una más pequeña.",
     too_many_pictures: "En este momento hay demasiadas imágenes en espera. Vuelva a intentarlo.",
-    photos_not_kept: "La sesión ha terminado. Las fotos no se han añadido: inicie sesión y elíjalas de nuevo.",
+    photos_not_added: "La sesión ha terminado. Las fotos no se han añadido: inicie sesión y elíjalas de nuevo.",
     heic: "Esta imagen es HEIC. Ponga la cámara en «Más compatible» (en un iPhone: Ajustes, Cámara, Formatos) y haga \
      la foto otra vez, o elija un JPEG.",
     another_member: "Ahora hay otra persona con la sesión iniciada. Inicie su sesión en otra pestaña y pulse de nuevo \
@@ -939,13 +939,13 @@ pub(crate) static TEXTS: Texts = Texts {
     code_hint: "Las seis cifras que muestra su app o uno de sus códigos de recuperación.",
     code_wrong: "Este código no es correcto o ya se ha usado. Espere a que la app muestre el siguiente.",
     sign_in_ended: "Vuelva a iniciar sesión. Se ha tardado demasiado o el código se ha enviado dos veces.",
-    form_kept: "Escriba su contraseña para continuar. Lo que ha escrito se conserva y podrá enviarlo después.",
+    form_saved: "Escriba su contraseña para continuar. Lo que ha escrito se conserva y podrá enviarlo después.",
     form_too_long: "Su sesión ha terminado y el texto es demasiado largo para conservarlo aquí. Inicie sesión en otra pestaña, vuelva atrás en esta y envíelo de nuevo.",
     form_not_of_browser: "Este formulario se conservó en otro navegador, o este ha perdido sus cookies desde entonces. Por eso no se ha enviado. Vuelva a la página del formulario y envíelo de nuevo.",
     no_password: "¿Aún no tiene contraseña o la ha olvidado? Un responsable puede darle un enlace.",
-    send_kept_hint: "Ha iniciado sesión. Envíe ahora lo que había escrito.",
-    send_kept: "Enviar lo escrito",
-    drop_kept: "No enviarlo",
+    submit_saved_form_hint: "Ha iniciado sesión. Envíe ahora lo que había escrito.",
+    submit_saved_form: "Enviar lo escrito",
+    discard_saved_form: "No enviarlo",
     changed_meanwhile: "Otra persona ha modificado esto mientras tanto, así que esta vez no se ha cambiado nada. Recargue la página y mire cómo está ahora.",
 
     // Signing in at a provider, whose host names it.

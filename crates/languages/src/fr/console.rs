@@ -697,7 +697,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_picture: "Ce fichier n’est pas une image JPEG, PNG, WebP ou GIF. Choisissez-en un autre.",
     picture_too_large: "Cette image est trop grande. Choisissez-en une plus petite.",
     too_many_pictures: "Trop d’images sont en attente pour l’instant. Réessayez.",
-    photos_not_kept: "La session est terminée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
+    photos_not_added: "La session est terminée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
     heic: "C’est une image HEIC. Réglez l’appareil photo sur «\u{a0}Le plus compatible\u{a0}» (sur un iPhone\u{a0}: \
      Réglages, Appareil photo, Formats) et reprenez la photo, ou choisissez un fichier JPEG.",
     another_member: "Quelqu’un d’autre s’est connecté entre-temps. Connectez-vous avec votre compte dans un autre onglet, \
@@ -979,13 +979,13 @@ pub(crate) static TEXTS: Texts = Texts {
     code_hint: "Les six chiffres que montre votre application, ou l’un de vos codes de secours.",
     code_wrong: "Ce code est incorrect, ou a déjà servi. Attendez que l’application montre le suivant.",
     sign_in_ended: "Connectez-vous à nouveau. La connexion a pris trop de temps, ou le code a été envoyé deux fois.",
-    form_kept: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et vous pourrez l’envoyer ensuite.",
+    form_saved: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et vous pourrez l’envoyer ensuite.",
     form_too_long: "Votre session est terminée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
     form_not_of_browser: "Ce formulaire a été conservé dans un autre navigateur, ou celui-ci a perdu ses cookies entre-temps. Il n’a donc pas été envoyé. Revenez à la page du formulaire, et envoyez-le à nouveau.",
     no_password: "Mot de passe oublié ou pas encore choisi\u{202f}? Un responsable peut vous donner un lien.",
-    send_kept_hint: "Vous êtes connecté. Envoyez maintenant votre saisie.",
-    send_kept: "Envoyer ma saisie",
-    drop_kept: "Ne pas l’envoyer",
+    submit_saved_form_hint: "Vous êtes connecté. Envoyez maintenant votre saisie.",
+    submit_saved_form: "Envoyer ma saisie",
+    discard_saved_form: "Ne pas l’envoyer",
     changed_meanwhile: "Quelqu’un d’autre a fait une modification entre-temps\u{a0}: rien n’a donc été modifié cette fois. Rechargez la page et vérifiez l’état actuel.",
 
     // Signing in at a provider, whose host names it.

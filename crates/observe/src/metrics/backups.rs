@@ -39,6 +39,7 @@ impl BackupMetrics {
 
     /// Records the newest backup that an earlier process made, unless a backup is recorded already.
     pub fn record_earlier_backup(&self, time: Timestamp) {
+        // Fails if a backup is recorded already, and then its time stays.
         let _ = self
             .last_success
             .compare_exchange(0, time.as_second(), Relaxed, Relaxed);
@@ -63,6 +64,7 @@ impl BackupMetrics {
             return needs_backups.then_some(BackupProblem::NoBackup);
         }
         if last_success == 0 {
+            // Without a failure, the first backup is only not complete yet.
             let has_failed = self.failures.get() > 0;
             return has_failed.then_some(BackupProblem::NoBackup);
         }

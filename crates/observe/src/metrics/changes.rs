@@ -27,7 +27,7 @@ impl ChangeMetrics {
     }
 
     /// Records the state of the open reservations.
-    pub fn note(&self, reservations: Reservations) {
+    pub fn record_reservations(&self, reservations: Reservations) {
         self.open.store(reservations.open, Relaxed);
         let first_end = reservations.first_end.map_or(0, Timestamp::as_millisecond);
         self.first_end.store(first_end, Relaxed);

@@ -55,13 +55,15 @@ impl Exposition {
         self.histogram_samples(name, &[], histogram);
     }
 
+    /// Writes the head of a metric. Its samples follow.
     pub fn begin(&mut self, kind: Kind, name: &str, help: &str) {
-        let kind = match kind {
+        let type_name = match kind {
             Kind::Counter => "counter",
             Kind::Gauge => "gauge",
             Kind::Histogram => "histogram",
         };
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {type_name}");
     }
 
     /// Writes a sample of the current counter or gauge.
@@ -92,13 +94,12 @@ impl Exposition {
         let mut count = 0;
         for (index, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);
-            let bound = histogram
-                .bounds
-                .get(index)
-                .map(|&bound| bound as f64 / histogram.scale);
-            let bound = bound.map_or("+Inf".to_owned(), |bound| bound.to_string());
-            let labels = [labels, &[("le", &bound)]].concat();
-            self.sample(&bucket_name, &labels, count);
+            let upper_bound = match histogram.bounds.get(index) {
+                Some(&bound) => (bound as f64 / histogram.scale).to_string(),
+                None => "+Inf".to_owned(),
+            };
+            let bucket_labels = [labels, &[("le", &upper_bound)]].concat();
+            self.sample(&bucket_name, &bucket_labels, count);
         }
         let sum = histogram.sum.load(Relaxed) as f64 / histogram.scale;
         self.sample(&format!("{name}_sum"), labels, sum);

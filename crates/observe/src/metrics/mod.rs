@@ -77,8 +77,8 @@ impl Drop for GaugeGuard<'_> {
     }
 }
 
-/// The distribution of values: each bucket counts the values that are at most its upper bound, and
-/// greater than the bound before it.
+/// The distribution of values. Each bucket counts the values up to its upper bound that the bucket
+/// before it does not count.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],

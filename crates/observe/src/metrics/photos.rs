@@ -36,7 +36,7 @@ pub struct PhotoCounts {
 
 impl PhotoMetrics {
     /// Records the result of counting.
-    pub fn note(&self, counts: PhotoCounts) {
+    pub fn record_counts(&self, counts: PhotoCounts) {
         self.photo_count.store(counts.photos, Relaxed);
         self.photo_bytes.store(counts.bytes, Relaxed);
         self.missing_count.store(counts.missing, Relaxed);

@@ -88,7 +88,7 @@ impl WebhookMetrics {
     }
 
     /// Replaces the states of all webhooks.
-    pub fn note(&self, states: BTreeMap<WebhookId, WebhookState>) {
+    pub fn set_states(&self, states: BTreeMap<WebhookId, WebhookState>) {
         *self.states.lock() = states;
     }
 

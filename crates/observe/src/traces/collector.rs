@@ -102,6 +102,7 @@ pub struct Exporter {
 }
 
 impl Exporter {
+    /// Creates an exporter, and sets up TLS if the endpoint needs it.
     pub(super) fn new(
         Endpoint(endpoint): Endpoint,
         headers: HeaderMap,
@@ -126,11 +127,11 @@ impl Exporter {
         })
     }
 
-    /// Waits for the first span of a batch, and then at most a second for more of them. Cancel-safe.
-    pub async fn ready(&mut self) {
+    /// Collects the spans of the next batch: waits for the first one, and then at most a second for
+    /// more of them. Never completes if there is no span and the queue is closed. Cancel-safe.
+    pub async fn collect_batch(&mut self) {
         let Self { queue, batch, .. } = self;
         if batch.is_empty() && queue.recv_many(batch, MAX_BATCH).await == 0 {
-            // There will be no more spans.
             pending::<()>().await;
         }
         let fill = async {
@@ -138,6 +139,7 @@ impl Exporter {
                 && queue.recv_many(batch, MAX_BATCH - batch.len()).await > 0
             {}
         };
+        // A timeout only ends the wait: the spans that have arrived are in the batch.
         let _ = time::timeout(BATCH_DELAY, fill).await;
     }
 
@@ -188,14 +190,11 @@ impl Exporter {
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.clone());
         }
-        let url = &self.endpoint;
-        let tls = self.tls.as_ref();
-        let body = Bytes::from(body);
         let status = OutgoingRequest {
-            url,
-            tls,
+            url: &self.endpoint,
+            tls: self.tls.as_ref(),
             request,
-            body,
+            body: Bytes::from(body),
             timeout: EXPORT_TIMEOUT,
         }
         .send()
@@ -226,7 +225,7 @@ const RESERVED_HEADERS: [HeaderName; 5] = [
 /// Parses the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`. Returns the
 /// header fields, and a warning for each item that is ignored because it is invalid. No warning quotes
 /// any part of the value, because it may be a secret.
-pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
+pub fn parse_headers(text: &str) -> (HeaderMap, Vec<String>) {
     let mut headers = HeaderMap::new();
     let mut warnings = Vec::new();
     for (index, pair) in text.split(',').enumerate() {
@@ -251,10 +250,13 @@ pub fn headers(text: &str) -> (HeaderMap, Vec<String>) {
 fn parse_header(pair: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = pair.split_once('=')?;
     let name: HeaderName = name.trim().parse().ok()?;
-    let value: Vec<u8> = percent_decode_str(value.trim()).collect();
-    let mut value = HeaderValue::from_bytes(&value).ok()?;
-    value.set_sensitive(true);
-    (!RESERVED_HEADERS.contains(&name)).then_some((name, value))
+    if RESERVED_HEADERS.contains(&name) {
+        return None;
+    }
+    let decoded_value: Vec<u8> = percent_decode_str(value.trim()).collect();
+    let mut header_value = HeaderValue::from_bytes(&decoded_value).ok()?;
+    header_value.set_sensitive(true);
+    Some((name, header_value))
 }
 
 #[cfg(test)]

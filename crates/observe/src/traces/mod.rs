@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use self::otlp::SpanCounts;
 pub use self::{
-    collector::{Endpoint, Exporter, headers},
+    collector::{Endpoint, Exporter, parse_headers},
     otlp::{OTHER_METHOD, Span, Work},
     sampler::Sampler,
 };
@@ -68,6 +68,7 @@ impl Spans {
         }
     }
 
+    /// Whether the span of a request in this trace is sent: see [`Sampler::samples`].
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         self.sampler.samples(parent, trace_id)
     }
@@ -88,6 +89,7 @@ impl Spans {
         text::hex_digits(bytes)
     }
 
+    /// Writes the metrics.
     pub fn expose(&self, exposition: &mut Exposition) {
         let SpanCounts { sent, dropped } = &*self.counts;
         exposition.counter(

@@ -30,9 +30,10 @@ impl Sampler {
     pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let name = name.to_ascii_lowercase();
-        let root = name.strip_prefix("parentbased_").unwrap_or(&name);
-        let threshold = match root {
+        let root_sampler = name.strip_prefix("parentbased_").unwrap_or(&name);
+        let threshold = match root_sampler {
             "always_on" => 0,
+            // Greater than any random bits.
             "always_off" => 1 << RANDOM_BITS,
             "traceidratio" => threshold_for_ratio(argument).unwrap_or_else(|| {
                 warnings.push(
@@ -56,7 +57,7 @@ impl Sampler {
         };
         (
             Self {
-                follows_parent: root != name,
+                follows_parent: root_sampler != name,
                 threshold,
             },
             warnings,
@@ -71,11 +72,12 @@ impl Sampler {
         {
             return is_sampled;
         }
+        // Each hexadecimal digit has four bits.
         let random_start = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
-        let random = trace_id
+        let random_bits = trace_id
             .get(random_start..)
             .and_then(|hex| u64::from_str_radix(hex, 16).ok());
-        random.is_some_and(|random| random >= self.threshold)
+        random_bits.is_some_and(|bits| bits >= self.threshold)
     }
 }
 
@@ -93,8 +95,9 @@ fn threshold_for_ratio(ratio: &str) -> Option<u64> {
     } else {
         ratio.parse().ok()?
     };
-    let trace_count = (1_u64 << RANDOM_BITS) as f64;
-    (0.0..=1.0)
-        .contains(&ratio)
-        .then_some(((1.0 - ratio) * trace_count) as u64)
+    if !(0.0..=1.0).contains(&ratio) {
+        return None;
+    }
+    let value_count = (1_u64 << RANDOM_BITS) as f64;
+    Some(((1.0 - ratio) * value_count) as u64)
 }

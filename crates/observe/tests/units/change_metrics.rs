@@ -9,7 +9,7 @@ fn the_lag_grows_from_the_end_of_the_oldest_reservation_on() {
     let second = |second| Timestamp::from_second(second).unwrap();
     let lag = |first_end: Option<i64>, now| {
         let metrics = ChangeMetrics::default();
-        metrics.note(Reservations {
+        metrics.record_reservations(Reservations {
             open: 3,
             first_end: first_end.map(second),
         });

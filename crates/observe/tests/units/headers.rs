@@ -1,11 +1,12 @@
 //! Header fields for the collector of traces.
 
-use petstore_observe::traces::headers;
+use petstore_observe::traces::parse_headers;
 
 #[test]
 fn values_are_decoded_and_hidden() {
-    let (fields, warnings) =
-        headers("api-key=s3cret, Authorization = Basic%20dXNlcg==,,empty=,a%2Cb=1,tenant=7%2C8");
+    let (fields, warnings) = parse_headers(
+        "api-key=s3cret, Authorization = Basic%20dXNlcg==,,empty=,a%2Cb=1,tenant=7%2C8",
+    );
     assert_eq!(fields["api-key"], "s3cret");
     assert_eq!(fields["authorization"], "Basic dXNlcg==");
     assert_eq!(fields["empty"], "");
@@ -25,7 +26,7 @@ fn an_invalid_field_is_ignored_with_a_warning_that_does_not_show_it() {
         "Host=s3cret",
         "content-type=s3cret",
     ] {
-        let (fields, warnings) = headers(&format!("good=1,{bad}"));
+        let (fields, warnings) = parse_headers(&format!("good=1,{bad}"));
         assert_eq!((fields.len(), warnings.len()), (1, 1), "{bad}");
         assert!(warnings[0].contains("item 2") && !warnings[0].contains("s3cret"));
     }

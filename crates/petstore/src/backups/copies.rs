@@ -1,6 +1,6 @@
-//! The copies of a database that have made backups in a storage, one after the other. A restore makes
-//! another copy of the database. If two copies are in use at the same time, they must not delete each
-//! other's backups.
+//! The copies of a database that have made backups in a storage, one after the other. A restored
+//! database is another copy. If two copies are in use at the same time, they must not delete each other's
+//! backups.
 
 use std::fmt::Write;
 
@@ -39,9 +39,10 @@ impl Copies {
     }
 
     /// Returns the content of the file.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         for copy in &self.0 {
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{} {}", copy.since, copy.id);
         }
         text
@@ -62,7 +63,8 @@ impl Copies {
         self.0.last().is_some_and(|copy| copy.id == id)
     }
 
-    /// Adds a copy whose backups begin in the second of `now`. It becomes the current copy.
+    /// Adds a copy, which becomes the current one. Its backups begin in the second of `now`, because the
+    /// names of backups have whole seconds.
     pub fn add(&mut self, id: &str, now: Timestamp) {
         let since = Timestamp::from_second(now.as_second()).unwrap_or(now);
         self.0.push(Copy {

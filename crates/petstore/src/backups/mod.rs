@@ -42,7 +42,8 @@ pub use self::{
     unpacking::{unpack, unpack_file},
 };
 
-/// The maker of backups. It makes one at a time, on a thread of its own, because all of the work blocks.
+/// The backups of one database, with what is needed to make them. Only one backup is made at a time, on a
+/// thread of its own, because all of the work blocks.
 pub struct Backups {
     /// Opens the storage. Called on the thread that uses the storage.
     pub open_storage: Box<dyn Fn() -> io::Result<BackupStorage> + Send + Sync>,
@@ -98,16 +99,18 @@ impl Backups {
     /// is [`ErrorKind::ResourceBusy`].
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
         self.run_on_thread(|backups, state, storage| {
-            backups.lock_once(state, storage)?;
+            backups.lock_storage(state, storage)?;
             backups.claim(state, storage)?;
             Ok(())
         })
         .await
     }
 
-    /// Makes a backup, and then deletes old backups if there is a `confirmed_now`, a time that can be
-    /// trusted. If the newest backup of this copy is younger than `min_age`, makes none, and returns
-    /// how long it takes until that backup is old enough.
+    /// Makes a backup, and returns `None`. If the newest backup of this copy is younger than `min_age`,
+    /// makes no backup, and returns how long it takes until that backup is old enough.
+    ///
+    /// After a backup, deletes the old backups, but only if there is a `confirmed_now`: a wrong clock
+    /// must not make all backups look old.
     ///
     /// If the storage does not respond within the time limit, the thread of the backup is left running,
     /// and further backups fail until it ends.
@@ -140,14 +143,14 @@ impl Backups {
         confirmed_now: Option<Timestamp>,
         min_age: Duration,
     ) -> io::Result<Option<Duration>> {
-        self.lock_once(state, storage)?;
+        self.lock_storage(state, storage)?;
         let copies = self.claim(state, storage)?;
         let files = self.list_files(state, storage)?;
         if let Some(wait) = time_until_due(&files, &copies, self.clock.now(), min_age) {
             return Ok(Some(wait));
         }
 
-        let backup = self.write(state, storage, &files)?;
+        let backup = self.write_backup(state, storage, &files)?;
         if let Some(now) = confirmed_now {
             // Another copy may have taken the storage over while this backup was written.
             self.claim(state, storage)?;
@@ -196,6 +199,7 @@ impl Backups {
     ) -> io::Result<T> {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
+            // The facts of earlier runs stay valid if a run panics.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
                 let message = "the backup before this one has not ended yet";
@@ -214,10 +218,10 @@ impl Backups {
         result
     }
 
-    /// Locks the storage, unless an earlier run did. Fails if the photos of its backups would share a
-    /// storage with the photos of the service: the retention of backups would delete photos that the
-    /// service needs.
-    fn lock_once(&self, state: &mut State, storage: &BackupStorage) -> io::Result<()> {
+    /// Locks the storage, unless an earlier run has locked it. Fails if the photos of the backups would
+    /// be in the same place as the photos of the service, because the deletion of old backups would
+    /// then delete photos that the service needs.
+    fn lock_storage(&self, state: &mut State, storage: &BackupStorage) -> io::Result<()> {
         if let Some(service_photos) = self.photos.storage()
             && service_photos.is_same_as(&storage.photos)
         {
@@ -236,9 +240,11 @@ impl Backups {
     fn claim(&self, state: &mut State, storage: &BackupStorage) -> io::Result<Copies> {
         let mut copies = storage.read_copies()?;
         if !copies.is_current(&self.copy_id) {
-            // Either a newer copy is listed after this one, or this one has left the list since it
-            // claimed the storage. In an empty list, no copy is newer: the operator has deleted it.
-            let is_replaced = copies.has(&self.copy_id) || state.has_claimed && !copies.is_empty();
+            // A newer copy has taken over if it is listed after this copy, or if this copy has been
+            // dropped from the list since it claimed the storage. An empty list has no newer copy: the
+            // operator has deleted the list.
+            let is_replaced =
+                copies.has(&self.copy_id) || (state.has_claimed && !copies.is_empty());
             if is_replaced {
                 let message = format!(
                     "a newer copy of this database makes backups in {storage}; name another place for one of \
@@ -247,7 +253,9 @@ impl Backups {
                 return Err(io::Error::new(ErrorKind::ResourceBusy, message));
             }
             copies.add(&self.copy_id, self.clock.now());
-            storage.write(COPIES_FILE, |file| file.write_all(copies.text().as_bytes()))?;
+            storage.write(COPIES_FILE, |file| {
+                file.write_all(copies.to_text().as_bytes())
+            })?;
         }
         state.has_claimed = true;
         Ok(copies)
@@ -275,7 +283,7 @@ impl Backups {
 
     /// Writes a backup: first the files of its photos, then the list of its photos, and last the
     /// compressed database.
-    fn write(
+    fn write_backup(
         &self,
         state: &mut State,
         storage: &BackupStorage,
@@ -316,7 +324,8 @@ impl Backups {
         })
     }
 
-    /// Copies the files of `photos` into the storage, if the service keeps its photos in a folder.
+    /// Copies the files of `photos` into the storage. Copies nothing, and reports nothing missing, if the
+    /// photos of the service are off or in a bucket.
     fn copy_photos(
         &self,
         storage: &BackupStorage,
@@ -330,7 +339,8 @@ impl Backups {
             return Ok(CopiedPhotos::default());
         }
 
-        // Each request to a bucket costs money, so the photos in the newest list are assumed to be there.
+        // Each request to a bucket costs money, so the photos in the newest list are not looked up: their
+        // files are assumed to be in the bucket.
         let mut stored_photos = BTreeSet::new();
         if storage.is_bucket()
             && let Some(&last_list) = files.photo_lists.last()

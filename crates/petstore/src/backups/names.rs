@@ -7,8 +7,9 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 /// The beginning of every name, with the time in UTC. A file with any other name does not belong to the
 /// service.
 const TIME_FORMAT: &str = "petstore-%Y%m%dT%H%M%SZ";
-/// The suffixes of the names of a backup and of its list of photos.
+/// The suffix of the name of a backup.
 const BACKUP_SUFFIX: &str = ".db.gz";
+/// The suffix of the name of a list of photos.
 const PHOTO_LIST_SUFFIX: &str = ".photos";
 
 /// The files in a storage that belong to the service, by the times in their names.
@@ -58,7 +59,7 @@ pub fn backup_name(time: Timestamp) -> String {
     time.strftime(TIME_FORMAT).to_string() + BACKUP_SUFFIX
 }
 
-/// Returns the name of the list of photos of the backup with this time, such as
+/// Returns the name of the photo list that belongs to the backup with this time, such as
 /// `petstore-20261126T040000Z.photos`.
 pub(super) fn photo_list_name(time: Timestamp) -> String {
     time.strftime(TIME_FORMAT).to_string() + PHOTO_LIST_SUFFIX

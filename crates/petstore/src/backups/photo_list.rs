@@ -1,4 +1,4 @@
-//! The list next to each backup, which says how many animals the backup has, and which photos it needs.
+//! The photo list next to each backup: how many animals the backup has, and which photos it needs.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 

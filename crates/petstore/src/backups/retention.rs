@@ -26,10 +26,10 @@ const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// Selects the backups to keep:
 ///
 /// - every backup within a day of `now`;
-/// - the newest backup of each day in UTC, until it is older than `retention`. On a day on which another copy of
-///   the database took over, the newest backup of each of the two copies is kept;
-/// - the last two backups, and the last two that are not after `now`. If the clock was ahead for a while, some
-///   backups have times in the future, and must not displace backups with true times.
+/// - the newest backup of each day in UTC, until it is older than `retention`. On a day on which another
+///   copy of the database took over, the newest backup of each of the two copies is kept;
+/// - the last two backups, and the last two that are not after `now`. If the clock was ahead for a while,
+///   some backups have times in the future. They must not displace backups with true times.
 pub fn kept_backups(
     backups: impl Iterator<Item = Timestamp>,
     now: Timestamp,

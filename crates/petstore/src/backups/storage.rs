@@ -213,6 +213,7 @@ impl BackupStorage {
         match &self.location {
             Location::Folder(folder) => {
                 let part = self.temporary_path(".part");
+                // A process that was killed may have left the file behind.
                 let _ = fs::remove_file(&part);
                 let result = self.write_in_folder(folder, name, &part, fill);
                 if result.is_err() {
@@ -298,6 +299,7 @@ fn open_options() -> fs::OpenOptions {
     let mut options = File::options();
     options
         .read(true)
+        // The same bits, as the signed integer that the standard library expects.
         .custom_flags(i32::from_ne_bytes(flags.bits().to_ne_bytes()));
     options
 }

@@ -14,7 +14,7 @@ use petstore_store::{OpenMode, Store};
 
 use super::{
     args::DatabaseArgs,
-    output::{NOT_WRITTEN, is_broken_pipe, visible},
+    output::{NOT_WRITTEN, escape_hidden, is_broken_pipe},
 };
 
 /// The number of entries that are read at once.
@@ -72,6 +72,7 @@ enum Format {
 }
 
 impl Audit {
+    /// Prints the entries of the audit trail.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         match self
@@ -103,7 +104,10 @@ impl Audit {
             for entry in &entries {
                 line.clear();
                 match self.format {
-                    Format::Text => line.extend_from_slice(visible(&entry_text(entry)).as_bytes()),
+                    Format::Text => {
+                        let text = entry_text(entry);
+                        line.extend_from_slice(escape_hidden(&text).as_bytes());
+                    }
                     Format::Ndjson => json::write_audit_entry(&mut line, entry),
                 }
                 line.push(b'\n');
@@ -131,13 +135,13 @@ fn entry_text(entry: &AuditEntry) -> String {
             line
         }
         AuditEntry::Act {
-            at,
+            at: time,
             act,
             actor,
             request_id,
             ..
         } => {
-            let mut line = line_beginning(*at, act.kind.as_str(), &act.subject, actor);
+            let mut line = line_beginning(*time, act.kind.as_str(), &act.subject, actor);
             for (name, detail) in &act.details {
                 line.extend(["  ", name, " ", detail]);
             }

@@ -68,8 +68,7 @@ impl Backup {
 
     /// Copies the files of photos if they are in a folder. Otherwise, prints why the backup has no photos.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
-        let storage = self.photos.open_to_read(&self.database.database)?;
-        let reason = match storage {
+        let reason = match self.photos.open_to_read(&self.database.database)? {
             Some(folder) if folder.as_folder().is_some() => {
                 let destination = photo_files::open_backup_folder(&self.destination, &folder)?;
                 let advice = "name their place with --photos";
@@ -158,13 +157,17 @@ fn command_error(error: CopyError) -> anyhow::Error {
     }
 }
 
-/// Returns the path of the SQLite database. For PostgreSQL, fails with an error that names the `tools`
-/// to use instead.
-pub(super) fn sqlite_file<'d>(database: &'d DatabaseArgs, tools: &str) -> anyhow::Result<&'d Path> {
+/// Returns the path of the SQLite database. For PostgreSQL, fails with an error that names the
+/// `alternative`: the programs of PostgreSQL to use instead.
+pub(super) fn sqlite_file<'d>(
+    database: &'d DatabaseArgs,
+    alternative: &str,
+) -> anyhow::Result<&'d Path> {
     match &database.database {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {
-            let message = format!("{url} is not a SQLite database; for PostgreSQL, use {tools}");
+            let message =
+                format!("{url} is not a SQLite database; for PostgreSQL, use {alternative}");
             anyhow::bail!(BadSetting(message))
         }
     }

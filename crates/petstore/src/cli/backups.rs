@@ -109,10 +109,11 @@ impl BackupArgs {
         app.backups.interval.store(interval.as_secs(), Relaxed);
         let backups = self.backup_maker(file, app).await?;
 
-        // Any other failure, or no result in time, will show again when the first backup fails, and is
-        // logged then.
-        if let Ok(Err(error)) = time::timeout(LOCK_TIMEOUT, backups.lock()).await
-            && let Some(advice) = self.advice(&error)
+        // An error without advice, or a timeout, is ignored here: if the cause lasts, the first backup
+        // fails, and that is logged.
+        let lock_result = time::timeout(LOCK_TIMEOUT, backups.lock()).await;
+        if let Ok(Err(error)) = lock_result
+            && let Some(advice) = self.advice_for(&error)
         {
             return Err(BadSetting(format!("--backup: {error}{advice}")).into());
         }
@@ -123,15 +124,15 @@ impl BackupArgs {
     async fn backup_maker(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
         let setting = self.backup.clone();
         let database = file.to_owned();
-        let open_storage = move || open_storage(&setting, &database).map_err(io::Error::other);
+        let open = move || open_storage(&setting, &database).map_err(io::Error::other);
         let key = app.store.etag_key();
         // A restore gives the log of changes another epoch, so the epoch identifies this copy of the
         // database.
-        let Epoch(epoch) = app.store.journal_state().await?.epoch;
-        let epoch = u128::from_be_bytes(epoch);
+        let Epoch(epoch_bytes) = app.store.journal_state().await?.epoch;
+        let epoch = u128::from_be_bytes(epoch_bytes);
 
         Ok(Arc::new(Backups {
-            open_storage: Box::new(open_storage),
+            open_storage: Box::new(open),
             database: file.to_owned(),
             photos: Arc::clone(&app.photos),
             retention: self.backup_keep.unwrap_or(DEFAULT_RETENTION),
@@ -146,8 +147,9 @@ impl BackupArgs {
 
     /// Returns the advice that completes the message of an error; `None` if the error may go away by
     /// itself.
-    fn advice(&self, error: &io::Error) -> Option<&'static str> {
+    fn advice_for(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
+            // The message itself says what to do.
             return Some("");
         }
         if !matches!(self.backup, StorageSetting::Folder(_)) {
@@ -178,14 +180,15 @@ fn open_storage(setting: &StorageSetting, database: &Path) -> Result<BackupStora
             BackupStorage::from_folder(path.clone(), database).map_err(|error| error.to_string())
         }
         StorageSetting::Bucket(url) => {
-            let variables = photos::variables();
+            let variables = photos::environment_variables();
             BackupStorage::from_bucket(url, &variables, database)
                 .map_err(|reason| format!("{url}: {reason}"))
         }
     }
 }
 
-/// The storage of backups that the argument of a command refers to, by its place or by one of its backups.
+/// The storage of backups that the argument of a command names: either by its place, or by one of its
+/// backups.
 pub(super) struct NamedBackups {
     pub(super) storage: BackupStorage,
     files: StoredFiles,
@@ -201,7 +204,7 @@ pub(super) struct SelectedBackup {
 }
 
 impl NamedBackups {
-    /// Opens the storage that the argument refers to: a place such as `/backup`, or one of its backups,
+    /// Opens the storage that the argument names: a place such as `/backup`, or one of its backups,
     /// such as `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument is neither a
     /// folder, nor a bucket, nor the name of a backup that a service made.
     pub(super) fn find(argument: &str, database: &Path) -> anyhow::Result<Option<Self>> {
@@ -291,7 +294,9 @@ pub(super) struct List {
 impl List {
     /// Prints the table of backups.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let named_backups = NamedBackups::find(&self.storage, Path::new("petstore.db"))?;
+        // The path of the database only matters for writes, and a list writes nothing.
+        let database = Path::new("petstore.db");
+        let named_backups = NamedBackups::find(&self.storage, database)?;
         let Some(place_backups) = named_backups.filter(|backups| backups.named_time.is_none())
         else {
             bail!(BadSetting(format!(

@@ -57,7 +57,7 @@ impl Check {
         }
 
         let problems = photo_files::find_problems(database, storage.as_ref(), self.photos_content)?;
-        print_result_of_valid_database(database, &checkup, storage.as_ref(), &problems)?;
+        print_valid_result(database, &checkup, storage.as_ref(), &problems)?;
         match storage {
             Some(storage) if problems.problem_count > 0 => Err(photo_error(&storage, &problems)),
             _ => Ok(()),
@@ -96,7 +96,7 @@ fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()
 
 /// Prints the result of a check that found no damage in the database: the problems with the files of its
 /// photos, and then that the database is valid. A database is valid even if files of photos are missing.
-fn print_result_of_valid_database(
+fn print_valid_result(
     database: &DatabaseUrl,
     checkup: &Checkup,
     photo_storage: Option<&Arc<PhotoStorage>>,
@@ -132,16 +132,17 @@ fn print_result_of_valid_database(
 /// Appends each of `texts` as a line that is safe to print.
 fn push_lines(output: &mut String, texts: &[String]) {
     for text in texts {
-        output.push_str(&super::output::visible(text));
+        output.push_str(&super::output::escape_hidden(text));
         output.push('\n');
     }
 }
 
-/// Whether the storage lacks the files of all photos.
+/// Whether the storage lacks the files of all photos. Sizes that are made later do not count, because
+/// they may be missing.
 fn lacks_every_file(problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()
-        .filter(|size| !size.is_made_later())
+        .filter(|size| !size.may_be_missing())
         .count();
     problems.problem_count == problems.photo_count * files_per_photo as u64
 }

@@ -232,8 +232,8 @@ fn copy(
     };
     let fields = from.fields()?;
     summary.fields = fields.all().len() as u64;
-    // Without fields, the load does not derive unique values from the animals; they are copied from
-    // their table below.
+    // The unique values are copied from their table below. Without fields, the load does not also derive
+    // them from the animals.
     to.set_fields(&[])?;
     summary.requests = copy_requests(from, to)?;
     copy_resources(from, to, with_contacts, &mut summary)?;
@@ -241,27 +241,28 @@ fn copy(
     to.set_profile(&from.profile()?)?;
     copy_table(&bulk::LOGOS, from, to)?;
     copy_table(&bulk::UNIQUE_VALUES, from, to)?;
-    for (table, rows) in bulk::TABLES.iter().zip(&mut summary.rows) {
-        *rows = copy_table(table, from, to)?;
+    for (table, row_count) in bulk::TABLES.iter().zip(&mut summary.rows) {
+        *row_count = copy_table(table, from, to)?;
     }
     to.continue_after(from.last_ids()?)?;
     to.continue_log()?;
     Ok(summary)
 }
 
-/// Copies the remembered requests, and returns their number.
+/// Copies the remembered requests, and returns their number. Stops at the first one that cannot be added.
 fn copy_requests(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<u64> {
     let mut count = 0;
-    let mut added = Ok(());
+    let mut result = Ok(());
     from.visit_requests(&mut |request| {
         count += 1;
-        added = to.add_request(&request).map_err(anyhow::Error::from);
-        continue_if_ok(&added)
+        result = to.add_request(&request).map_err(anyhow::Error::from);
+        continue_if_ok(&result)
     })?;
-    added.map(|()| count)
+    result.map(|()| count)
 }
 
-/// Copies all animals, orders, categories and notes, counts them in `summary`, and lists the photos there.
+/// Copies all animals, orders, categories and notes. Counts them and lists their photos in `summary`.
+/// Stops at the first one that cannot be added.
 fn copy_resources(
     from: &mut dyn Snapshot,
     to: &mut dyn Load,
@@ -269,14 +270,14 @@ fn copy_resources(
     summary: &mut CopySummary,
 ) -> anyhow::Result<()> {
     let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
-    let mut added = Ok(());
+    let mut result = Ok(());
     from.visit_resources(&mut |mut resource| {
         if !with_contacts {
             resource.drop_contact();
         }
         match &resource {
             Resource::Pet(pet) => {
-                progress.animal();
+                progress.count_animal();
                 let photos = pet.photos.all().iter().map(|photo| photo.id);
                 summary.photos.extend(photos);
                 summary.animals += 1;
@@ -285,24 +286,25 @@ fn copy_resources(
             Resource::Category(_) => summary.categories += 1,
             Resource::Note(_) => summary.notes += 1,
         }
-        added = to.add(&resource).map_err(anyhow::Error::from);
-        continue_if_ok(&added)
+        result = to.add(&resource).map_err(anyhow::Error::from);
+        continue_if_ok(&result)
     })?;
-    added
+    result
 }
 
-/// Copies the rows of a table unchanged, and returns their number.
+/// Copies the rows of a table unchanged, and returns their number. Stops at the first one that cannot be
+/// added.
 fn copy_table(
     table: &'static CopiedTable,
     from: &mut dyn Snapshot,
     to: &mut dyn Load,
 ) -> anyhow::Result<u64> {
-    let mut rows = 0;
-    let mut added = Ok(());
+    let mut row_count = 0;
+    let mut result = Ok(());
     from.visit_rows(table, &mut |row| {
-        rows += 1;
-        added = to.add_row(table, row).map_err(anyhow::Error::from);
-        continue_if_ok(&added)
+        row_count += 1;
+        result = to.add_row(table, row).map_err(anyhow::Error::from);
+        continue_if_ok(&result)
     })?;
-    added.map(|()| rows)
+    result.map(|()| row_count)
 }

@@ -36,8 +36,8 @@ pub(super) struct Demo {
     language: Language,
 }
 
-/// The prefix of the names of the folders of demos. Unusual enough that no other folder has such a
-/// name, because the next demo deletes the folders of killed demos by this prefix.
+/// The prefix of the name of a demo's folder. The next demo deletes all unlocked folders with this
+/// prefix, so it is unusual enough that no other program uses it.
 const FOLDER_PREFIX: &str = ".petstore-demo-";
 
 impl Demo {
@@ -60,7 +60,7 @@ impl Demo {
             link,
         };
         let result = self
-            .service(folder.path())?
+            .build_service(folder.path())?
             .with_demo(demo, signals)
             .run(Vec::new());
         folder
@@ -69,9 +69,9 @@ impl Demo {
         result
     }
 
-    /// Returns the service with the settings of a demo. Parses the arguments of `serve`, without their
-    /// variables.
-    fn service(&self, folder: &Path) -> anyhow::Result<Serve> {
+    /// Returns the service with the settings of a demo: parses arguments of `serve`, and ignores the
+    /// environment variables.
+    fn build_service(&self, folder: &Path) -> anyhow::Result<Serve> {
         let database = format!("sqlite:{}", folder.join("petstore.db").display());
         let arguments = [
             &*format!("--database={database}"),
@@ -82,11 +82,10 @@ impl Demo {
             "--log-level=error",
             "--shutdown-timeout=1s",
         ];
-        let command = Serve::augment_args(clap::Command::new("demo").no_binary_name(true));
-        let command = command.mut_args(|option| option.env(Resettable::Reset));
-        Ok(Serve::from_arg_matches(
-            &command.try_get_matches_from(arguments)?,
-        )?)
+        let command = Serve::augment_args(clap::Command::new("demo").no_binary_name(true))
+            .mut_args(|option| option.env(Resettable::Reset));
+        let matches = command.try_get_matches_from(arguments)?;
+        Ok(Serve::from_arg_matches(&matches)?)
     }
 }
 

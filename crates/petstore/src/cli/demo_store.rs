@@ -121,7 +121,7 @@ impl Demo {
         // The store is temporary, so the console must not warn that it has no backup.
         app.backups.is_possible.store(false, Relaxed);
         let scope = Scope::StoreAdmin;
-        let key = keys::create_first(&*app.store, Deployment::Production, scope).await?;
+        let key = keys::create_first_key(&*app.store, Deployment::Production, scope).await?;
         let window = urls.window.as_deref().unwrap_or_default();
         let console = urls.console.as_deref().unwrap_or_default();
         let link = self.link.reveal();
@@ -231,6 +231,7 @@ impl Filling<'_> {
             ProfileChange::Patch(Box::new(self.profile.clone())),
             ProfileChange::Logo(Some(logo)),
         ];
+        // Each change requires the version that the change before it has left.
         for (version, change) in (1..).zip(&changes) {
             let context = WriteContext::new(manager.clone(), self.days_ago(STORE_AGE_DAYS)?);
             let preconditions = Preconditions::version(version);
@@ -242,19 +243,21 @@ impl Filling<'_> {
 
     /// Adds the animals, their sales and their reservations, as events in the order of time.
     async fn add_animals(&self, staff: &[NamedActor]) -> anyhow::Result<()> {
-        let photos = stream::iter(self.facts.iter().map(|facts| self.photo(facts)));
-        let photos: Vec<_> = photos.buffered(CONCURRENT_PICTURES).try_collect().await?;
+        let photo_futures = self.facts.iter().map(|facts| self.make_photo(facts));
+        let photo_stream = stream::iter(photo_futures).buffered(CONCURRENT_PICTURES);
+        let photos: Vec<_> = photo_stream.try_collect().await?;
         let mut customers = self.texts.customers.iter().cloned();
 
         let mut events = vec![Event {
             days_ago: STORE_AGE_DAYS,
-            commands: self.categories()?,
+            commands: self.category_commands()?,
         }];
         for (index, photo) in photos.into_iter().enumerate() {
             events.extend(self.animal_events(index, photo, &mut customers)?);
         }
 
         events.sort_by_key(|event| Reverse(event.days_ago));
+        // The manager and the clerk: the viewer may not sell.
         let sellers = staff[..2].iter().cycle();
         for (event, seller) in events.into_iter().zip(sellers) {
             self.execute(event, seller).await?;
@@ -263,7 +266,7 @@ impl Filling<'_> {
     }
 
     /// Returns the events of the animal on the line with this index: its arrival, and its sale or its
-    /// reservation for the next of the `customers`.
+    /// reservation for the next of the `customers`, which began two to six days ago.
     fn animal_events(
         &self,
         index: usize,
@@ -273,13 +276,13 @@ impl Filling<'_> {
         let facts = &self.facts[index];
         // The animals arrive in the order of the lines, and the first one gets the id 1.
         let id = i64::try_from(index)? + 1;
-        let arrival = self.arrival(id, facts, &self.texts.animals[index], photo)?;
+        let arrival = self.add_command(id, facts, &self.texts.animals[index], photo)?;
         let mut events = vec![Event {
             days_ago: facts.arrived,
             commands: vec![arrival],
         }];
         if let Some(days_ago) = facts.sold {
-            let sale = order(id, OrderTerms::Completed, None)?;
+            let sale = order_command(id, OrderTerms::Completed, None)?;
             events.push(Event {
                 days_ago,
                 commands: vec![sale],
@@ -287,7 +290,7 @@ impl Filling<'_> {
         }
         if let Some(days) = facts.until {
             let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
-            let reservation = order(id, terms, customers.next())?;
+            let reservation = order_command(id, terms, customers.next())?;
             events.push(Event {
                 days_ago: 2 + id % 5,
                 commands: vec![reservation],
@@ -297,7 +300,7 @@ impl Filling<'_> {
     }
 
     /// Returns the commands that add the categories.
-    fn categories(&self) -> anyhow::Result<Vec<Command>> {
+    fn category_commands(&self) -> anyhow::Result<Vec<Command>> {
         let mut commands = Vec::new();
         for (id, label) in (1..).zip(&self.texts.categories) {
             commands.push(Command::PutCategory {
@@ -328,7 +331,7 @@ impl Filling<'_> {
     }
 
     /// Makes the photo of an animal, if the animal has a picture.
-    async fn photo(&self, facts: &AnimalFacts) -> anyhow::Result<Option<NewPhoto>> {
+    async fn make_photo(&self, facts: &AnimalFacts) -> anyhow::Result<Option<NewPhoto>> {
         let picture = PICTURES.iter().find(|(name, _)| *name == facts.picture);
         let Some((_, picture)) = picture else {
             return Ok(None);
@@ -342,7 +345,7 @@ impl Filling<'_> {
     }
 
     /// Returns the command that adds an animal.
-    fn arrival(
+    fn add_command(
         &self,
         id: i64,
         facts: &AnimalFacts,
@@ -388,8 +391,8 @@ struct Event {
 }
 
 /// Returns the command that places an order for an animal.
-fn order(pet: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
-    let pet = PetId::new(pet).context("the number of an animal")?;
+fn order_command(id: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
+    let pet = PetId::new(id).context("the number of an animal")?;
     Ok(Command::PlaceOrder(NewOrder {
         contact: customer.and_then(Contact::new),
         ..NewOrder::new(pet, terms)

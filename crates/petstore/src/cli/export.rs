@@ -128,22 +128,23 @@ impl Export {
         Ok(format)
     }
 
-    /// Writes the animals with the status that the option names, or all animals without it.
+    /// Writes the animals with the status of the option, or all animals without this option. Stops at
+    /// the first one that cannot be written.
     fn write_animals(
         &self,
         snapshot: &mut dyn Snapshot,
         progress: &mut Progress,
         writer: &mut dyn Writer,
     ) -> anyhow::Result<()> {
-        let mut written = Ok(());
+        let mut result = Ok(());
         snapshot
             .visit_pets(self.status, &mut |pet| {
-                progress.animal();
-                written = writer.write(pet);
-                continue_if_ok(&written)
+                progress.count_animal();
+                result = writer.write(pet);
+                continue_if_ok(&result)
             })
             .context(CANNOT_READ)?;
-        written.and(writer.finish()).context(CANNOT_WRITE)
+        result.and(writer.finish()).context(CANNOT_WRITE)
     }
 
     /// Writes everything of the store area: the profile, the fields, and all animals, orders,
@@ -165,22 +166,22 @@ impl Export {
         for field in fields.all() {
             writer.write_field(field).context(CANNOT_WRITE)?;
         }
-        let mut written = Ok(());
+        let mut result = Ok(());
         snapshot
             .visit_resources(&mut |mut resource| {
                 if !self.with_contacts {
                     resource.drop_contact();
                 }
-                progress.animal();
-                written = writer.write_resource(&resource);
-                continue_if_ok(&written)
+                progress.count_animal();
+                result = writer.write_resource(&resource);
+                continue_if_ok(&result)
             })
             .context(CANNOT_READ)?;
-        written.and(writer.finish()).context(CANNOT_WRITE)
+        result.and(writer.finish()).context(CANNOT_WRITE)
     }
 }
 
-/// Reads the content of the file of the logo, if the profile has a logo.
+/// Reads the PNG file of the logo, if the profile has a logo.
 fn read_logo(
     snapshot: &mut dyn Snapshot,
     profile: &Profile,

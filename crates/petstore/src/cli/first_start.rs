@@ -9,16 +9,17 @@ use std::{
 use anyhow::Context;
 use petstore_api::Settings;
 use petstore_databases::DatabaseUrl;
-use petstore_domain::{Clock, Deployment, KeyRecord, Role, Scope, StaffName, SystemClock};
+use petstore_domain::{Clock, Deployment, Role, Scope, StaffName, SystemClock};
 use petstore_photos::PhotoStorage;
 use petstore_store::Store;
 use tracing::{info, warn};
 
 use super::{keys, pages::Urls, staff, values};
 
-/// Logs the addresses of the service, of its documentation, of its console and of its window. If the
-/// deployment has no valid key, or the store has no staff, also creates the first one or says how to.
-pub(super) async fn log(
+/// Logs the addresses of the service, of its documentation, of its console and of its window. Then makes
+/// sure that the deployment has a valid key, and the console has staff: creates the first key or manager,
+/// or logs how to do so.
+pub(super) async fn log_start(
     store: &dyn Store,
     database: &DatabaseUrl,
     photos: Option<&PhotoStorage>,
@@ -63,8 +64,10 @@ async fn ensure_first_key(
 ) -> anyhow::Result<()> {
     let keys = store.list_keys().await.context("cannot read the keys")?;
     let now = SystemClock.now();
-    let is_valid = |key: &KeyRecord| key.deployment == deployment && key.is_valid_at(now);
-    if keys.iter().any(is_valid) {
+    let has_valid_key = keys
+        .iter()
+        .any(|key| key.deployment == deployment && key.is_valid_at(now));
+    if has_valid_key {
         return Ok(());
     }
     if !keys.is_empty() || !io::stderr().is_terminal() {
@@ -75,7 +78,7 @@ async fn ensure_first_key(
         );
         return Ok(());
     }
-    let key = keys::create_first(store, deployment, Scope::Write).await?;
+    let key = keys::create_first_key(store, deployment, Scope::Write).await?;
     let key = key.reveal();
     let text = format!(
         "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
@@ -93,16 +96,12 @@ async fn ensure_first_manager(
     database: &DatabaseUrl,
     console: &str,
 ) -> anyhow::Result<()> {
-    // Other commands do not know the options of this process, so the suggested commands repeat them.
-    let options = format!("--database {database} --console-url {console}");
-    if !store
-        .list_staff()
-        .await
-        .context("cannot read the staff")?
-        .is_empty()
-    {
+    let staff_members = store.list_staff().await.context("cannot read the staff")?;
+    if !staff_members.is_empty() {
         return Ok(());
     }
+    // Other commands do not know the options of this process, so the suggested commands repeat them.
+    let options = format!("--database {database} --console-url {console}");
     if !io::stderr().is_terminal() {
         info!(
             "nobody can use the console yet; add a manager: petstore staff add NAME --role manager {options}"
@@ -110,12 +109,12 @@ async fn ensure_first_manager(
         return Ok(());
     }
     let name = StaffName::new("manager").context("the name of the first manager is not valid")?;
-    let token = staff::add(store, name, Role::Manager, SystemClock.now()).await?;
+    let token = staff::add_member(store, name, Role::Manager, SystemClock.now()).await?;
     let text = format!(
         "\nThe console is for the people in the store. Open this link to choose the password of the \
          member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
          manager {options}\n",
-        staff::link(&token, console)
+        staff::token_link(&token, console)
     );
     text.split('\n').for_each(super::output::print_message);
     Ok(())

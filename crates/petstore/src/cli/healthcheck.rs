@@ -64,9 +64,9 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// Returns the URL to check: by default the one of the management listener, because it accepts
-    /// connections even when clients use up all others. Without a management listener, the URL of a
-    /// document that needs no key.
+    /// Returns the URL to check: by default the one of the management listener, which accepts
+    /// connections even when clients have used up all those of the service. Without a management
+    /// listener, this is the URL of a document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
@@ -98,23 +98,21 @@ fn parse_url(text: &str) -> Result<Url, &'static str> {
 
 /// Requests a URL, and returns the status code of the response.
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
-    let tls = if url.scheme() == "https" {
+    let connector = if url.scheme() == "https" {
         Some(tls::connector(CertificateCheck::Key)?)
     } else {
         None
     };
-    let tls = tls.as_ref();
-    let request = Request::builder();
-    match (OutgoingRequest {
+    let result = OutgoingRequest {
         url,
-        tls,
-        request,
+        tls: connector.as_ref(),
+        request: Request::builder(),
         body: Bytes::new(),
         timeout: TIMEOUT,
-    })
+    }
     .send()
-    .await
-    {
+    .await;
+    match result {
         Err(RequestError::TooSlow(_)) => bail!("{url} did not respond within {TIMEOUT:?}"),
         Err(error @ RequestError::Http(_)) if url.scheme() == "http" => {
             Err(error).with_context(|| format!("cannot reach {url}; {TLS_ADVICE}"))

@@ -1,8 +1,8 @@
 //! `petstore import`.
 //!
-//! The command reads the file twice: first to validate all of it, then to add its rows. This way, other
-//! writers of the database do not wait for a slow pipe or an invalid file, and the first invalid row
-//! does not hide the others.
+//! The command reads the file twice: first to validate all of it, then to add its rows. The first pass
+//! does not block other writers of the database, even if the file is a slow pipe, and its first invalid
+//! row does not hide the others.
 
 mod adding;
 mod checked;
@@ -97,12 +97,12 @@ impl Import {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let format = self.effective_format()?;
         self.check_options(format)?;
-        let source = self.open()?;
+        let source = self.open_source()?;
         let catalogue = self.open_catalogue()?;
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
 
         let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
-        if checked.invalid > 0 && !self.skip_invalid {
+        if checked.invalid_count > 0 && !self.skip_invalid {
             return Err(self.invalid_rows_error(&checked));
         }
         if let Some(rejects) = &mut rejects {
@@ -111,7 +111,8 @@ impl Import {
         if !self.dry_run
             && let Err(error) = self.add(&source, format, &checked)
         {
-            // The outcome of the commit is unknown. If the valid rows were added, this file has the others.
+            // The outcome of the commit is unknown. If the valid rows were added, the user needs this file
+            // for the invalid ones.
             if error.is::<CommitError>()
                 && let Some(rejects) = rejects
             {
@@ -124,7 +125,7 @@ impl Import {
         if !self.dry_run {
             merge_search(self.database.database);
         }
-        Ok(if checked.invalid == 0 {
+        Ok(if checked.invalid_count == 0 {
             ExitCode::SUCCESS
         } else {
             SOME_REJECTED.into()
@@ -162,9 +163,9 @@ impl Import {
     }
 
     /// Opens the file, or standard input.
-    fn open(&self) -> anyhow::Result<Source> {
+    fn open_source(&self) -> anyhow::Result<Source> {
         let unreadable =
-            |reason: String| BadSetting(format!("cannot read {}: {reason}", self.name()));
+            |reason: String| BadSetting(format!("cannot read {}: {reason}", self.input_name()));
         let source = if self.file == Path::new("-") {
             Source::from_reader(io::stdin().lock()).context("cannot read standard input")?
         } else {
@@ -193,7 +194,7 @@ impl Import {
     }
 
     /// Returns a reader of the rows of the file, from its beginning.
-    fn read<'s>(
+    fn read_rows<'s>(
         &self,
         file: &'s Source,
         format: Format,
@@ -202,8 +203,8 @@ impl Import {
         files::open_rows(file, format, self.keep_ids, options)
     }
 
-    /// Returns the name of the file, for messages.
-    fn name(&self) -> String {
+    /// Returns the name of the file or of standard input, for messages.
+    fn input_name(&self) -> String {
         match self.file.to_string_lossy().as_ref() {
             "-" => "standard input".to_owned(),
             name => name.to_owned(),
@@ -212,8 +213,8 @@ impl Import {
 
     /// Returns the error for a file that is not imported because it has invalid rows.
     fn invalid_rows_error(&self, checked: &Checked) -> anyhow::Error {
-        let invalid = checked.invalid;
-        let rows = checked.valid + invalid;
+        let invalid = checked.invalid_count;
+        let rows = checked.valid_count + invalid;
         let skip_advice = if checked.is_connected {
             ""
         } else {
@@ -221,7 +222,7 @@ impl Import {
         };
         anyhow!(
             "{}: invalid rows: {invalid} of {rows}; nothing was imported; correct them{skip_advice}",
-            self.name()
+            self.input_name()
         )
     }
 
@@ -235,7 +236,7 @@ impl Import {
         let rejected = match rejects {
             Some(rejects) => format!(
                 " Rejected {}: see {}.",
-                counted(checked.invalid, "row"),
+                counted(checked.invalid_count, "row"),
                 rejects.keep().display()
             ),
             None => String::new(),

@@ -129,6 +129,7 @@ pub(super) struct Rotate {
 }
 
 impl Keys {
+    /// Carries out the command.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Create(create) => create.run().await,
@@ -140,6 +141,7 @@ impl Keys {
 }
 
 impl Create {
+    /// Creates a key, and prints it.
     async fn run(self) -> anyhow::Result<()> {
         self.check_options()?;
         let now = SystemClock.now();
@@ -149,7 +151,7 @@ impl Create {
         };
 
         let store = self.database.open(self.if_absent.mode()).await?;
-        let key = generate(self.deployment);
+        let key = generate_key(self.deployment);
         let new_key = NewKey {
             digest: key.digest(),
             name: self.name,
@@ -183,6 +185,7 @@ impl Create {
 }
 
 impl List {
+    /// Prints all keys.
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let records = store.list_keys().await.context("cannot read the keys")?;
@@ -191,6 +194,7 @@ impl List {
 }
 
 impl Revoke {
+    /// Revokes a key.
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
@@ -211,13 +215,14 @@ impl Revoke {
 }
 
 impl Rotate {
+    /// Creates the successor of a key, and prints it. Prints until when the old key is valid.
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
         let old_key = self.find_old_key(store.as_ref(), now).await?;
 
         let end_of_overlap = time_after(now, self.overlap, "--overlap")?;
-        let key = generate(old_key.deployment);
+        let key = generate_key(old_key.deployment);
         let successor = old_key
             .successor_at(key.digest(), now)
             .context("the new key would expire too far in the future")?;
@@ -271,12 +276,12 @@ impl Rotate {
 }
 
 /// Creates the first key of a store, which does not expire. `petstore serve` and `petstore demo` print it.
-pub(super) async fn create_first(
+pub(super) async fn create_first_key(
     store: &dyn Store,
     deployment: Deployment,
     scope: Scope,
 ) -> anyhow::Result<ApiKey> {
-    let key = generate(deployment);
+    let key = generate_key(deployment);
     let new_key = NewKey {
         digest: key.digest(),
         name: "first".to_owned(),
@@ -298,7 +303,7 @@ fn operator_context(now: Timestamp) -> WriteContext {
 }
 
 /// Generates a random key.
-fn generate(deployment: Deployment) -> ApiKey {
+fn generate_key(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::runtime::random())
 }
 

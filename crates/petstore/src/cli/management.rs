@@ -51,8 +51,9 @@ impl ManagementArgs {
         }
     }
 
-    /// Returns the queue for spans, and the exporter that sends them, if a collector is configured.
-    pub(super) fn traces(
+    /// Returns the queue for spans and the exporter that sends them. Returns `None` if no collector is
+    /// configured.
+    pub(super) fn start_traces(
         &self,
         deployment: Deployment,
         random: &mut impl Rng,
@@ -61,7 +62,7 @@ impl ManagementArgs {
             return Ok(None);
         };
         let header_list = env::var("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
-        let (headers, header_warnings) = traces::headers(&header_list);
+        let (headers, header_warnings) = traces::parse_headers(&header_list);
         let sampler_name = env::var("OTEL_TRACES_SAMPLER").unwrap_or_default();
         let sampler_argument = env::var("OTEL_TRACES_SAMPLER_ARG").unwrap_or_default();
         let (sampler, sampler_warnings) =
@@ -172,6 +173,7 @@ pub(super) async fn serve_management(
         shutdown_timeout: SHUTDOWN_TIMEOUT,
         ..limits.clone()
     };
+    // Nothing is ever sent, so `changed` completes only when the sender is dropped.
     let end = async { drop(service_ended.changed().await) };
     server::serve(listener, None, management, &limits, Box::pin(end)).await;
 }

@@ -196,6 +196,7 @@ fn handle_clap_error(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // If standard output is closed, the failure cannot be reported either.
             let _ = error.print();
         }
         _ => print_message(&argument_problem(error)),
@@ -203,8 +204,8 @@ fn handle_clap_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
-/// Returns a line about invalid arguments: the first paragraph of clap's message, which says what is
-/// wrong, and a tip, joined by a semicolon.
+/// Returns a line about invalid arguments. It has the first paragraph of clap's message, which says what is
+/// wrong, and after a semicolon a tip.
 fn argument_problem(error: &clap::Error) -> String {
     let text = error.to_string();
     let first_paragraph: Vec<&str> = text
@@ -213,24 +214,29 @@ fn argument_problem(error: &clap::Error) -> String {
         .take_while(|line| !line.is_empty())
         .collect();
     let mut problem = first_paragraph.join(" ");
-    if let Some(tip) = tip_for_mistake(error) {
-        problem.extend(["; ", &tip]);
-    } else {
-        let mut has_tip = false;
-        for line in text.lines() {
-            if let Some(tip) = line.trim().strip_prefix("tip: ") {
-                problem.extend(["; ", tip]);
-                has_tip = true;
-            }
-        }
-        if !has_tip && error.get(ContextKind::Usage).is_some() {
-            problem.push_str("; --help shows what is allowed");
-        }
+    match tip_for_mistake(error) {
+        Some(tip) => problem.extend(["; ", &tip]),
+        None => push_clap_tips(&mut problem, error, &text),
     }
     if let Some(variable) = variables::variable_behind(command(), &problem) {
         problem.extend([" (set by the environment variable ", &variable, ")"]);
     }
     problem
+}
+
+/// Appends the tips in clap's `message`. If there is none, but the message shows the usage, refers to the
+/// help instead.
+fn push_clap_tips(problem: &mut String, error: &clap::Error, message: &str) {
+    let mut has_tip = false;
+    for line in message.lines() {
+        if let Some(tip) = line.trim().strip_prefix("tip: ") {
+            problem.extend(["; ", tip]);
+            has_tip = true;
+        }
+    }
+    if !has_tip && error.get(ContextKind::Usage).is_some() {
+        problem.push_str("; --help shows what is allowed");
+    }
 }
 
 /// Returns a tip for a frequent mistake for which clap has no tip, or a misleading one.

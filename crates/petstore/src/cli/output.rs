@@ -10,37 +10,40 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 /// Returns a count and its noun: `1 animal`, `2 animals`, `2 categories`.
-pub(super) fn counted(count: u64, thing: &str) -> String {
+pub(super) fn counted(count: u64, noun: &str) -> String {
     if count == 1 {
-        return format!("1 {thing}");
+        return format!("1 {noun}");
     }
-    match thing.strip_suffix("ry") {
+    match noun.strip_suffix("ry") {
         Some(stem) => format!("{count} {stem}ries"),
-        None => format!("{count} {thing}s"),
+        None => format!("{count} {noun}s"),
     }
 }
 
 /// Writes a line for the user to standard error. A failure is ignored, so that the command continues.
 pub(super) fn print_message(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", visible(line));
+    let _ = writeln!(io::stderr(), "{}", escape_hidden(line));
 }
 
 /// Escapes a text that may quote a file, a database or the command line, so that it is safe to print on a
 /// terminal. Control characters and bidirectional formatting characters are escaped as in JSON: `\u001b`.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+pub(super) fn escape_hidden(text: &str) -> Cow<'_, str> {
+    let is_hidden = |character: char| {
+        character.is_control()
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            )
     };
     if !text.contains(is_hidden) {
         return text.into();
     }
     let mut visible_text = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
-            let _ = write!(visible_text, "\\u{:04x}", u32::from(c));
+    for character in text.chars() {
+        if is_hidden(character) {
+            let _ = write!(visible_text, "\\u{:04x}", u32::from(character));
         } else {
-            visible_text.push(c);
+            visible_text.push(character);
         }
     }
     visible_text.into()
@@ -69,7 +72,7 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
 /// Writes the lines of a result to standard output, escaped. It is not an error if the reader closes
 /// the pipe early, as `head` does.
 pub(super) fn print(result: &str) -> anyhow::Result<()> {
-    let lines: Vec<_> = result.split('\n').map(visible).collect();
+    let lines: Vec<_> = result.split('\n').map(escape_hidden).collect();
     match print_all(&lines.join("\n")) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
         outcome => outcome,
@@ -154,7 +157,7 @@ impl Progress {
     }
 
     /// Counts an animal.
-    pub(super) fn animal(&mut self) {
+    pub(super) fn count_animal(&mut self) {
         self.step(|step_count| step_count);
     }
 

@@ -73,14 +73,14 @@ impl PagesArgs {
         OpenMode::CreateLabelled(languages::field_labels(language))
     }
 
-    /// Returns the OpenID provider, if there is one.
-    pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
-        self.console.provider.provider()
+    /// Returns the OpenID provider, if one is configured.
+    pub(super) fn build_provider(&self) -> anyhow::Result<Option<Provider>> {
+        self.console.provider.build()
     }
 
     /// Reads the style sheet of the window, if there is one.
-    pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
-        self.window.style()
+    pub(super) fn read_style(&self) -> anyhow::Result<Option<Style>> {
+        self.window.read_style()
     }
 
     /// Reserves the addresses of the pages with `reserve`.
@@ -90,9 +90,10 @@ impl PagesArgs {
         reserve: Reserve,
     ) -> anyhow::Result<Pages<ReservedAddress>> {
         let console = self.console.url.listener_settings().reserve(reserve)?;
+        let window = self.window.listener_settings().reserve(reserve)?;
         Ok(Pages {
             console,
-            window: self.window.listener_settings().reserve(reserve)?,
+            window,
             style,
         })
     }
@@ -102,29 +103,25 @@ impl PagesArgs {
         &self,
         reserved_pages: Pages<ReservedAddress>,
     ) -> anyhow::Result<Listeners> {
-        let Pages {
-            console,
-            window,
-            style,
-        } = reserved_pages;
         self.window.warn_without_tls();
-        let console = self.console.url.listener_settings().listen(console)?;
+        let console_settings = self.console.url.listener_settings();
+        let window_settings = self.window.listener_settings();
         Ok(Pages {
-            console,
-            window: self.window.listener_settings().listen(window)?,
-            style,
+            console: console_settings.listen(reserved_pages.console)?,
+            window: window_settings.listen(reserved_pages.window)?,
+            style: reserved_pages.style,
         })
     }
 
     /// Returns the URLs at which browsers reach these listeners.
     pub(super) fn urls(&self, listeners: &Listeners, has_tls: bool) -> Urls {
-        let console_listener_settings = self.console.url.listener_settings();
-        let window_listener_settings = self.window.listener_settings();
+        let console_settings = self.console.url.listener_settings();
+        let window_settings = self.window.listener_settings();
+        let console_address = local_address(listeners.console.as_ref());
+        let window_address = local_address(listeners.window.as_ref());
         Urls {
-            console: local_address(listeners.console.as_ref())
-                .map(|address| console_listener_settings.url_for(address, has_tls)),
-            window: local_address(listeners.window.as_ref())
-                .map(|address| window_listener_settings.url_for(address, has_tls)),
+            console: console_address.map(|address| console_settings.url_for(address, has_tls)),
+            window: window_address.map(|address| window_settings.url_for(address, has_tls)),
         }
     }
 

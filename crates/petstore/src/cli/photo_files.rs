@@ -72,6 +72,7 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
             folders.push(folder);
         }
     }
+    // The newest first.
     folders.sort_unstable_by(|left, right| right.cmp(left));
 
     // Files are not shared with the photos of a service, even if their folder has the name of a folder
@@ -205,7 +206,7 @@ pub(super) fn find_problems(
             .collect();
         let checks = files
             .iter()
-            .map(|&(_, file)| file_problem(Arc::clone(storage), file, decodes_content));
+            .map(|&(_, file)| check_file(Arc::clone(storage), file, decodes_content));
         let file_problems = runtime.wait(try_join_all(checks))?;
 
         for ((pet, file), problem) in files.iter().zip(file_problems) {
@@ -240,14 +241,14 @@ fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     Ok(photos)
 }
 
-/// Returns the problem with a file, if it has one.
-async fn file_problem(
+/// Checks a file, and returns its problem; `None` if it has none.
+async fn check_file(
     storage: Arc<PhotoStorage>,
     file: PhotoFile,
     decodes_content: bool,
 ) -> io::Result<Option<&'static str>> {
     match storage.length(file).await? {
-        None if file.size.is_made_later() => return Ok(None),
+        None if file.size.may_be_missing() => return Ok(None),
         None | Some(0) => return Ok(Some("is missing or empty")),
         Some(_) => {}
     }

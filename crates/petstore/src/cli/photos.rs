@@ -77,8 +77,9 @@ pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
     Ok(StorageSetting::Folder(text.into()))
 }
 
-/// Opens the storage of the photos of a database; returns `None` if photos are off. Errors name the
-/// `option` that sets it.
+/// Opens the storage of the photos of a database; returns `None` if photos are off. Without a setting,
+/// this is the folder `photos` next to a SQLite file, and photos are off over PostgreSQL. Errors name the
+/// `option` for the setting.
 pub(super) fn open_storage(
     setting: Option<&StorageSetting>,
     option: &str,
@@ -88,7 +89,7 @@ pub(super) fn open_storage(
         Some(StorageSetting::Off) => Ok(None),
         Some(StorageSetting::Folder(path)) => Ok(Some(open_folder(path.clone(), database))),
         Some(StorageSetting::Bucket(url)) => {
-            let bucket = Bucket::new(url, variables(), REQUEST_LIMIT)
+            let bucket = Bucket::new(url, environment_variables(), REQUEST_LIMIT)
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
             Ok(Some(bucket.into()))
         }
@@ -114,7 +115,7 @@ fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
 
 /// Returns the environment variables of this process, which include the settings of a bucket. Leaves
 /// out those that are not UTF-8.
-pub(super) fn variables() -> Vec<(String, String)> {
+pub(super) fn environment_variables() -> Vec<(String, String)> {
     let mut variables = Vec::new();
     for (name, value) in env::vars_os() {
         if let Ok(name) = name.into_string()
@@ -132,16 +133,16 @@ const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 /// Whether the command line has this option, as `--photos PLACE` or as `--photos=PLACE`.
 fn has_argument(name: &str) -> bool {
     env::args_os().any(|argument| {
-        let remainder = argument
+        let value = argument
             .to_str()
             .and_then(|argument| argument.strip_prefix(name));
-        remainder.is_some_and(|remainder| remainder.is_empty() || remainder.starts_with('='))
+        value.is_some_and(|value| value.is_empty() || value.starts_with('='))
     })
 }
 
 impl PhotoArgs {
-    /// Returns the storage that `PETSTORE_PHOTOS` names, if an argument names the database. The
-    /// variable may then be meant for another database.
+    /// Returns the storage of `PETSTORE_PHOTOS` if it may belong to another database: the command line
+    /// names the database, but not its photos.
     pub(super) fn place_of_another_database(&self) -> Option<String> {
         let is_from_variable = env::var_os(PHOTOS_VARIABLE).is_some() && !has_argument("--photos");
         if !is_from_variable || !has_argument("--database") {
@@ -154,8 +155,8 @@ impl PhotoArgs {
         }
     }
 
-    /// Fails if the storage may be the one of another database, so that a command does not write to it.
-    pub(super) fn refuse_place_of_another_database(&self) -> Result<(), BadSetting> {
+    /// Fails if the storage may belong to another database, so that a command does not write to it.
+    pub(super) fn reject_place_of_another_database(&self) -> Result<(), BadSetting> {
         let Some(storage) = self.place_of_another_database() else {
             return Ok(());
         };
@@ -189,8 +190,10 @@ impl PhotoArgs {
     }
 
     /// Opens the storage for a service, and creates a folder that is missing; returns `None` if photos
-    /// are off. Fails if a storage that is explicitly set cannot be used. A bucket that is only
-    /// unavailable now is logged instead, and so is a default storage.
+    /// are off.
+    ///
+    /// Fails if the storage is set by the option and cannot be used. Only logs a warning about the
+    /// default storage, and about a bucket that is unavailable at the moment.
     async fn open_for_service(
         &self,
         database: &DatabaseUrl,
@@ -210,8 +213,9 @@ impl PhotoArgs {
 
         let is_folder = storage.as_folder().is_some();
         let is_unavailable = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
+        let is_unavailable_bucket = !is_folder && is_unavailable;
         let cause = chain(&error);
-        if self.photos.is_some() && (is_folder || !is_unavailable) {
+        if self.photos.is_some() && !is_unavailable_bucket {
             let kind = if is_folder { "folder" } else { "bucket" };
             let message = format!("--photos {storage}: the {kind} cannot be used: {cause}");
             return Err(BadSetting(message).into());

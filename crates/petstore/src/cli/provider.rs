@@ -64,7 +64,7 @@ pub(super) struct ProviderArgs {
 impl ProviderArgs {
     /// Returns the provider, if one is configured. Reads the file with the client secret, and fails if
     /// it cannot.
-    pub(super) fn provider(&self) -> anyhow::Result<Option<Provider>> {
+    pub(super) fn build(&self) -> anyhow::Result<Option<Provider>> {
         let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
             if self.only || self.redirect {
                 bail!(BadSetting(

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use petstore_formats::files::{InvalidRow, RawRow};
 
-use super::{args::BadSetting, output::visible};
+use super::{args::BadSetting, output::escape_hidden};
 
 /// A CSV file with the header `line,column,reason,row`. Dropping this deletes the file, unless `keep`
 /// was called.
@@ -46,7 +46,7 @@ impl Rejects {
         self.write_record([
             line.as_bytes(),
             invalid.columns().as_bytes(),
-            visible(&invalid.to_string()).as_bytes(),
+            escape_hidden(&invalid.to_string()).as_bytes(),
             &row.text,
         ])
     }

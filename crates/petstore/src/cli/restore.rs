@@ -62,32 +62,34 @@ impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let source = &self.source;
         let database = backup::sqlite_file(&self.database, "pg_restore")?;
-        self.photos.refuse_place_of_another_database()?;
+        self.photos.reject_place_of_another_database()?;
         check_folder(database)?;
 
         if let Some(argument) = source.to_str()
             && let Some(backups) = NamedBackups::find(argument, database)?
         {
-            return self.restore(backups, database);
+            return self.restore_from_storage(backups, database);
         }
-        if !source.try_exists().unwrap_or(true) {
+        // If this is unknown, the copy fails with the reason.
+        let may_exist = source.try_exists().unwrap_or(true);
+        if !may_exist {
             anyhow::bail!(BadSetting(format!(
                 "the file {} does not exist; name a copy that `petstore backup` made, or the place of the \
                  backups that `petstore serve` made",
                 source.display()
             )));
         }
-        if is_compressed(source) {
+        if is_gzip_file(source) {
             return self.restore_renamed(source, database);
         }
 
-        let photos = self.replace(source, database, &source.display())?;
+        let photos = self.replace_database(source, database, &source.display())?;
         let photo_folder = Folder::new(backup_folder_path(source));
         self.restore_photos(photo_folder.into(), &photos)
     }
 
     /// Restores a backup that a service made, from its storage.
-    fn restore(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
+    fn restore_from_storage(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
         let backup = backups.select(SystemClock.now())?;
         let time = backup.time;
         let name = format!("{}/{}", backups.storage, backups::backup_name(time));
@@ -151,13 +153,15 @@ impl Restore {
             return Err(error).context(format!("cannot unpack {backup}"));
         }
 
-        self.replace(unpacked_file.path(), database, &backup)
-            .map_err(|error| match error.downcast_ref() {
-                Some(CopyError::Damaged { what, .. }) => damaged_backup(backup, what, advice),
-                None if error.is::<OpenError>() => {
-                    error.context(format!("cannot restore {backup}"))
+        self.replace_database(unpacked_file.path(), database, &backup)
+            .map_err(|error| {
+                if let Some(damage) = damage_of(&error) {
+                    return damaged_backup(backup, damage, advice);
                 }
-                _ => error,
+                if error.is::<OpenError>() {
+                    return error.context(format!("cannot restore {backup}"));
+                }
+                error
             })
     }
 
@@ -173,7 +177,7 @@ impl Restore {
 
     /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns the
     /// photos that the database needs.
-    fn replace(
+    fn replace_database(
         &self,
         source: &Path,
         database: &Path,
@@ -200,6 +204,18 @@ impl Restore {
     }
 }
 
+/// Returns the description of the damage if the source of a copy is a damaged database, whether the
+/// damage shows when the source is opened or when its pages are copied.
+fn damage_of(error: &anyhow::Error) -> Option<&String> {
+    if let Some(CopyError::Damaged { what, .. }) = error.downcast_ref() {
+        return Some(what);
+    }
+    match error.downcast_ref() {
+        Some(OpenError::Damaged { what, .. }) => Some(what),
+        _ => None,
+    }
+}
+
 /// Returns the error for a damaged backup.
 fn damaged_backup(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
     anyhow!("{backup} is damaged ({reason}) and was not restored; {advice}")
@@ -221,7 +237,7 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
 
 /// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be read:
 /// the command fails with its error when it copies the file.
-fn is_compressed(path: &Path) -> bool {
+fn is_gzip_file(path: &Path) -> bool {
     // Opening a pipe would block the command.
     if !path.is_file() {
         return false;

@@ -62,6 +62,7 @@ impl BlockingRuntime {
     ) -> io::Result<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.0.spawn(async move { sender.send(work.await) });
+        // Fails only if the work panics, because the sender is then dropped without a result.
         receiver.recv().map_err(io::Error::other)?
     }
 }
@@ -147,12 +148,12 @@ impl FileSizeWatch {
 
     /// Adds the limit of file sizes to the error of a failed command, if a write went beyond the limit.
     pub(super) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
-        let was_limit_reached = self.runtime.block_on(async {
+        let has_reached_limit = self.runtime.block_on(async {
             // Yields to the runtime once, so that it delivers a pending signal.
             task::yield_now().await;
             self.signals.recv().now_or_never().is_some()
         });
-        if was_limit_reached {
+        if has_reached_limit {
             error.context(limit_message())
         } else {
             error

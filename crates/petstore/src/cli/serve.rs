@@ -218,7 +218,7 @@ impl Serve {
 
     /// Builds the edge, through which all requests of clients pass, with the routes of the interface
     /// and the pages.
-    fn edge(&self, limits: &Limits, pages: &Listeners) -> Edge {
+    fn build_edge(&self, limits: &Limits, pages: &Listeners) -> Edge {
         let settings = edge::Settings {
             cors_origins: self.cors_origin.clone(),
             trusted_proxies: limits.trusted_proxies.clone(),
@@ -265,7 +265,7 @@ impl Serve {
         Limits {
             max_connections,
             max_connections_per_address: per_address
-                .unwrap_or_else(|| server::per_address_of(max_connections)),
+                .unwrap_or_else(|| server::default_limit_per_address(max_connections)),
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
             exempts_loopback: per_address.is_none(),
             client_timeout: self.client_timeout,

@@ -140,7 +140,7 @@ impl StaffAdmin<'_> {
         role: Role,
         console: &ConsoleUrlArgs,
     ) -> anyhow::Result<()> {
-        let token = add(self.store, name.clone(), role, self.now).await?;
+        let token = add_member(self.store, name.clone(), role, self.now).await?;
         print_link(&token, console, &name, self.database)
     }
 
@@ -247,7 +247,7 @@ impl StaffAdmin<'_> {
 }
 
 /// Adds a member, and returns the token of the link with which the member chooses a password.
-pub(super) async fn add(
+pub(super) async fn add_member(
     store: &dyn Store,
     name: StaffName,
     role: Role,
@@ -295,7 +295,7 @@ fn print_link(
 ) -> anyhow::Result<()> {
     let name = name.as_str();
     let url = console.url();
-    output::print_all(&format!("{}\n", link(token, &url))).with_context(|| {
+    output::print_all(&format!("{}\n", token_link(token, &url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
     output::print_message(&format!(
@@ -320,8 +320,8 @@ fn is_local(url: &str) -> bool {
     host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
 }
 
-/// Returns the link with this token, below the URL of the console.
-pub(super) fn link(token: &Token, console_url: &str) -> String {
+/// Returns the link with which a member chooses a password: the URL of the console with this token.
+pub(super) fn token_link(token: &Token, console_url: &str) -> String {
     format!("{console_url}/link/{}", token.reveal())
 }
 
@@ -331,7 +331,7 @@ fn table(staff: &[StaffMember], now: Timestamp) -> String {
     for member in staff {
         rows.push([
             member.id.to_string(),
-            output::visible(member.name.as_str()).into_owned(),
+            output::escape_hidden(member.name.as_str()).into_owned(),
             member.role.to_string(),
             state_text(member, now),
         ]);

@@ -52,7 +52,7 @@ pub(super) fn start(
     start_upkeep(&mut tasks, app);
     start_photos(&mut tasks, app);
     start_search(&mut tasks, store);
-    // The times at which keys were used are only for the operator, so saving them gets little time
+    // Only the operator sees when keys were used, so a run that saves these times is cancelled early
     // while the database is unreachable.
     tasks.start("save_key_uses", SECOND, SaveKeyUses::new(Arc::clone(app)));
     tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
@@ -113,7 +113,7 @@ fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
 fn start_search(tasks: &mut Tasks, store: &Arc<dyn Store>) {
     let tend_search = TendSearch {
         store: Arc::clone(store),
-        timer: every(TendSearch::INTERVAL),
+        timer: interval_timer(TendSearch::INTERVAL),
         pause: None,
         last_complete_run: SystemClock.instant(),
     };
@@ -143,11 +143,11 @@ fn start_steps(
     step: Step,
 ) {
     let app = Arc::clone(app);
-    let step = move || {
+    let run_step = move || {
         let app = Arc::clone(&app);
         async move { step(&app).await }
     };
-    tasks.start(name, RUN_LIMIT, Steps::new(interval, step));
+    tasks.start(name, RUN_LIMIT, Steps::new(interval, run_step));
 }
 
 /// A function that does a bounded amount of work, and returns whether there is more to do.
@@ -155,13 +155,13 @@ type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
 
 /// Returns a timer that ticks at once, and then at this interval. After a tick that is late because of
 /// a long run, the next one follows a whole interval later.
-fn every(interval: Duration) -> Interval {
+fn interval_timer(interval: Duration) -> Interval {
     let mut timer = time::interval(interval);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     timer
 }
 
-/// The task that saves the times at which keys were last used, which requests record only in memory.
+/// The task that saves when each key was last used. Requests record this only in memory.
 struct SaveKeyUses {
     app: Arc<App>,
     timer: Interval,
@@ -172,7 +172,7 @@ impl SaveKeyUses {
     fn new(app: Arc<App>) -> Self {
         Self {
             app,
-            timer: every(Duration::from_secs(5)),
+            timer: interval_timer(Duration::from_secs(5)),
         }
     }
 }
@@ -204,7 +204,7 @@ impl<S> Steps<S> {
     fn new(interval: Duration, step: S) -> Self {
         Self {
             step,
-            timer: every(interval),
+            timer: interval_timer(interval),
             has_more: false,
         }
     }
@@ -301,7 +301,7 @@ impl MakeBackup {
             app,
             backups,
             interval,
-            timer: every(interval),
+            timer: interval_timer(interval),
             is_first: true,
         }
     }
@@ -362,7 +362,7 @@ struct SendSpans(Exporter);
 
 impl Task for SendSpans {
     async fn due(&mut self) {
-        self.0.ready().await;
+        self.0.collect_batch().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {

@@ -167,20 +167,22 @@ pub(super) fn reservation_duration(text: &str) -> Result<Duration, String> {
 /// Parses the maximum size of a picture, such as `500KiB` or `16MiB`. A number without a unit is a
 /// number of bytes.
 pub(super) fn photo_size(text: &str) -> Result<usize, String> {
-    let (number, unit) = match text.strip_suffix("MiB") {
-        Some(number) => (number, 1 << 20),
-        None => text
-            .strip_suffix("KiB")
-            .map_or((text, 1), |number| (number, 1 << 10)),
+    let (number, unit) = if let Some(number) = text.strip_suffix("MiB") {
+        (number, 1 << 20)
+    } else if let Some(number) = text.strip_suffix("KiB") {
+        (number, 1 << 10)
+    } else {
+        (text, 1)
     };
     let size = number
         .trim_end()
         .parse::<usize>()
         .ok()
         .and_then(|size| size.checked_mul(unit));
-    let is_valid = |size: &usize| (1 << 10..=64 << 20).contains(size);
-    size.filter(is_valid)
-        .ok_or("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned())
+    match size {
+        Some(size) if (1 << 10..=64 << 20).contains(&size) => Ok(size),
+        _ => Err("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned()),
+    }
 }
 
 /// Parses a duration within a range, which an error describes with `range_text`.

@@ -46,16 +46,19 @@ pub(super) fn unknown_variable_warnings(command: clap::Command) -> Vec<String> {
     let mut warnings: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("PETSTORE_") && !known_names.contains(name))
-        .filter(|name| !EXAMPLE_VARIABLES.contains(&name.as_str()))
-        .filter(|name| {
-            !KUBERNETES_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
-        })
+        .filter(|name| !is_for_another_program(name))
         .map(|name| format!("no option reads the variable {name}; correct or remove it"))
         .collect();
     warnings.sort();
     warnings
+}
+
+/// Whether a variable is not for this program: the examples read it, or Kubernetes sets it.
+fn is_for_another_program(name: &str) -> bool {
+    EXAMPLE_VARIABLES.contains(&name)
+        || KUBERNETES_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns the environment variable that set the value of the option in clap's error `message`, so that
@@ -78,8 +81,10 @@ fn effective_variable(option: &clap::Arg) -> Option<String> {
     let variable = option.get_env()?.to_str()?;
     let long_name = option.get_long()?;
     let is_given = env::args_os().any(|argument| is_option(&argument, long_name));
-    let is_effective = !is_given && env::var_os(variable).is_some();
-    is_effective.then(|| variable.to_owned())
+    if is_given || env::var_os(variable).is_none() {
+        return None;
+    }
+    Some(variable.to_owned())
 }
 
 /// Whether an argument of the command line is `--NAME` or `--NAME=VALUE`.
@@ -118,10 +123,11 @@ fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     }
 }
 
-/// Runs the program again with the variables in the settings file, if there is such a file, and if the
-/// command needs the service or its database but is given neither. In this case, does not return unless
-/// it fails, because the new program replaces this process. `serve` never reads the file, because
-/// systemd passes its variables.
+/// Runs the program again with the variables in the settings file, if the command needs the address or
+/// the database of the service, and is not given it. Does nothing if there is no such file. `serve` never
+/// reads the file, because systemd passes its variables.
+///
+/// The new program replaces this process, so this function does not return after it, except with an error.
 pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
     let Some(file) = settings_file() else {
         return Ok(());
@@ -147,8 +153,9 @@ pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSe
     )))
 }
 
-/// Reads the variables in the settings file. Returns `None` if no variable names a file and the default
-/// one does not exist. Errors tell the operator to add `option` instead.
+/// Reads the variables in the settings file. Returns `None` if the default file does not exist; a file
+/// that a variable names must exist. Errors advise the operator to add `option`, so that the file is not
+/// needed.
 fn read_settings(file: &Path, option: &str) -> Result<Option<Vec<(String, String)>>, BadSetting> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -219,17 +226,17 @@ fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
 /// of the first invalid line.
 fn parse_settings(text: &str) -> Result<Vec<(String, String)>, usize> {
     let mut variables = Vec::new();
-    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+    for (line_number, line) in (1..).zip(text.lines().map(str::trim)) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        let (name, value) = line.split_once('=').ok_or(number)?;
+        let (name, value) = line.split_once('=').ok_or(line_number)?;
         let value = without_quotes(value.trim_start());
         if name.is_empty()
             || name.contains(char::is_whitespace)
             || value.contains(['\\', '"', '\''])
         {
-            return Err(number);
+            return Err(line_number);
         }
         variables.push((name.to_owned(), value.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Reads files in a folder, with and without blocking.
+//! Reads files in a folder, either blocking or, if they are cached, without blocking.
 
 use std::{
     fs::File,
@@ -51,8 +51,8 @@ impl Folder {
     /// Reads a piece of a file like [`Self::read`], but without blocking. Returns `None` unless the
     /// file is in a local file system and the page cache has the whole piece.
     ///
-    /// Threads that must not block call this first, because handing a read to another thread costs
-    /// as much as sending a photo.
+    /// Threads that must not block try this first, because passing a read to another thread costs as
+    /// much as sending a photo.
     pub(crate) fn read_cached(
         &self,
         file: PhotoFile,
@@ -89,7 +89,8 @@ fn is_local(file: &File) -> bool {
     };
     LOCAL_FILE_SYSTEMS
         .iter()
-        .any(|&kind| i128::from(kind) == i128::from(file_system.f_type))
+        // The type of `f_type` depends on the platform, so both sides are widened.
+        .any(|&magic_number| i128::from(magic_number) == i128::from(file_system.f_type))
 }
 
 /// Returns the number of bytes from `offset` to the end of a file, but at most `max_length`.
@@ -138,7 +139,7 @@ mod tests {
                 assert_eq!(piece.file_length, content.len() as u64);
                 // The kernel may refuse a read without waiting at any time.
                 let cached = folder.read_cached(file, offset as u64, max_length);
-                assert!(cached.is_none() || is_local && cached == Some(piece));
+                assert!(cached.is_none() || (is_local && cached == Some(piece)));
             }
         }
         let missing = PhotoFile {

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{pool::Access, queue::Groups, runner::Runner};
 
-/// How long the next group waits for this one. A group that takes longer, because it waits for a
-/// standby or a lock, then continues in the background.
+/// How long the next group waits for this one. A group that takes longer, because it waits for a standby
+/// or a lock, continues in the background.
 const GROUP_WAIT_LIMIT: Duration = Duration::from_millis(50);
 
 /// Runs the worker of `Commands`: carries out the queued requests until the queue is closed.
@@ -24,8 +24,8 @@ pub(crate) async fn run_worker(
     mut groups: Groups<Execution, ExecutionOutcome>,
     runner: Arc<Runner>,
 ) {
-    // The size of a request does not count here: most bytes come from the rows, so `Group::decide`
-    // limits them.
+    // Returning 0 disables the limit on the bytes of a group. Most bytes come from the rows, which are
+    // not read yet, so `Group::decide` limits them instead.
     while let Some(requests) = groups.next(|_| 0).await {
         start_group(&runner, requests).await;
     }
@@ -37,8 +37,8 @@ async fn start_group(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
     let _ = time::timeout(GROUP_WAIT_LIMIT, task).await;
 }
 
-/// Carries out requests as one group. If the group keeps failing because of a conflict or a lock,
-/// splits it into halves, and so on, so that contention for one animal does not hold up the other
+/// Carries out requests as one group. If the group keeps failing because of a conflict or a lock, splits
+/// it into halves, which may be split again. So contention for one animal does not delay the other
 /// requests.
 pub(crate) fn carry_out(
     runner: Arc<Runner>,

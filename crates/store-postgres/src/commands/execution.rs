@@ -34,8 +34,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the response reports what an earlier attempt or request may have committed, so that the
-    /// standby must have it first.
+    /// Whether the response must wait until the standby has the data that it reports. An earlier attempt
+    /// or request may have committed this data without waiting for the standby.
     pub(super) fn needs_confirmation(&self) -> bool {
         matches!(
             self.execution_outcome,
@@ -45,16 +45,16 @@ impl Outcome {
 }
 
 impl Execution {
-    /// Decides the commands of this request, and merges their changes into the state of the group. If
-    /// one of them is refused, the whole request is, and the state stays as it is.
+    /// Decides the commands of this request, and merges their changes into the state of the group. If one
+    /// command is refused, the whole request is refused, and the state stays as it is.
     pub(super) fn decide(
         &self,
         group_state: &mut GroupState,
         subjects: &[CommandSubjects],
     ) -> Outcome {
-        // Columns store times in milliseconds.
+        // The columns store times in milliseconds, and the response must have the same times.
         let now = truncate_to_milliseconds(self.context.now);
-        let mut state = group_state.state_of(subjects);
+        let mut state = group_state.state_for(subjects);
         for (index, (command, subjects)) in self.commands.iter().zip(subjects).enumerate() {
             if let Err(refusal) = state.decide(command, subjects.new_ids, now) {
                 return Outcome::without_changes(ExecutionOutcome::Refused { index, refusal });
@@ -75,8 +75,8 @@ impl Execution {
         }
     }
 
-    /// Returns the outcome of a request for which no identifier is left: its first command that needs
-    /// one is refused.
+    /// Returns the outcome of a request for which the database has no identifier left: a refusal of its
+    /// first command that needs one.
     pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
         let index = self.commands.iter().position(needs_identifier);
         ExecutionOutcome::Refused {
@@ -88,6 +88,6 @@ impl Execution {
 
 /// Whether a command adds an animal, an order or a note.
 fn needs_identifier(command: &Command) -> bool {
-    let is_addition = matches!(command, Command::PlaceOrder(_) | Command::AddNote { .. });
-    command.subject() == Subject::New || is_addition
+    let adds_order_or_note = matches!(command, Command::PlaceOrder(_) | Command::AddNote { .. });
+    command.subject() == Subject::New || adds_order_or_note
 }

@@ -1,5 +1,5 @@
-//! Reads the store's field definitions for commands that set field values, and reads and writes which
-//! animals own unique values.
+//! Reads the field definitions for commands that set field values, and reads and writes the owners of
+//! unique values: the animals that have them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,6 +23,7 @@ use crate::{
     writes::{Write, parameters, transpose},
 };
 
+/// The query for the owners of these unique values.
 const FIND_OWNERS: &str = "SELECT field, key, pet_id
     FROM unnest($1::text[], $2::text[]) AS searched (field, key) JOIN unique_values USING (field, key)";
 
@@ -30,14 +31,15 @@ const FIND_OWNERS: &str = "SELECT field, key, pet_id
 /// have the version that was read.
 const LOCK_FIELDS: &str = "SELECT 1 / (count(*) = cardinality($1))::integer FROM (
         SELECT FROM field_state WHERE version = ANY ($1::bigint[]) FOR SHARE) AS found";
+/// The statement that removes owners. It divides by zero unless it finds all of them.
 const REMOVE_OWNERS: &str = "WITH gone AS (
         DELETE FROM unique_values USING unnest($1::text[], $2::text[], $3::bigint[])
             AS old (field, key, pet_id)
         WHERE unique_values.field = old.field AND unique_values.key = old.key
             AND unique_values.pet_id = old.pet_id RETURNING 1)
     SELECT 1 / (count(*) = cardinality($1))::integer FROM gone";
-/// The statement that adds owners. If another transaction is adding the same value, it waits for the
-/// other to end, and fails if that commits.
+/// The statement that adds owners. If another transaction is adding an owner of the same value, this
+/// statement waits until that transaction ends, and fails if it commits.
 const ADD_OWNERS: &str = "INSERT INTO unique_values (field, key, pet_id)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])";
 const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ANY ($1::text[])";
@@ -67,8 +69,12 @@ pub(super) async fn read_fields(
         return Ok(());
     }
 
-    let pets = transpose(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
-    for row in &client.query(&read_subjects, &parameters(&pets)).await? {
+    // The decision depends on the owners, so their rows are read, too.
+    let parameter_columns = transpose(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
+    for row in &client
+        .query(&read_subjects, &parameters(&parameter_columns))
+        .await?
+    {
         group_state.add_pet(row)?;
     }
     for UniqueValueOwner { key, pet } in owners {
@@ -77,7 +83,7 @@ pub(super) async fn read_fields(
     Ok(())
 }
 
-/// Returns which of these unique values are already taken, with their owners. Runs the prepared
+/// Returns the owners of these unique values. A value that is not taken has none. Runs the prepared
 /// statement [`FIND_OWNERS`].
 async fn query_owners(
     client: &Client,
@@ -109,12 +115,13 @@ pub(super) struct FieldWrites {
     /// them.
     version: i64,
     owners: BTreeMap<UniqueValueOwner, Versions<()>>,
-    /// The names of the fields that are being examined, and got new values.
+    /// The names of the fields that got new values while an examination of their existing values is in
+    /// progress.
     examined_fields: BTreeSet<String>,
 }
 
 impl FieldWrites {
-    /// Takes the changes out of the state that these commands have left.
+    /// Takes the changes out of the state that `commands` have left.
     pub(super) fn take_from<'c>(
         state: &mut State,
         commands: impl Iterator<Item = &'c Command>,
@@ -127,8 +134,8 @@ impl FieldWrites {
         }
     }
 
-    /// Returns the statements of these changes. They must be the first of their transaction: all
-    /// transactions lock the fields before animals, so that they cannot deadlock.
+    /// Returns the statements for these changes. They must be the first ones of their transaction: all
+    /// transactions lock the fields before they lock animals, so that they cannot deadlock.
     pub(super) fn writes(&self) -> Vec<Write<'_>> {
         if self.version == 0 {
             return Vec::new();

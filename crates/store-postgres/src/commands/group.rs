@@ -1,4 +1,5 @@
-//! A group of requests that are carried out together: reads what they need, and decides each of them.
+//! A group of requests that are carried out together: reads the rows that they need, and decides each
+//! request.
 
 use std::{collections::HashSet, mem, sync::LazyLock};
 
@@ -29,13 +30,13 @@ use crate::{
     writes::{parameters, transpose},
 };
 
-/// The number of attempts of a single request that keeps conflicting with other transactions.
+/// The maximum number of attempts of a single request that conflicts with other transactions.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The number of failed attempts after which a group of several requests is split.
+/// The maximum number of attempts of a group of several requests. After that, the group is split.
 const MAX_ATTEMPTS_OF_GROUP: u32 = 2;
 
-/// The statement that reads the categories with the lowest identifiers.
+/// The query for the $1 categories with the lowest identifiers.
 static FIRST_CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected_columns();
     format!("SELECT {columns} FROM categories ORDER BY id LIMIT $1")
@@ -60,8 +61,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Carries out the requests, or recalls their responses. If requests remain in the group although
-    /// this succeeds, the caller must split the group.
+    /// Carries out the requests, or recalls their responses. If this returns `Ok`, but requests remain in
+    /// the group, the caller must split the group.
     pub(super) async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut failed_attempts = 0;
         while !self.requests.is_empty() {
@@ -80,30 +81,40 @@ impl Group {
 
     /// Decides how to continue after a failed attempt.
     fn next_step(&self, failure: &Failure, failed_attempts: u32) -> NextStep {
-        // If the failure certainly had no effect, and does not concern the connection, it may be due
-        // to a single request.
-        let may_concern_one_request =
-            failure.had_no_effect() && failure.remedy() != Remedy::Reconnect;
         match self.requests.len() {
-            // All callers have got an error, so there is nothing left to retry.
+            // All callers have got an error already. With no requests left, `attempt` ends.
             0 => NextStep::Retry,
-            1 if failed_attempts < MAX_ATTEMPTS && matches!(failure, Failure::Raced) => {
-                NextStep::Retry
+            1 => {
+                let is_conflict = matches!(failure, Failure::Raced);
+                if is_conflict && failed_attempts < MAX_ATTEMPTS {
+                    NextStep::Retry
+                } else {
+                    NextStep::Fail
+                }
             }
-            2.. if !may_concern_one_request => NextStep::Fail,
-            2.. if failed_attempts < MAX_ATTEMPTS_OF_GROUP => NextStep::Retry,
-            2.. => NextStep::Split,
-            _ => NextStep::Fail,
+            2.. => {
+                // A failure that had no effect, and is not one of the connection, may be due to a
+                // single request.
+                let may_concern_one_request =
+                    failure.had_no_effect() && failure.remedy() != Remedy::Reconnect;
+                if !may_concern_one_request {
+                    NextStep::Fail
+                } else if failed_attempts < MAX_ATTEMPTS_OF_GROUP {
+                    NextStep::Retry
+                } else {
+                    NextStep::Split
+                }
+            }
         }
     }
 
-    /// Carries out as many of the first requests as [`Self::decide`] accepts, usually all.
+    /// Carries out the first requests: as many as [`Self::decide`] takes, usually all.
     ///
-    /// Nothing is locked until the transaction that writes. It fails if one of its rows no longer has
-    /// the version that was read, or if an order already holds the animal. It writes or locks every
-    /// row on which a decision depends, so the decisions are as safe as if the rows had been locked
-    /// first. Even a refusal can depend on the changes of other requests in the group, so it is sent
-    /// only after the commit.
+    /// No row is locked before the transaction that writes. The transaction writes or locks every row on
+    /// which a decision depends, and fails if one of them no longer has the version that was read, or if
+    /// an order already holds the animal. So the decisions are as safe as if the rows had been locked
+    /// first. Even a refusal can depend on the changes of other requests in the group, so all outcomes
+    /// are sent only after the commit.
     async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let rows = match self.read_rows(connection).await {
             Ok(rows) => rows,
@@ -124,8 +135,9 @@ impl Group {
         Ok(())
     }
 
-    /// Handles a failure to read the rows. If no identifier is left for a single request, responds with
-    /// its refusal. Returns any other failure; a group of several requests is split first.
+    /// Handles a failure to read the rows. If the group is a single request for which no identifier is
+    /// left, responds with its refusal. Returns any other failure. A group of several requests is then
+    /// split, until the request that needs the identifier is on its own.
     fn handle_failed_read(&mut self, failure: Failure) -> Result<(), Failure> {
         let [request] = &self.requests[..] else {
             return Err(failure);
@@ -157,8 +169,9 @@ impl Group {
         Ok(())
     }
 
-    /// Reads the categories whose label equals one that a command gives. Two processes can still give the
-    /// same label at the same time; `petstore check` reports both categories.
+    /// Adds the namesakes to the state: the categories that already have a label which a command wants to
+    /// give. Two processes can still give the same label at the same time; `petstore check` reports both
+    /// categories.
     async fn read_namesakes(
         &self,
         connection: &mut Connection,
@@ -194,7 +207,7 @@ impl Group {
         self.requests.iter().map(|request| &request.work)
     }
 
-    /// Returns the idempotency key and its context for each request, or `None` for a request without one.
+    /// Returns the idempotency key of each request, with its context; `None` for a request without a key.
     fn idempotent_requests(&self) -> impl Iterator<Item = Option<&IdempotentRequest>> + Clone {
         self.executions()
             .map(|execution| execution.context.idempotency.as_ref())
@@ -209,21 +222,23 @@ impl Group {
         self.requests = requests.collect();
     }
 
-    /// Reads the current state, and then the remembered requests. In this order, a request that is not
-    /// remembered cannot have changed the state before it was read.
+    /// Reads the current state first, and then the remembered requests. In the other order, a request that
+    /// another process commits between the two reads would be carried out twice: it would not be found as
+    /// remembered, although the state already has its changes.
     async fn read_rows(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
         let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
         let recall_all = connection.prepare_once(RECALL_ALL).await?;
         let client: &Client = connection;
         let subjects_query = self.read_subjects(client, &read_subjects);
-        if self.idempotent_requests().all(|request| request.is_none()) {
+        let has_keys = self.idempotent_requests().any(|request| request.is_some());
+        if !has_keys {
             return Ok(GroupRows {
                 subjects: subjects_query.await?,
                 known_requests: self.requests.iter().map(|_| None).collect(),
             });
         }
 
-        // `try_join` polls its first future first, so both statements are sent in this order at once.
+        // `try_join` polls its first future first, so both statements are sent at once, in this order.
         let requests_query = requests::recall_all(client, &recall_all, self.idempotent_requests());
         let (subjects, known_requests) = try_join(subjects_query, requests_query).await?;
         Ok(GroupRows {
@@ -232,7 +247,7 @@ impl Group {
         })
     }
 
-    /// Reads the rows for the commands, one for each, with the prepared statement [`READ_SUBJECTS`].
+    /// Reads one row for each command, with the prepared statement [`READ_SUBJECTS`].
     async fn read_subjects(
         &self,
         client: &Client,
@@ -263,15 +278,16 @@ impl Group {
         for execution in self.executions() {
             let mut subjects_of_request = Vec::with_capacity(execution.commands.len());
             for (command, row) in execution.commands.iter().zip(&mut rows) {
-                subjects_of_request.push(group_state.add(row, command)?);
+                subjects_of_request.push(group_state.add_row(row, command)?);
             }
             subjects.push(subjects_of_request);
         }
         Ok((group_state, subjects))
     }
 
-    /// Decides the requests, each on top of the changes of the requests before it. Stops at a request
-    /// that has the idempotency key of an earlier one, or once the changes reach [`MAX_GROUP_BYTES`].
+    /// Decides the requests, each on top of the changes of the requests before it. Stops before a request
+    /// with the idempotency key of an earlier one, which must be remembered first, and once the changes
+    /// reach [`MAX_GROUP_BYTES`]. Returns the outcomes of the decided requests.
     fn decide(
         &self,
         group_state: &mut GroupState,
@@ -280,22 +296,23 @@ impl Group {
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         let mut keys = HashSet::new();
-        let mut bytes = 0;
+        let mut change_bytes = 0;
         for ((execution, subjects), known_request) in
             self.executions().zip(subjects).zip(known_requests)
         {
-            let is_repeated = match &execution.context.idempotency {
-                Some(request) => !keys.insert((request.lineage, &request.key)),
-                None => false,
-            };
-            if is_repeated || bytes >= MAX_GROUP_BYTES {
+            let is_repeated = execution
+                .context
+                .idempotency
+                .as_ref()
+                .is_some_and(|request| !keys.insert((request.lineage, &request.key)));
+            if is_repeated || change_bytes >= MAX_GROUP_BYTES {
                 break;
             }
             let outcome = match known_request {
                 Some(known_request) => Outcome::without_changes(known_request.into()),
                 None => execution.decide(group_state, &subjects),
             };
-            bytes += outcome.entries.iter().map(LogEntry::length).sum::<usize>();
+            change_bytes += outcome.entries.iter().map(LogEntry::length).sum::<usize>();
             outcomes.push(outcome);
         }
         outcomes

@@ -19,13 +19,14 @@ use crate::{
     writes::{Write, in_transaction, prepare},
 };
 
-/// The beginning of a transaction of several requests. They do not wait long for a lock that one of
-/// them needs: instead, the group is split until only the request that needs the lock waits for it.
+/// The beginning of a transaction of several requests. The group must not wait long for a lock that only
+/// one of its requests needs. It fails instead, and is split until that request waits on its own.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the first requests, which have these outcomes, in one transaction. If
-    /// there is nothing to write, waits until a standby has the rows on which the responses are based.
+    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of these
+    /// requests, in their order. If there is nothing to write, waits until the standby has the rows on
+    /// which the responses are based.
     pub(super) async fn save(
         &mut self,
         connection: &mut Connection,
@@ -45,8 +46,10 @@ impl Group {
             .chain(self.request_and_log_writes(outcomes))
             .collect();
         if !statements.is_empty() {
+            // The writes of the fields must come first: see `FieldWrites::writes`.
             statements.splice(0..0, field_writes.writes());
             if let Err(failure) = self.commit(connection, &statements).await {
+                // The statements borrow the group, which the next call changes.
                 drop(statements);
                 return Err(self.handle_failed_commit(failure, outcomes));
             }
@@ -104,9 +107,10 @@ impl Group {
 
     /// Handles a failed commit, and returns the failure by which the caller decides whether to retry.
     ///
-    /// If the outcome of the commit is unknown, a request that changes something can be retried only
-    /// if it has an idempotency key: the retry finds out whether it was carried out. The other
-    /// requests with changes leave the group here, with an error.
+    /// If the outcome of the commit is unknown, a request with changes can be retried only if it has an
+    /// idempotency key, by which the retry finds out whether the request was carried out. Requests with
+    /// changes, but without a key, leave the group here: they get an error that says that their outcome
+    /// is unknown.
     fn handle_failed_commit(&mut self, failure: Failure, outcomes: &[Outcome]) -> Failure {
         if failure.is_conflict() {
             return Failure::Raced;

@@ -22,11 +22,12 @@ use tokio_postgres::Row;
 
 use crate::requests;
 
-/// The statement that reads the rows that commands need. As a single statement, it sees a consistent
-/// state. It returns one row for each command, in the order of the commands, with:
+/// The statement that reads the rows that commands need. Because it is a single statement, all rows come
+/// from one consistent state. It returns one row for each command, in the order of the commands, with:
 ///
-/// - its order, its animal (or the animal of its order), and the order that holds this animal;
-/// - its category, and its note;
+/// - the order of the command, its animal (or the animal of its order), and the order that holds this
+///   animal;
+/// - the category and the note of the command;
 /// - identifiers for a new animal, order or note, unless the request is remembered (as in `RECALL_ALL`);
 /// - whether the animal was added by a request with an idempotency key;
 /// - the number of notes on the animal, if the command adds one.
@@ -79,37 +80,43 @@ pub(super) fn parameters<'v>(
     request: Option<&'v IdempotentRequest>,
 ) -> Vec<Value<'v>> {
     let subject = command.subject();
-    let mut ids = [Value::Null; 4];
+    let mut pet_id = Value::Null;
+    let mut order_id = Value::Null;
+    let mut category_id = Value::Null;
+    let mut note_id = Value::Null;
     match subject {
         Subject::New | Subject::Nothing => {}
-        Subject::Pet(id) => ids[0] = Value::Integer(id.get()),
-        Subject::Order(id) => ids[1] = Value::Integer(id.get()),
-        Subject::Category(id) => ids[2] = Value::Integer(id),
-        Subject::Note(id) => ids[3] = Value::Integer(id.get()),
+        Subject::Pet(id) => pet_id = Value::Integer(id.get()),
+        Subject::Order(id) => order_id = Value::Integer(id.get()),
+        Subject::Category(id) => category_id = Value::Integer(id),
+        Subject::Note(id) => note_id = Value::Integer(id.get()),
     }
-    let additions = [
+    // Whether the command needs an identifier for a new animal, order and note.
+    let needs_new_ids = [
         subject == Subject::New,
         matches!(command, Command::PlaceOrder(_)),
         matches!(command, Command::AddNote { .. }),
     ];
-    ids.into_iter()
-        .chain(additions.map(Value::Boolean))
+    [pet_id, order_id, category_id, note_id]
+        .into_iter()
+        .chain(needs_new_ids.map(Value::Boolean))
         .chain(requests::identity(request))
         .collect()
 }
 
-/// Returns the parameters of [`READ_SUBJECTS`] that read an animal for no command.
+/// Returns the parameters of [`READ_SUBJECTS`] that read one animal, independently of a command.
 pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
-    let pet = Value::Integer(id.get());
-    let additions = [Value::Boolean(false); 3];
-    [pet, Value::Null, Value::Null, Value::Null]
+    let pet_id = Value::Integer(id.get());
+    let needs_new_ids = [Value::Boolean(false); 3];
+    [pet_id, Value::Null, Value::Null, Value::Null]
         .into_iter()
-        .chain(additions)
+        .chain(needs_new_ids)
         .chain(requests::identity(None))
         .collect()
 }
 
-/// The rows that were read for the commands of a group, with the changes of the commands decided so far.
+/// The rows that were read for the commands of a group, with the changes of the commands that have been
+/// decided so far.
 #[derive(Default)]
 pub(super) struct GroupState {
     pub(super) state: State,
@@ -117,7 +124,7 @@ pub(super) struct GroupState {
     pub(super) added_by_requests: BTreeSet<PetId>,
 }
 
-/// The identifiers of what a command concerns, and of what it may add.
+/// The identifiers of the existing resources that a command concerns, and of those that it may add.
 #[derive(Default)]
 pub(super) struct CommandSubjects {
     pet: Option<PetId>,
@@ -128,8 +135,13 @@ pub(super) struct CommandSubjects {
 }
 
 impl GroupState {
-    /// Adds the content of the row of [`READ_SUBJECTS`] that was read for `command`.
-    pub(super) fn add(&mut self, row: &Row, command: &Command) -> Result<CommandSubjects, Failure> {
+    /// Adds the resources in the row of [`READ_SUBJECTS`] that was read for `command`, and returns their
+    /// identifiers.
+    pub(super) fn add_row(
+        &mut self,
+        row: &Row,
+        command: &Command,
+    ) -> Result<CommandSubjects, Failure> {
         let mut subjects = CommandSubjects {
             pet: self.add_pet(row)?,
             ..CommandSubjects::default()
@@ -145,6 +157,7 @@ impl GroupState {
             subjects.note = Some(note.id);
             self.state.add(note);
         }
+        // Unlike the others, a category need not exist yet: the command may create it with this number.
         if let Subject::Category(id) = command.subject() {
             subjects.category = Some(id);
         }
@@ -162,8 +175,8 @@ impl GroupState {
         Ok(subjects)
     }
 
-    /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds it. Returns the
-    /// identifier of the animal; `None` if the row has none.
+    /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds the animal. Returns the
+    /// identifier of the animal; `None` if the row has no animal.
     pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
         let holder = tables::read_order(row, HOLDER_COLUMN)?;
         let Some(mut pet) = tables::read_pet(row, PET_COLUMN)? else {
@@ -184,9 +197,10 @@ impl GroupState {
         Ok(Some(id))
     }
 
-    /// Returns the state on which the commands of the next request are decided: their subjects, as the
-    /// requests before it leave them. If the request is refused, this copy is dropped.
-    pub(super) fn state_of(&self, subjects: &[CommandSubjects]) -> State {
+    /// Returns a copy of the state, with only what the commands of the next request need: their subjects,
+    /// as the requests before it leave them. The caller decides the request on this copy, and drops it if
+    /// the request is refused.
+    pub(super) fn state_for(&self, subjects: &[CommandSubjects]) -> State {
         let mut current = State::default();
         current.fields = Arc::clone(&self.state.fields);
         for (UniqueValueOwner { key, pet }, versions) in &self.state.owners {
@@ -229,15 +243,15 @@ impl GroupState {
     }
 }
 
-/// Adds a resource to `current` as the commands so far leave it, if it exists.
+/// Adds the current version of a resource to `current`, unless the commands so far have deleted it.
 fn add_current<T: Clone + Into<Resource>>(current: &mut State, versions: Option<&Versions<T>>) {
     if let Some(Versions { now: Some(now), .. }) = versions {
         current.add(now.clone());
     }
 }
 
-/// Updates the current version of each changed resource. The version that was read from the database
-/// stays, because the transaction compares the row with it.
+/// Updates the current version of each changed resource. Keeps the version that was read from the
+/// database, because the transaction compares the row with it.
 fn merge_versions<K: Ord, T>(
     versions: &mut BTreeMap<K, Versions<T>>,
     changed: BTreeMap<K, Versions<T>>,

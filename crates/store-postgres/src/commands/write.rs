@@ -21,16 +21,16 @@ pub(super) struct RowWrite {
     /// The new values of the row, or those that were read if the row is deleted or only locked.
     resource: Resource,
     /// The state in which the row was read; `None` if it is new.
-    read: Option<ReadState>,
+    read_state: Option<ReadState>,
     /// Whether the response to the create must be saved before the row changes. See [`KEEP_RESPONSES`].
-    has_response: bool,
-    /// Whether the contact of an order changes.
-    has_new_contact: bool,
+    keeps_response: bool,
+    /// Whether the contact of an order is set, changed or erased.
+    changes_contact: bool,
     removed_photos: Vec<String>,
     added_photos: Vec<String>,
 }
 
-/// What the statement for a row compares, to detect that the row has changed since it was read.
+/// The values by which the statement for a row detects whether the row has changed since it was read.
 #[derive(Clone, Copy)]
 struct ReadState {
     version: i64,
@@ -47,11 +47,12 @@ impl ReadState {
     }
 }
 
-/// Returns the differences between the rows that were read and the rows that the commands leave. Animals
-/// come first, and rows of a kind in a fixed order, so that concurrent transactions cannot deadlock.
+/// Returns the writes that turn the rows that were read into the rows that the commands leave. Animals
+/// come first, then orders, categories and notes, each in the order of their identifiers (orders that
+/// release an animal first). Because of this fixed order, concurrent transactions cannot deadlock.
 ///
-/// In a batch, a command that changes nothing may depend on rows that the batch does not write. These are
-/// locked: if they changed before the other rows are written, the batch would not be atomic.
+/// In a batch, a command that changes nothing may depend on rows that the batch does not write. These rows
+/// are locked: if they could change before the other rows are written, the batch would not be atomic.
 pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
     let GroupState {
         state,
@@ -59,11 +60,12 @@ pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrit
     } = group_state;
     let lock_unchanged = is_batch && state.is_changed();
     let mut writes = Vec::new();
-    for (id, pet) in state.pets {
-        let is_first_change =
-            pet.read != pet.now && pet.read.as_ref().is_some_and(|pet| pet.version == 1);
-        if let Some(mut write) = RowWrite::new(pet, lock_unchanged) {
-            write.has_response = is_first_change && added_by_requests.contains(&id);
+    for (id, versions) in state.pets {
+        // An animal has version 1 until its first change.
+        let is_first_change = versions.read != versions.now
+            && versions.read.as_ref().is_some_and(|pet| pet.version == 1);
+        if let Some(mut write) = RowWrite::new(versions, lock_unchanged) {
+            write.keeps_response = is_first_change && added_by_requests.contains(&id);
             writes.push(write);
         }
     }
@@ -101,14 +103,15 @@ fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
-/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with the
-/// same SQL share one statement, which locks them in their order.
+/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with the same
+/// SQL text share one statement, which locks them in their order.
 pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()
-        .filter(|row| row.has_response)
+        .filter(|row| row.keeps_response)
         .map(|row| vec![row.id_value()]);
     let kept_responses = Write::from_rows(KEEP_RESPONSES, pets_with_response);
+    // Each text exists once in memory, so the same text has the same address. A chunk is never empty.
     let changed_rows = rows
         .chunk_by(|row, next_row| std::ptr::eq(row.sql, next_row.sql))
         .filter_map(|rows| Write::from_rows(rows[0].sql, rows.iter().map(RowWrite::values)));
@@ -119,12 +122,12 @@ pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
         .chain(photo_writes(rows))
 }
 
-/// Returns the statements for the contacts of `rows`. They need no locks of their own: the earlier
-/// statements have locked the rows of the orders.
+/// Returns the statements for the contacts of the orders in `rows`. They need no locks of their own,
+/// because the statements before them have locked the rows of the orders.
 fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut new_contacts = Vec::new();
     let mut erased_contacts = Vec::new();
-    for row in rows.iter().filter(|row| row.has_new_contact) {
+    for row in rows.iter().filter(|row| row.changes_contact) {
         let Some(order) = row.resource.order() else {
             continue;
         };
@@ -140,7 +143,7 @@ fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     set_write.into_iter().chain(erase_write)
 }
 
-/// Returns the statements for the photos of `rows`.
+/// Returns the statements that remove and add the photos of the animals in `rows`.
 fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut removed_photos = Vec::new();
     let mut added_photos = Vec::new();
@@ -159,8 +162,8 @@ fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
 }
 
 impl RowWrite {
-    /// Returns the write for a row; `None` if there is nothing to do. With `lock_unchanged`, an
-    /// unchanged row is locked, so that no other transaction changes it until the commit.
+    /// Returns the write for a row. If the row is unchanged, returns `None` or, with `lock_unchanged`, a
+    /// write that only locks the row, so that no other transaction changes it until the commit.
     fn new<T: Into<Resource>>(versions: Versions<T>, lock_unchanged: bool) -> Option<Self> {
         let read: Option<Resource> = versions.read.map(Into::into);
         let now: Option<Resource> = versions.now.map(Into::into);
@@ -172,22 +175,23 @@ impl RowWrite {
         let added_photos = photos_now.missing_in(photos_read);
         Some(Self {
             sql,
-            read: read.as_ref().map(ReadState::new),
-            has_response: false,
-            has_new_contact: contact_of(read.as_ref()) != contact_of(now.as_ref()),
+            read_state: read.as_ref().map(ReadState::new),
+            keeps_response: false,
+            changes_contact: contact_of(read.as_ref()) != contact_of(now.as_ref()),
             removed_photos: removed_photos.map(|id| id.to_string()).collect(),
             added_photos: added_photos.map(|id| id.to_string()).collect(),
             resource: now.or(read)?,
         })
     }
 
-    /// Returns the values for the statement of this row, in the order of its columns.
+    /// Returns the parameters of the statement for this row: the columns, then the state in which the row
+    /// was read.
     fn values(&self) -> Vec<Value<'_>> {
         let mut values = tables::values(&self.resource);
-        let version = self.read.map(|read| read.version);
+        let version = self.read_state.map(|state| state.version);
         values.push(integer_or_null(version));
         if let Resource::Order(_) = self.resource {
-            let is_holding = self.read.map(|read| read.is_holding);
+            let is_holding = self.read_state.map(|state| state.is_holding);
             values.push(is_holding.map_or(Value::Null, Value::Boolean));
         }
         values
@@ -217,6 +221,7 @@ fn choose_statement(
         (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
             &statements_of(now).update
         }
+        // A withdrawn animal has a table of its own.
         (Some(_), Some(now)) => &statements_of(now).move_in,
     };
     Some(sql)

@@ -1,5 +1,5 @@
-//! Adds rows with COPY. A connection can run only one COPY at a time, and switching to another table is
-//! slow, so the rows of small tables are buffered until there are many.
+//! Adds rows with COPY. A connection can run only one COPY at a time, and each switch to another table is
+//! slow. So the rows of the secondary tables are buffered, and copied in large batches.
 
 use std::{mem, pin::Pin};
 
@@ -15,10 +15,10 @@ use crate::{
     copy_target::{self, CopyTarget},
 };
 
-/// The number of buffered contacts at which they are flushed.
+/// The number of contacts at which their buffer is flushed.
 const MAX_BUFFERED_CONTACTS: usize = 1_000;
 
-/// The number of buffered unique values, or of buffered photos, at which they are flushed.
+/// The number of unique values, or of photos, at which their buffer is flushed.
 const MAX_BUFFERED_VALUES: usize = 10_000;
 
 /// A COPY in progress.
@@ -27,7 +27,7 @@ struct CurrentCopy {
     writer: Pin<Box<BinaryCopyInWriter>>,
 }
 
-/// The rows that are buffered for the next COPY into their table.
+/// The rows that wait for the next COPY into their table.
 #[derive(Default)]
 struct BufferedRows {
     contacts: Vec<OrderContact>,
@@ -88,7 +88,7 @@ impl RowCopier {
         }
     }
 
-    /// Adds a row like [`Self::copy_row`], from dynamically typed values.
+    /// Adds a row of dynamically typed values, like [`Self::copy_row`].
     pub(super) fn copy_values(
         &mut self,
         target: CopyTarget,
@@ -101,7 +101,7 @@ impl RowCopier {
         self.copy_row(target, &row)
     }
 
-    /// Finishes the current COPY, if there is one. The connection accepts no other statement before.
+    /// Finishes the current COPY, if there is one. Until then, the connection accepts no other statement.
     pub(super) fn finish_copy(&mut self) -> Result<(), StoreError> {
         let Some(mut copy) = self.current_copy.take() else {
             return Ok(());
@@ -119,8 +119,8 @@ impl RowCopier {
         self.finish_copy()
     }
 
-    /// Adds the row of a resource. Its rows in other tables (unique values, photos, contact) are
-    /// buffered. `fields` say which values are unique.
+    /// Adds the row of a resource, and buffers its rows in other tables: its unique values and photos, or
+    /// its contact. `fields` tell which values are unique.
     pub(super) fn copy_resource(
         &mut self,
         resource: &Resource,
@@ -138,7 +138,7 @@ impl RowCopier {
         Ok(())
     }
 
-    /// Buffers the unique values of an animal. A withdrawn animal has none.
+    /// Buffers the unique values of an animal. A withdrawn animal owns none.
     fn buffer_unique_values(
         &mut self,
         pet: &StorePet,

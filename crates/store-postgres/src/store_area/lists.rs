@@ -1,4 +1,4 @@
-//! The statements of lists, searches and counts, in the form that PostgreSQL plans well.
+//! The statements for lists, searches and counts, in a form for which PostgreSQL finds good plans.
 
 use std::sync::LazyLock;
 
@@ -11,6 +11,7 @@ use petstore_store::{
 
 use crate::pool::Connection;
 
+/// The query for one animal, withdrawn or not, with its open order.
 static GET_PET: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT pet.*, (SELECT id FROM orders
@@ -21,14 +22,14 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
         Table::WithdrawnPets.selected_columns()
     )
 });
-/// The expression for the id of the open order of an animal in `page`. Only a pending animal can have
-/// one.
+/// The SQL expression for the id of the open order of an animal in `page`. Only a pending animal can have
+/// an open order, so the subquery runs only for those.
 const OPEN_ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
 
-/// The statements that [`petstore_store::admin::Sql::plans`] describes. As in `LIST_BY_STATUS` of
-/// `pets.rs`, the constant limits let PostgreSQL reuse one plan, and the order of nulls (forwards and
-/// backwards) makes it use the index on the status.
+/// The statements that [`petstore_store::admin::Sql::plans`] describes. For the reasons given at
+/// `LIST_BY_STATUS` of `pets.rs`, they have constant limits, and an order of nulls that only the index on
+/// the status has, forwards and backwards.
 pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
@@ -72,39 +73,42 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
             .collect(),
     };
     let columns = table.selected_columns();
-    let mut ranges = Vec::with_capacity(conditions.len());
+    let mut pages = Vec::with_capacity(conditions.len());
     for condition in conditions {
-        ranges.push(format!(
+        pages.push(format!(
             "(SELECT {columns} FROM {table} WHERE id {operator} $1{condition} ORDER BY {order} LIMIT 101)"
         ));
     }
-    let ranges = ranges.join(" UNION ALL ");
-    format!("SELECT page.*, {OPEN_ORDER} FROM ({ranges}) AS page ORDER BY {order} LIMIT $2")
+    let all_pages = pages.join(" UNION ALL ");
+    format!("SELECT page.*, {OPEN_ORDER} FROM ({all_pages}) AS page ORDER BY {order} LIMIT $2")
 }
 
-/// Returns the statements that search one table of animals, and return their open orders.
+/// Returns the statements that search one table of animals. Their rows end with the open order.
 fn search(table: Table) -> Search {
     let columns = table.selected_columns();
+    // `{{}}` becomes `{}`, the placeholder in which `Search::new` inserts conditions.
     let page = format!("(SELECT {columns} FROM {table} WHERE {{}}) AS page");
     let select = format!("SELECT page.*, {OPEN_ORDER} FROM {page}");
     Search::new(table, &select, table.as_str())
 }
 
-/// Returns the statement for a page of the animals on offer, which are available or pending.
+/// Returns the statement for a page of the animals on offer, which are available or pending. It reads a
+/// page of each status, and merges the two.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
-    let range = |status: PetStatus| {
+    let page_of = |status: PetStatus| {
         format!(
             "(SELECT {columns} FROM pets WHERE status = '{status}' AND {condition}
                 ORDER BY id {order} LIMIT 101)"
         )
     };
-    let available = range(PetStatus::Available);
-    let pending = range(PetStatus::Pending);
+    let available = page_of(PetStatus::Available);
+    let pending = page_of(PetStatus::Pending);
     format!("SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the statement that counts the animals on offer that also meet `condition`, up to $1.
+/// Returns the statement that counts the animals on offer that also meet `condition`. It stops counting
+/// at $1.
 fn count_on_offer(condition: &str) -> String {
     format!(
         "SELECT count(*) FROM (
@@ -115,7 +119,7 @@ fn count_on_offer(condition: &str) -> String {
 
 /// Returns the statement for a page of orders.
 fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
-    // Of the indexes, only the one on the status is sorted with NULLS FIRST. See `LIST_BY_STATUS`.
+    // Only the index on the status is sorted with NULLS FIRST. See `LIST_BY_STATUS` of `pets.rs`.
     let is_by_status = filter == OrderFilter::Status;
     let (operator, order) = match (is_by_status, newest_first) {
         (true, false) => (">", "id NULLS FIRST"),
@@ -131,7 +135,7 @@ fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
     )
 }
 
-/// Returns the statement that reads everything in a table, for [`Table::read`].
+/// Returns the statement that reads all rows of a table, in the form that [`Table::read`] parses.
 pub(crate) fn select_all(table: Table) -> String {
     let columns = table.selected_columns();
     match table {
@@ -155,7 +159,7 @@ pub(super) async fn read_pet(
     id: PetId,
 ) -> Result<Option<StorePet>, Failure> {
     let statement = connection.prepare_once(&GET_PET).await?;
-    // One statement reads both tables, so it cannot miss an animal that is just moving between them.
+    // A single statement reads both tables, so it cannot miss an animal that is moving between them.
     let row = connection.query_opt(&statement, &[&id.get()]).await?;
     row.as_ref().map(read_pet_with_order).transpose()
 }

@@ -31,6 +31,7 @@ impl StoreArea for PostgresStore {
         context: WriteContext,
         respond: ExecutionRenderer,
     ) -> Result<ExecutionOutcome, StoreError> {
+        // A single command shares the round trips of its group; a batch is carried out on its own.
         let is_single = commands.len() == 1;
         let execution = Execution {
             commands,

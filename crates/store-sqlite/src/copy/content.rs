@@ -23,8 +23,8 @@ pub struct CopiedDatabase {
     pub animals: u64,
     /// The photos whose files belong to the copy.
     pub photos: Vec<PhotoId>,
-    /// The path under which the replaced database was kept, if it was damaged, or had companion files
-    /// that may contain data.
+    /// The path at which the replaced database is kept; `None` if it was intact and a single file, or if
+    /// there was none.
     pub aside: Option<PathBuf>,
 }
 
@@ -71,8 +71,8 @@ impl From<rusqlite::Error> for CopyProblem {
     }
 }
 
-/// Copies a snapshot of all pages into the file at `path`, then checks the copy completely. Calls
-/// `after_copy` in between. With `restore_context`, the copy begins a new epoch of the log.
+/// Copies a snapshot of all pages into the file at `path`, calls `after_copy`, then checks the copy
+/// completely. With `restore_context`, the copy also begins a new epoch of the log.
 pub(super) fn copy_content(
     path: &Path,
     source: &Connection,
@@ -84,12 +84,13 @@ pub(super) fn copy_content(
     target.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     target.pragma_update(None, "journal_mode", "OFF")?;
     target.pragma_update(None, "synchronous", "OFF")?;
+    // A negative number copies all pages in one step.
     if Backup::new(source, &mut target)?.step(-1)? != StepResult::Done {
         return Err(CopyProblem::Locked);
     }
     after_copy();
 
-    // The copied header says WAL mode. Switch to DELETE mode, in which users without write permission
+    // The copied header selects WAL mode. Switch to DELETE mode, so that users without write permission
     // on the folder can read the copy.
     target.pragma_update(None, "journal_mode", "DELETE")?;
     let is_current = migrations::is_current(&target)?;
@@ -103,8 +104,8 @@ pub(super) fn copy_content(
     })
 }
 
-/// Checks the copy of a database of this schema version (`is_current`) or of an older one. Fails with
-/// the first problem.
+/// Checks a copy. Runs only the checks for older versions unless the copy has the schema version of this
+/// release (`is_current`). Fails with the first problem.
 fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, CopyProblem> {
     let mut checkup = if is_current {
         check::check_all(target)?
@@ -117,13 +118,13 @@ fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, Copy
     Err(CopyProblem::Damage(checkup.problems.swap_remove(0)))
 }
 
-/// Returns the ids of the photos of all animals; none if the version of the database has no table for
-/// them.
+/// Returns the ids of the photos of all animals. A database of an older version may have no table of
+/// photos, and so no photos.
 fn read_photos(target: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
     let mut photos = Vec::new();
     if target.table_exists(None::<&str>, "photos")? {
-        let mut ids = target.prepare("SELECT id FROM photos")?;
-        for id in ids.query_map([], |row| row.get::<_, String>(0))? {
+        let mut statement = target.prepare("SELECT id FROM photos")?;
+        for id in statement.query_map([], |row| row.get::<_, String>(0))? {
             // Skip text that is not an id: no file can belong to it.
             photos.extend(PhotoId::parse(&id?));
         }

@@ -1,4 +1,4 @@
-//! Keeps a database complete under second names (hard links) while it is replaced under its first ones.
+//! Keeps an old database complete under a second path, by hard links, while a copy replaces it.
 
 use std::{
     fs::{self, File},
@@ -8,15 +8,16 @@ use std::{
 
 use crate::file_identity::{companion, files_of};
 
-/// The second names of all files of a database.
+/// Hard links to all files of a database.
 pub(super) struct HardLinks<'a> {
     original_path: &'a Path,
+    /// The second path of the database file. Its companion files are linked next to it.
     link_path: PathBuf,
 }
 
 impl<'a> HardLinks<'a> {
-    /// Creates the links next to the files of the database at `path`, and syncs their folder. Leaves none
-    /// behind on an error.
+    /// Creates the links next to the files of the database at `path`, and syncs their folder. After an
+    /// error, removes the links again.
     pub(super) fn create(path: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
         let links = Self {
             original_path: path,
@@ -30,7 +31,7 @@ impl<'a> HardLinks<'a> {
         Ok(links)
     }
 
-    /// Returns the second name of the database file.
+    /// Returns the second path of the database file.
     pub(super) fn path(&self) -> &Path {
         &self.link_path
     }
@@ -46,11 +47,12 @@ impl<'a> HardLinks<'a> {
         Ok(())
     }
 
-    /// Restores the first names, and then removes the second ones.
+    /// Restores the original files from the links, and then removes the links.
     pub(super) fn undo(self, folder: &File) -> io::Result<()> {
         use io::ErrorKind::{AlreadyExists, NotFound};
 
         for (original, link) in self.paths() {
+            // Nothing to do if the database never had this file, or if it was not removed yet.
             match fs::hard_link(link, original) {
                 Err(error) if !matches!(error.kind(), NotFound | AlreadyExists) => {
                     return Err(error);
@@ -63,15 +65,15 @@ impl<'a> HardLinks<'a> {
         Ok(())
     }
 
-    /// Removes the second names. Ignores errors.
+    /// Removes the links. Ignores errors.
     fn remove(&self) {
         for (_, link) in self.paths() {
             let _ = fs::remove_file(link);
         }
     }
 
-    /// Returns the first and the second name of each file that a database can have, whether it exists
-    /// or not.
+    /// Returns the original path and the path of the link for each file that a database can have,
+    /// whether or not it exists.
     fn paths(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
         let originals = files_of(self.original_path);
         let links = files_of(&self.link_path);

@@ -23,7 +23,7 @@ pub(super) struct PartialFile {
 }
 
 impl PartialFile {
-    /// Creates the file `.NAME.NUMBER.partial` next to the target.
+    /// Creates the file `.NAME.NUMBER.partial` next to the target `NAME`.
     pub(super) fn create(target_path: &Path, number: u64) -> io::Result<Self> {
         let target_name = target_path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
         let mut name = OsString::from(".");
@@ -38,8 +38,8 @@ impl PartialFile {
         &self.path
     }
 
-    /// Gives the file the owner of the replaced database. Without one, gives it the owner that
-    /// a file at `path` should have ([`FileOwner::for_file`]).
+    /// Gives the file the owner of the replaced database. If no database is replaced, gives it the owner
+    /// that a file at `path` should have ([`FileOwner::for_file`]).
     pub(super) fn set_owner(
         &self,
         replaced_database: Option<&ReplacedDatabase>,
@@ -57,8 +57,9 @@ impl PartialFile {
         }
     }
 
-    /// Moves the file atomically to its target, in place of the replaced database, and syncs. Returns the
-    /// second name under which the replaced database is kept, if it is damaged or has companion files.
+    /// Moves the file atomically to its target, in place of the replaced database, and syncs. If the
+    /// replaced database is damaged or has companion files, keeps it under a second path, and returns
+    /// that path.
     pub(super) fn move_to(
         self,
         target_path: &Path,
@@ -74,8 +75,9 @@ impl PartialFile {
         let has_several_files = companions
             .iter()
             .any(|path| path.symlink_metadata().is_ok());
-        let is_damaged =
-            replaced_database.is_some_and(|replaced_database| replaced_database.is_damaged);
+        let is_damaged = replaced_database.is_some_and(|database| database.is_damaged);
+        // Several files cannot be replaced atomically, and a damaged database may still be of use to the
+        // operator. So keep both under a second path.
         let links = if is_damaged || has_several_files {
             let links = HardLinks::create(target_path, number, &folder)
                 .map_err(|error| CopyError::from_write(target_path, error))?;
@@ -97,7 +99,7 @@ impl PartialFile {
         }
     }
 
-    /// Syncs the file, and opens the folder of the target, which the caller syncs later.
+    /// Syncs the file. Returns the open folder of the target, which the caller syncs after the rename.
     fn sync(&self, target_path: &Path) -> io::Result<File> {
         self.file.sync_all()?;
         match target_path.parent() {
@@ -106,8 +108,8 @@ impl PartialFile {
         }
     }
 
-    /// Renames the file to its target. First removes the old companion files, which SQLite would take
-    /// for the companion files of the copy.
+    /// Renames the file to its target. First removes the old companion files, because SQLite would
+    /// mistake them for companion files of the copy.
     fn replace(&self, target_path: &Path, companions: &[PathBuf], folder: &File) -> io::Result<()> {
         for path in companions {
             match fs::remove_file(path) {
@@ -123,12 +125,13 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
+        // Does nothing after a successful move: no file has this path any more.
         remove(&self.path);
     }
 }
 
-/// Gives the replaced database its first names back after the rename of the copy failed with `error`.
-/// Returns the error for the operator.
+/// Restores the replaced database at its original path after `error` has prevented the move of the
+/// copy. Returns the error for the operator.
 fn undo_links(
     links: Option<HardLinks<'_>>,
     error: io::Error,

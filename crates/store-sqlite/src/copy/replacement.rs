@@ -24,9 +24,9 @@ pub(super) struct ReplacedDatabase {
     pub(super) is_damaged: bool,
 }
 
-/// Prepares the database at `path` for its replacement: runs a checkpoint, so that it is a single
-/// file, unless it is too damaged for that. Locks out other processes until the result is dropped.
-/// Returns `None` if the file does not exist.
+/// Prepares the database at `path` for its replacement; returns `None` if there is no file. A
+/// checkpoint makes the database a single file, unless it is too damaged for that. A lock keeps other
+/// processes out until the result is dropped.
 pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase>, CopyError> {
     let path_text = path.display().to_string();
     match path.metadata() {
@@ -57,11 +57,12 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
     }
 }
 
-/// Runs a checkpoint, and runs it again if it reports damage.
+/// Runs a checkpoint, and runs it again if it reports damage. The inner result is the result of the
+/// last checkpoint.
 ///
-/// SQLite can report a failed read as damage, too. To tell them apart, this reads the files completely
-/// after the first report: either that shows a lasting read error, or the second checkpoint tells
-/// whether the database is damaged.
+/// SQLite also reports some failed reads as damage. So after a first report of damage, this reads all
+/// files to their end. If that fails, the cause is a read error, which is returned as a [`CopyError`].
+/// If not, the second checkpoint shows whether the database is damaged.
 fn checkpoint_with_retry(path: &Path) -> Result<rusqlite::Result<()>, CopyError> {
     let result = checkpoint(path);
     match &result {
@@ -74,6 +75,7 @@ fn checkpoint_with_retry(path: &Path) -> Result<rusqlite::Result<()>, CopyError>
     Ok(checkpoint(path))
 }
 
+/// Returns the error for a failed checkpoint of a database that is not known to be damaged.
 fn checkpoint_error(path: &Path, cause: Cause) -> CopyError {
     CopyError::Checkpoint {
         path: path.display().to_string(),
@@ -94,7 +96,7 @@ fn read_files(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the WAL into the database and removes the WAL, by switching to another journal mode.
+/// Writes the WAL into the database and removes the WAL, by switching the database to DELETE mode.
 fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     let connection = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Without write permission, SQLite opens the file read-only.
@@ -106,6 +108,7 @@ fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
+    // SQLite returns the mode that is now in effect, which is still `wal` if the switch failed.
     if mode == "delete" {
         Ok(())
     } else {
@@ -113,6 +116,7 @@ fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     }
 }
 
+/// Returns an error with a result code of SQLite, without a message.
 fn sqlite_error(code: i32) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
 }

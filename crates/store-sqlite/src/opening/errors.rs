@@ -54,8 +54,8 @@ pub(crate) fn open_error(path: &str, error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// Finds out why no database can be opened or created at `path`, because SQLite says only that it cannot
-/// open the file. Returns a message for the operator.
+/// Returns a message that tells the operator why no database can be opened or created at `path`. SQLite
+/// reports only that it cannot open the file, so this tries to open it and to find out why.
 fn diagnose_path(path: &Path) -> String {
     if path.is_dir() {
         let example = path.join("petstore.db");

@@ -25,13 +25,17 @@ const ATTEMPTS_OF_LONG_WAIT: i32 = 20;
 /// The number of times that [`reject_other_shm_file`] checks the locks.
 const SHM_FILE_ATTEMPTS: u32 = 50;
 
+/// The pause between two of these checks, which together take a second.
+const SHM_FILE_RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
 /// The number of attempts that [`retry_while_busy`] makes.
 const BUSY_ATTEMPTS: u32 = 100;
 
-/// Installs a busy handler, with which statements wait for a lock for up to `limit`. It polls the lock
-/// every millisecond: SQLite's own handler soon polls only ten times a second, and would rarely catch
-/// the lock of a busy service, which takes it again at once. Calls `on_long_wait` once if a wait is
-/// long.
+/// Installs a busy handler, with which statements wait for a lock for up to `limit`. Calls
+/// `on_long_wait` once in each wait that becomes long.
+///
+/// The handler polls the lock every millisecond. SQLite's own handler soon polls only ten times a
+/// second, and would rarely get the lock of a busy service, which takes it again at once.
 #[expect(
     clippy::disallowed_methods,
     reason = "there is no event to wait for, and the time is real"
@@ -54,9 +58,9 @@ pub(crate) fn wait_for_locks(
     }))
 }
 
-/// Retries `work` while a lock is held, for work that does not invoke SQLite's busy handler, such as
-/// changing the journal mode. Another process that opens the same new file holds the lock only
-/// briefly.
+/// Retries `work` while another process holds a lock. This is for work that does not invoke SQLite's
+/// busy handler, such as changing the journal mode. Another process that opens the same new file holds
+/// the lock only briefly.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn retry_while_busy(work: impl Fn() -> rusqlite::Result<()>) -> rusqlite::Result<()> {
     for _ in 1..BUSY_ATTEMPTS {
@@ -76,9 +80,9 @@ pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Rejects a database that another process has open with a different `-shm` file: the two processes
-/// would overwrite each other's commits. A process that is just opening or closing the database looks the
-/// same for a moment, so this checks repeatedly.
+/// Rejects a database that another process has open with a different `-shm` file, because the two
+/// processes would overwrite each other's commits. For a moment, a process that is just opening or
+/// closing the database holds the same locks, so this checks repeatedly before it fails.
 #[expect(clippy::disallowed_methods, reason = "there is no event to wait for")]
 pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
     for attempt in 1..=SHM_FILE_ATTEMPTS {
@@ -90,7 +94,7 @@ pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
             return Ok(());
         }
         if attempt < SHM_FILE_ATTEMPTS {
-            thread::sleep(BUSY_TIMEOUT / 250);
+            thread::sleep(SHM_FILE_RETRY_INTERVAL);
         }
     }
     Err(OpenError::OtherShmFile(path.display().to_string()))

@@ -31,17 +31,17 @@ const NOTE_LOST_PHOTO: &str = "INSERT INTO lost_photos (id, pet_id) VALUES (?1, 
     ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id";
 const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
-/// Writes a decision. It must be based on what the same transaction has read, so that each statement
-/// finds exactly the row that it changes.
+/// Writes the changes of a decision. The same transaction must have read the rows on which the decision
+/// is based. Each statement then finds exactly the row that it changes.
 pub(super) fn write_decision(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
     for Change { before, after, .. } in &decision.changes {
         if let Some(Resource::Pet(pet)) = before
             && pet.version == 1
         {
-            requests::keep_responses(connection, pet.id)?;
+            requests::store_former_responses(connection, pet.id)?;
         }
         write_photos(connection, before.as_ref(), after.as_ref())?;
-        // A note is private, so make SQLite overwrite its former text with zeros.
+        // A note is private, so SQLite must overwrite its former text with zeros.
         let has_private_text = matches!(before, Some(Resource::Note(_)));
         if has_private_text {
             connection.pragma_update(None, "secure_delete", true)?;
@@ -93,8 +93,8 @@ pub(in super::super) fn insert_resource(
     write_contact(connection, None, resource)
 }
 
-/// Removes the photos that an animal has lost, recording which animal lost them, and adds those that
-/// it has gained.
+/// Removes the photos that an animal has lost, and adds its new ones. For each lost photo, records which
+/// animal had it.
 pub(in super::super) fn write_photos(
     connection: &Connection,
     before: Option<&Resource>,
@@ -118,8 +118,8 @@ pub(in super::super) fn write_photos(
     Ok(())
 }
 
-/// Writes the contact of an order if it has changed, so that an order without one costs nothing. A
-/// contact is private, so makes SQLite overwrite a former one with zeros.
+/// Writes the contact of an order if it has changed; does nothing for any other resource. A contact is
+/// private, so SQLite must overwrite a former contact with zeros.
 fn write_contact(
     connection: &Connection,
     before: Option<&Resource>,
@@ -150,10 +150,11 @@ fn write_contact(
     expect_one_row(result?)
 }
 
-/// Updates only the columns that change, so that SQLite does not write to the indexes on the others.
+/// Updates the columns of a resource that change. SQLite then does not write to the indexes on the other
+/// columns.
 ///
-/// `OR FAIL` saves SQLite from copying each page in order to undo the statement. That is not needed,
-/// because after an error the writer rolls back everything.
+/// `OR FAIL` saves SQLite from copying each page so that it can undo the statement alone. The copies are
+/// not needed, because after an error the writer rolls back the whole transaction.
 fn update_resource(
     connection: &Connection,
     before: &Resource,
@@ -161,6 +162,7 @@ fn update_resource(
 ) -> rusqlite::Result<()> {
     let table = Table::from_resource(after);
     let former_values = values(before);
+    // The first column is the primary key.
     let id = former_values[0];
     let mut changed_columns = Vec::new();
     let mut parameters = Vec::new();
@@ -187,7 +189,7 @@ fn update_resource(
     write_contact(connection, Some(before), after)
 }
 
-/// Deletes the row of a resource, which must still have the version that was read.
+/// Deletes the row of a resource. Fails if the row does not have the version that was read.
 fn delete_resource(connection: &Connection, before: &Resource) -> rusqlite::Result<()> {
     let delete = format!(
         "DELETE FROM {} WHERE id = ?1 AND version = ?2",
@@ -197,8 +199,8 @@ fn delete_resource(connection: &Connection, before: &Resource) -> rusqlite::Resu
     expect_one_row(connection.prepare_cached(&delete)?.execute(values)?)
 }
 
-/// Checks that a statement has written exactly one row. Anything else means a fault: nobody else can
-/// write during this transaction, so the row is as it was read.
+/// Checks that a statement has written exactly one row. Any other number is a fault of the service or of
+/// the database, because nobody else can write during this transaction.
 pub(in super::super) fn expect_one_row(row_count: usize) -> rusqlite::Result<()> {
     if row_count == 1 {
         Ok(())

@@ -31,6 +31,8 @@ pub(super) fn execute(
     respond: ExecutionRenderer,
 ) -> rusqlite::Result<ExecutionOutcome> {
     let request = context.idempotency.as_ref();
+    // `remember` finds a repeated request only under the first key of the lineage. With a rotated key, a
+    // request may be remembered under that key instead, so look it up first.
     let is_of_rotated_key = request.is_some_and(|request| request.caller != request.lineage);
     if is_of_rotated_key && let Some(outcome) = recall(connection, context)? {
         return Ok(outcome);
@@ -38,13 +40,14 @@ pub(super) fn execute(
     let state = match decide(connection, newest, commands, context)? {
         WorkOutcome::Done(state) => state,
         WorkOutcome::Refused(refusal) => {
+            // The first execution of a repeated request may be the reason for the refusal.
             return Ok(recall(connection, context)?.unwrap_or(refusal));
         }
     };
     let response = respond(&state.decisions);
-    // Remember the request first: if it was carried out before, this writes nothing, so nothing must
-    // be undone. Looking it up before would cost as much as remembering it, and most requests come
-    // only once.
+    // Remember the request before anything else is written. If it was carried out before, this writes no
+    // row, so there is nothing to undo. A separate look-up would cost as much as this statement, and
+    // most requests are not repeated.
     if let Some(request) = request
         && requests::remember(connection, newest, request, context.now, &response)? == 0
     {
@@ -70,9 +73,11 @@ fn write_state(
     for decision in &state.decisions {
         changes::write_decision(connection, decision)?;
     }
-    if state.fields.version > 0 {
+    let has_read_fields = state.fields.version > 0;
+    if has_read_fields {
         let examined_fields = state.examined_fields(commands.iter());
         fields::write_owners(connection, state, &examined_fields)?;
+        // The cached fields would still say that the examinations are running.
         if !examined_fields.is_empty() {
             newest.forget();
         }
@@ -86,8 +91,8 @@ fn write_state(
     Ok(())
 }
 
-/// Returns the refusal that the commands would get in the current state; `None` if they would be
-/// accepted, or if the request was already carried out. Only reads.
+/// Returns the refusal of the commands in the current state; `None` if they would be accepted, or if the
+/// request was already carried out. Only reads.
 pub(super) fn find_refusal(
     connection: &Connection,
     commands: &[Command],
@@ -113,8 +118,8 @@ fn recall(
     Ok(requests::recall(connection, request)?.map(ExecutionOutcome::from))
 }
 
-/// Decides the commands one after the other. Returns the state with their decisions, or the first
-/// refusal.
+/// Reads the rows that the commands need, and decides the commands one after the other. Returns the
+/// state with their decisions, or the first refusal. Writes nothing.
 fn decide(
     connection: &Connection,
     newest: &mut Newest,
@@ -134,7 +139,7 @@ fn decide(
     Ok(WorkOutcome::Done(state))
 }
 
-/// Reads the rows that a command needs into `state`, unless an earlier command has read them. Returns
+/// Reads the rows that a command needs into `state`, unless the state already contains them. Returns the
 /// identifiers for the rows that the command may add.
 fn read_subjects(
     connection: &Connection,
@@ -172,7 +177,8 @@ fn read_subjects(
     Ok(new_ids)
 }
 
-/// Returns the identifier for the next animal, after those that earlier commands add.
+/// Returns the next identifier for an animal, also counting the animals that earlier commands of the
+/// batch add.
 fn next_pet_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     let mut last_id: i64 = connection
         .prepare_cached(LAST_PET)?
@@ -209,7 +215,8 @@ fn count_notes(connection: &Connection, pet: PetId) -> rusqlite::Result<i64> {
     count.query_row([pet.get()], |row| row.get(0))
 }
 
-/// Returns the identifier for the next note, after those that earlier commands add.
+/// Returns the next identifier for a note, also counting the notes that earlier commands of the batch
+/// add.
 fn next_note_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
     let mut last_id: i64 = connection
         .prepare_cached(LAST_NOTE)?

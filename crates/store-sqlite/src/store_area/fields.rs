@@ -33,14 +33,18 @@ pub(super) fn find_owners(
         .collect()
 }
 
-/// Writes the changed owners of unique values, and marks `examined_fields`, which got new values while
-/// they were being examined, as unexamined. Former owners are removed first, because a value has only
-/// one owner.
+/// Writes the changed owners of unique values. Removes former owners first, because a value has only one
+/// owner.
+///
+/// Also marks `examined_fields` as unexamined: they got new values while an examination tested whether
+/// they are in use.
 pub(super) fn write_owners(
     connection: &Connection,
     state: &State,
     examined_fields: &BTreeSet<String>,
 ) -> rusqlite::Result<()> {
+    // `read` says whether the animal owned the value before the commands, and `now` whether it does
+    // after them.
     for (UniqueValueOwner { key, pet }, versions) in &state.owners {
         if versions.read.is_some() && versions.now.is_none() {
             let mut remove_owner = connection.prepare_cached(REMOVE_OWNER)?;

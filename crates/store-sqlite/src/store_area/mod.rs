@@ -33,9 +33,10 @@ impl StoreArea for SqliteStore {
         let batch = Arc::new(Batch { commands, context });
         let mut turn = None;
         if batch.commands.len() > 1 {
-            // Deciding a batch can take milliseconds, during which all other writes would wait. So first
-            // decide it on a reading connection, one batch at a time. The writer gets only batches that
-            // this decision accepts, and that it will most likely accept as well.
+            // Deciding a batch can take milliseconds, during which all other writes would wait. So decide
+            // it first on a connection that reads, one batch at a time. Only a batch that is accepted
+            // there goes to the writer, which will most likely accept it, too. The turn lasts until the
+            // write is done.
             let batch = Arc::clone(&batch);
             let (refusal, batch_turn) = self
                 .batches
@@ -63,18 +64,18 @@ impl StoreArea for SqliteStore {
             .read(|connection| rows::get_pet(connection, id))
     }
 
-    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
+    async fn tend_search(&self, threshold: u64) -> Result<bool, StoreError> {
         let count: i64 = self
             .readers
             .read(|connection| connection.query_row(COUNT_UNMERGED, [], |row| row.get(0)))?;
         self.unmerged_animals
             .store(count.unsigned_abs(), Ordering::Relaxed);
-        let is_due = self.read(few, search_sets::needs_merge).await?;
-        Ok(is_due && self.write(few, search_sets::merge).await?)
+        let is_due = self.read(threshold, search_sets::needs_merge).await?;
+        Ok(is_due && self.write(threshold, search_sets::merge).await?)
     }
 }
 
-/// The commands of a request.
+/// The commands of a request, shared by the first decision and the write.
 struct Batch {
     commands: Vec<Command>,
     context: WriteContext,

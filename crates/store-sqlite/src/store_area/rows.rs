@@ -19,6 +19,8 @@ static GET: LazyLock<[String; 5]> = LazyLock::new(|| {
         .each_ref()
         .map(|select| format!("{select} WHERE id = ?1"))
 });
+/// The statement that selects an order with its contact and its animal. The three nulls at the end are
+/// the columns of a withdrawal, which an animal in the catalogue does not have.
 static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
     let orders = Order::COLUMNS
         .iter()
@@ -60,8 +62,8 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     Ok(None)
 }
 
-/// Returns an order with its animal, from one statement. The animal is `None` if it is withdrawn, and its
-/// own reference to its open order is not read.
+/// Returns an order with its animal, which one statement reads together. The animal is `None` if it is
+/// withdrawn. Its member `order_id` is not read.
 pub(super) fn get_order_with_pet(
     connection: &Connection,
     id: OrderId,
@@ -98,7 +100,7 @@ pub(super) fn get_note(connection: &Connection, id: NoteId) -> rusqlite::Result<
         .optional()
 }
 
-/// Returns the first categories, with whose labels a new label is compared.
+/// Returns the first [`MAX_COMPARED_CATEGORIES`] categories. A new label is compared with their labels.
 pub(super) fn first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
     let mut list = connection.prepare_cached(&FIRST_CATEGORIES)?;
     list.query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?

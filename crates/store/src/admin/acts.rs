@@ -17,8 +17,8 @@ type ActDetails = Vec<(Cow<'static, str>, String)>;
 
 /// Records an act of administration in the audit trail.
 ///
-/// The act is ordered after the last change that has a number. The caller must therefore first
-/// number all earlier changes, with [`super::Database::assign_change_numbers`].
+/// The act comes after the last change that has a number. So the caller must first number all
+/// earlier changes, with [`super::Database::assign_change_numbers`].
 pub async fn record_act<S: Sql>(
     connection: &mut S,
     act: &Act,

@@ -13,7 +13,7 @@ use petstore_formats::json;
 use super::{
     NO_RESULT, Parameter, Sql, WorkOutcome,
     acts::{parse_act, record_act},
-    audit_part::{AuditFilters, AuditPart, PositionedEntry, with_clock_set_back},
+    audit_part::{AuditFilters, AuditPart, PositionedEntry, extend_for_clock_set_back},
 };
 use crate::columns::Columns;
 
@@ -42,8 +42,8 @@ pub(super) async fn confirm_first_time<S: Sql>(
     confirmed_time(connection).await?.ok_or_else(S::no_row)
 }
 
-/// Replaces the confirmed time `seen` by `now` and records the act. Both times are in milliseconds.
-/// Refuses if the confirmed time has changed since it was seen.
+/// Replaces the confirmed time `seen` by `now`, and records the act if there is one. Both times are
+/// in milliseconds. Refuses if the confirmed time has changed since it was seen.
 pub(super) async fn confirm_time<S: Sql>(
     connection: &mut S,
     seen: i64,
@@ -66,7 +66,8 @@ pub(super) async fn list_audit<S: Sql>(
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
     let filters = AuditFilters::from(query);
     let part = part_to_read(connection, query, &filters).await?;
-    let conditions: [&dyn Parameter; 7] = [
+    // In the order of the parameters of `audit_conditions!`.
+    let filter_values: [&dyn Parameter; 7] = [
         &filters.kind,
         &filters.subject_kind,
         &filters.subject,
@@ -77,7 +78,7 @@ pub(super) async fn list_audit<S: Sql>(
     ];
 
     let change_range: [&dyn Parameter; 2] = [&part.changes.start, &part.changes.end];
-    let change_values = [&change_range[..], &conditions, &[&filters.limit]].concat();
+    let change_values = [&change_range[..], &filter_values, &[&filters.limit]].concat();
     let change_sql = part.change_statement(S::AUDIT_CHANGES);
     let change_rows = connection.rows(change_sql, &change_values).await?;
     let changes = change_rows
@@ -88,7 +89,7 @@ pub(super) async fn list_audit<S: Sql>(
     let act_range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
     let act_values = [
         &act_range[..],
-        &conditions,
+        &filter_values,
         &[&part.after_act, &filters.limit],
     ]
     .concat();
@@ -98,7 +99,7 @@ pub(super) async fn list_audit<S: Sql>(
     Ok(part.merge(changes, acts, query.limit))
 }
 
-/// Determines the part of the log that a page of the audit trail reads.
+/// Determines the part of the log to read for a page of the audit trail.
 async fn part_to_read<S: Sql>(
     connection: &mut S,
     query: &AuditQuery,
@@ -108,7 +109,7 @@ async fn part_to_read<S: Sql>(
     let first: i64 = bounds.value(0)?;
     let last: i64 = bounds.value(1)?;
 
-    // The last change that the page cannot contain, because it was read before or is too old.
+    // Every change up to this one was on an earlier page, or is too old.
     let mut last_excluded = first - 1;
     if let Some(after) = query.after
         && !query.newest_first
@@ -123,12 +124,7 @@ async fn part_to_read<S: Sql>(
 
     if query.newest_first {
         let newest = match filters.until {
-            Some(until) => {
-                let until = with_clock_set_back(until);
-                connection
-                    .number(S::NEWEST_OLDER, &[&last_excluded, &(last + 1), &until])
-                    .await?
-            }
+            Some(until) => find_newest(connection, last_excluded, last, until).await?,
             None => last,
         };
         return Ok(AuditPart::newest_first(query, last_excluded, newest));
@@ -138,7 +134,8 @@ async fn part_to_read<S: Sql>(
     let Some(until) = filters.until else {
         return Ok(part);
     };
-    // If no change of the part is old enough, the trail ends here: later changes are too new, too.
+    // If every change of the part is too new, all later changes are too new as well, so this is the
+    // last part.
     let range = part.changes;
     let has_older_row = connection
         .only_row(S::HAS_OLDER, &[&range.start, &range.end, &until])
@@ -148,6 +145,21 @@ async fn part_to_read<S: Sql>(
     } else {
         Ok(part.into_last())
     }
+}
+
+/// Finds the change from which a search for entries before `until` goes backwards, among the changes
+/// after `last_excluded` and up to `last`.
+async fn find_newest<S: Sql>(
+    connection: &mut S,
+    last_excluded: i64,
+    last: i64,
+    until: i64,
+) -> Result<i64, S::Error> {
+    let end = last + 1;
+    let extended_until = extend_for_clock_set_back(until);
+    connection
+        .number(S::NEWEST_OLDER, &[&last_excluded, &end, &extended_until])
+        .await
 }
 
 /// Reads an act of the audit trail.
@@ -187,8 +199,8 @@ pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error>
     })
 }
 
-/// Reads the representation of a subject; `None` if the column is null. Representations that an
-/// earlier release logged get the members that were added since.
+/// Reads the representation of a subject; `None` if the column is null. Adds the members that a
+/// representation lacks because an earlier release logged it.
 fn read_representation<R: Columns>(
     row: &R,
     column: usize,
@@ -228,6 +240,7 @@ fn read_actor<R: Columns>(row: &R, first_column: usize) -> Result<NamedActor, R:
     })
 }
 
+/// Reads a text column; `None` if it is null.
 fn read_text<R: Columns, T: for<'r> From<&'r str>>(
     row: &R,
     column: usize,

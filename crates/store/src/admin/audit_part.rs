@@ -1,9 +1,9 @@
-//! Decides which part of the log a page of the audit trail reads, and merges what was read into the
+//! Decides which part of the log to read for a page of the audit trail, and merges its rows into the
 //! page.
 //!
-//! The audit trail consists of changes and acts. An act has an identifier of its own, and `seq`,
+//! The audit trail consists of changes and acts. An act has an identifier of its own, and a `seq`:
 //! the number of the last change before it. A page scans at most [`MAX_SCANNED_ROWS`] changes, and
-//! the acts next to them.
+//! the acts between them.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -45,7 +45,8 @@ pub(super) struct AuditFilters {
     pub(super) since: Option<i64>,
     /// The exclusive end of the time range, in milliseconds.
     pub(super) until: Option<i64>,
-    /// The maximum number of rows: one more than the page has, which shows whether more follow.
+    /// The maximum number of rows: one more than the limit of the page, because the additional row
+    /// shows that more follow.
     pub(super) limit: i64,
 }
 
@@ -65,7 +66,8 @@ impl From<&AuditQuery> for AuditFilters {
     }
 }
 
-/// The position before the beginning of the audit trail.
+/// The position before the beginning of the audit trail. Acts before the first change have the
+/// `seq` 0.
 const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
 
 /// The position after the end of the audit trail.
@@ -75,13 +77,13 @@ const END: AuditPosition = AuditPosition {
 };
 
 /// The maximum time, in milliseconds, by which a clock may have been set back without hiding
-/// entries from a search with an end.
+/// entries from a search up to a time.
 const MAX_CLOCK_SET_BACK: i64 = 24 * 60 * 60 * 1000;
 
-/// Extends the end of a search by [`MAX_CLOCK_SET_BACK`]. After a clock was set back, entries older
-/// than `until` can follow newer ones in the log; the search skips only the part of the log after
-/// this time.
-pub(super) fn with_clock_set_back(until: i64) -> i64 {
+/// Extends the end of a search by [`MAX_CLOCK_SET_BACK`]. After a clock was set back, an entry from
+/// before `until` can follow newer entries in the log. A search that goes backwards still finds it if
+/// it begins at the extended end.
+pub(super) fn extend_for_clock_set_back(until: i64) -> i64 {
     until.saturating_add(MAX_CLOCK_SET_BACK)
 }
 
@@ -98,8 +100,8 @@ pub(super) struct AuditPart {
     newest_first: bool,
     /// The changes, from the start (exclusive) to the end (inclusive).
     pub(super) changes: SeqRange,
-    /// The acts, from the start to the end (both inclusive). At the `seq` where the page begins,
-    /// only those beyond `after_act`.
+    /// The acts, from the start to the end (both inclusive). Of the acts at the `seq` where the page
+    /// begins, only those beyond `after_act` belong to it.
     pub(super) acts: SeqRange,
     /// The identifier of the act after which the page begins.
     pub(super) after_act: i64,
@@ -110,11 +112,12 @@ pub(super) struct AuditPart {
 impl AuditPart {
     /// Returns the part for a page with the oldest entries first.
     ///
-    /// `last_excluded` is the last change that is too old for the query, or that an earlier page
-    /// had. `last` is the last change of the log.
+    /// `last_excluded` is the last change that is too old for the query, or that was on an earlier
+    /// page. `last` is the last change of the log.
     pub(super) fn oldest_first(query: &AuditQuery, last_excluded: i64, last: i64) -> Self {
         let after = query.after.unwrap_or(BEGINNING);
         let last_scanned = last_excluded.saturating_add(MAX_SCANNED_ROWS).min(last);
+        // This part includes all acts at its last change.
         let next = (last_scanned < last).then_some(AuditPosition {
             seq: last_scanned,
             act: i64::MAX,
@@ -136,16 +139,16 @@ impl AuditPart {
 
     /// Returns the part for a page with the newest entries first.
     ///
-    /// `oldest` is the last change that is too old for the query, and `newest` the last one that is
-    /// not too new.
+    /// `oldest` is the last change that is too old for the query. `newest` is the last change that
+    /// may match it.
     pub(super) fn newest_first(query: &AuditQuery, oldest: i64, newest: i64) -> Self {
         let newest_position = AuditPosition {
             seq: newest,
             act: i64::MAX,
         };
         let AuditPosition { seq, act } = query.after.unwrap_or(END).min(newest_position);
-        // Acts are newer than the change at the same number. If the page begins at the change
-        // itself, that change was on the previous page.
+        // The acts at a number are newer than the change with that number, whose position has the
+        // act 0. If the page begins after that position, the change was on the previous page.
         let end = if act > 0 { seq } else { seq - 1 };
         let start = end.saturating_sub(MAX_SCANNED_ROWS).max(oldest).min(end);
         let next = (start > oldest).then_some(AuditPosition {
@@ -164,8 +167,8 @@ impl AuditPart {
         }
     }
 
-    /// Makes this the last part, because every later change is too new. Includes all acts up to the
-    /// end of the log.
+    /// Makes this the last part, because every later change is too new. It then includes all acts up
+    /// to the end of the log.
     pub(super) fn into_last(self) -> Self {
         let acts = SeqRange {
             start: self.acts.start,

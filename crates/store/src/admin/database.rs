@@ -18,8 +18,8 @@ pub trait SharedValue: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> SharedValue for T {}
 
-/// A kind of read that may block a runtime thread for too long. SQLite runs the reads of each kind
-/// one at a time, independently of other kinds, so that no kind can starve another.
+/// A kind of read that may block a runtime thread for too long. SQLite runs one read of each kind at
+/// a time, so that no kind can starve another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlowRead {
     LargePages,
@@ -45,10 +45,11 @@ pub trait Database: Send + Sync {
 
     /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`].
     ///
-    /// `kept` is the first and the last time that are kept, in milliseconds.
+    /// `kept` is the first and the last time to keep, in milliseconds.
     fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
-    /// Numbers every committed change whose own transaction did not number it.
+    /// Numbers every committed change that has no number yet. In PostgreSQL, a change can be
+    /// committed without one.
     fn assign_change_numbers(&self) -> StoreFuture<'_, ()>;
 
     /// Runs a read that takes microseconds.
@@ -117,9 +118,9 @@ pub trait Database: Send + Sync {
 
     /// Writes exactly once, in one transaction, for work that is not idempotent.
     ///
-    /// `work` returns a number from which `read_result` reads the result in the same transaction,
-    /// even if an earlier attempt, whose connection broke, did the work. A refusal `R` rolls back
-    /// the transaction.
+    /// `work` returns a number, from which `read_result` reads the result in the same transaction.
+    /// If the connection of an earlier attempt broke after its commit, `work` does not run again,
+    /// and `read_result` gets the number of that attempt. A refusal `R` rolls back the transaction.
     fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: I,

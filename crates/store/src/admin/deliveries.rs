@@ -1,4 +1,8 @@
 //! The progress of webhook deliveries: leases, waiting messages, and attempts.
+//!
+//! A lease allows one process, its holder, to deliver the messages of a webhook. Its beat increases
+//! with each renewal. Messages of one lane, such as `pet:7`, are delivered in order, so a message can
+//! wait for an earlier one.
 
 use std::{convert::Infallible, slice};
 
@@ -16,13 +20,15 @@ use crate::columns::Columns;
 /// The maximum number of attempts that a store keeps for each webhook.
 pub const KEPT_ATTEMPTS: i64 = 10_000;
 
-/// Locks the row of a webhook against concurrent changes.
+/// Locks the row of a webhook against concurrent changes, by writing it unchanged.
 pub(super) const LOCK: &str = "UPDATE webhooks SET version = version WHERE id = $1";
-/// Renews the lease of a webhook, if it is still the one that its holder saw last.
+/// Renews the lease of a webhook, or takes it over. Affects no row if the lease has changed since
+/// this process read it.
 const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
-/// Ends a lease once more that exactly one change of the webhook has already ended, unless another
-/// process has acquired it since. The increment makes sure that the late update is saved only once.
+/// Affects a row only if exactly one change of the webhook has ended the lease, and no process has
+/// acquired it since. $2 is the beat of the lease after that change. The increment makes sure that
+/// a late update is saved only once.
 const END_LEASE_AFTER_ONE_CHANGE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
     WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
 /// Selects a row if the webhook has this lease.
@@ -55,11 +61,12 @@ const FORGET_ATTEMPTS_BEFORE: &str =
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-/// Saves the progress of several webhooks. Returns for each update whether its holder still has the
-/// lease, renewed by this call or by an earlier attempt whose connection broke.
+/// Saves the progress of several webhooks, and renews their leases. Returns for each update whether
+/// its holder still has the lease. An earlier attempt, whose connection broke after its commit, may
+/// have renewed it.
 ///
-/// A change of a webhook ends its lease. The work that the holder did before the change is still
-/// saved once, but it cannot disable the webhook.
+/// A change of a webhook ends its lease. The progress that the holder made before the change is
+/// still saved once, but it cannot disable the webhook.
 pub(super) async fn save_updates<S: Sql>(
     connection: &mut S,
     updates: &[DeliveryUpdate],
@@ -81,6 +88,7 @@ pub(super) async fn save_updates<S: Sql>(
     let renewed_counts = connection.execute_each(RENEW, renewals).await?;
 
     let mut held_leases = vec![true; updates.len()];
+    // `position` is the index in `updates`, whose order the results have.
     for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
         if renewed_count == 1 {
             save_update(connection, update).await?;
@@ -91,9 +99,9 @@ pub(super) async fn save_updates<S: Sql>(
     Ok(held_leases)
 }
 
-/// Saves an update whose lease could not be renewed, provided that a single change of the webhook
-/// has ended the lease. Returns whether an earlier attempt already renewed the lease and saved the
-/// update.
+/// Handles an update whose lease could not be renewed. Returns `true` if an earlier attempt has
+/// already renewed the lease and saved the update. Otherwise, returns `false`, and saves the update
+/// only if a single change of the webhook has ended the lease.
 async fn save_without_renewal<S: Sql>(
     connection: &mut S,
     update: &DeliveryUpdate,
@@ -118,11 +126,12 @@ async fn save_without_renewal<S: Sql>(
         )
         .await?;
     if ended_count == 1 {
-        let update = DeliveryUpdate {
+        // The change may have repaired the webhook, so the update must not disable it.
+        let update_without_disabling = DeliveryUpdate {
             disable: None,
             ..update.clone()
         };
-        save_update(connection, &update).await?;
+        save_update(connection, &update_without_disabling).await?;
     }
     Ok(false)
 }
@@ -156,8 +165,8 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
     Ok(())
 }
 
-/// Saves the progress of a webhook: its cursor in the log, its last message, and since when it
-/// fails.
+/// Saves the progress of a webhook: its cursor in the log, its last message, and the time since
+/// which it fails.
 async fn save_progress<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -204,7 +213,7 @@ async fn save_waiting<S: Sql>(
     Ok(())
 }
 
-/// Adds an attempt, unless the webhook has been deleted.
+/// Adds an attempt. Does nothing if the webhook has been deleted.
 pub(super) async fn add_attempt<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -216,8 +225,7 @@ pub(super) async fn add_attempt<S: Sql>(
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Adds attempts to a webhook whose row is locked, and deletes the oldest ones beyond
-/// [`KEPT_ATTEMPTS`].
+/// Adds attempts to a webhook whose row is locked. Keeps only the newest [`KEPT_ATTEMPTS`].
 async fn add_attempts<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,

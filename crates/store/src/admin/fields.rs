@@ -26,8 +26,8 @@ use crate::{
 pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
         is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
-/// Increments the version of the set, if it still has the version $1 against which the change was
-/// decided.
+/// Increments the version of all fields together. Affects no row unless that version is still $1,
+/// against which the change was decided.
 const BUMP_VERSION: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
 pub const PUT: &str = "INSERT INTO fields
         (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
@@ -68,16 +68,17 @@ Fields {
         self.list(OWNERS, values![key.field, key.text], |row| PetId::read(row, 0)).await
     }
 
-    /// Reads the first animals that have a unique value in common with another animal. Animals with
-    /// the same value are adjacent. These are duplicates that a migration kept when values began to
-    /// be compared without separators.
+    /// Reads the first animals that share a unique value with another animal. Animals with the same
+    /// value are adjacent. They are duplicates that a migration kept: earlier releases compared
+    /// values with their separators, and so accepted values that count as equal now.
     async fn shared_values(&self) -> Vec<UniqueValueOwner> {
         self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
     }
 
-    /// Begins to examine whether a field is in use, unless any field has changed since
-    /// `seen_version`. This increments the version of the fields, and from then on each transaction
-    /// that writes a value of this field ends the examination. Returns whether it began.
+    /// Begins to examine whether a field is in use; does not begin if any field has changed since
+    /// `seen_version`. Returns whether the examination began. This increments the version of the
+    /// fields. From then on, each transaction that writes a value of this field ends the
+    /// examination.
     async fn examine_field(&self, name: FieldName, seen_version: i64) -> bool {
         let result = self.write_once(
             (name, seen_version),
@@ -90,10 +91,10 @@ Fields {
     /// Writes changes atomically, records the acts, and remembers the response if the request has
     /// an idempotency key.
     ///
-    /// Each change must have seen the version that the change before it produces, and if there are
+    /// Each change must have seen the version that the change before it produces. If there are
     /// several changes, none may have [`FieldChange::must_be_unused`]. Returns
-    /// [`WriteOutcome::Stale`] if any field has changed since the decision, or if a value was
-    /// written to a field that [`FieldChange::must_be_unused`].
+    /// [`WriteOutcome::Stale`] if any field has changed since the decision, or if a field that must
+    /// be unused has got a value.
     async fn write_fields(
         &self,
         changes: Vec<FieldChange>,
@@ -110,6 +111,7 @@ Fields {
 }
 }
 
+/// Reads all field definitions.
 pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Error> {
     read_field_set(&connection.rows(LIST, &[]).await?)
 }
@@ -136,7 +138,8 @@ pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
         let Some(field) = read_field(row)? else {
             continue;
         };
-        if row.value::<Option<i64>>(9)?.is_some() {
+        let examined: Option<i64> = row.value(9)?;
+        if examined.is_some() {
             examined_names.push(field.name.clone());
         }
         fields.push(field);
@@ -144,7 +147,7 @@ pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
     Ok(FieldSet::new(version, fields, examined_names))
 }
 
-/// Reads a field from a row of [`LIST`]; `None` if the field is null.
+/// Reads a field from a row of [`LIST`]; `None` if the row has no field.
 fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     let Some(name) = row.optional_parsed(1, FieldName::new)? else {
         return Ok(None);
@@ -190,8 +193,8 @@ async fn begin_examination<S: Sql>(
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Writes the changes. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if one of them
-/// does not apply any more.
+/// Writes the changes in order. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if the
+/// fields are no longer as a change has seen them.
 async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],
@@ -208,10 +211,11 @@ async fn write_changes<S: Sql>(
             return Ok(WriteOutcome::Stale);
         }
         if *must_be_unused {
-            let unused_count = connection
+            // A transaction that wrote a value has ended the examination already.
+            let ended_count = connection
                 .execute(END_EXAMINATION, &[&name, seen_version])
                 .await?;
-            if unused_count != 1 {
+            if ended_count != 1 {
                 return Ok(WriteOutcome::Stale);
             }
         }
@@ -246,6 +250,6 @@ pub async fn save_field<S: Sql>(
         field.version,
         labels_json
     ];
-    let values: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
-    connection.execute(PUT, &values).await
+    let parameters: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
+    connection.execute(PUT, &parameters).await
 }

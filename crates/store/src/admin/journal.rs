@@ -25,9 +25,9 @@ use crate::{StoreError, columns::Columns, journal_rows::MAX_SCANNED_ROWS};
 /// The number of bytes of representations at which a page of changes is full.
 const MAX_PAGE_BYTES: usize = 4 << 20;
 
-/// Expands to the subquery for the last number in the table `part` (with the columns `number` and
-/// `at`) that is old enough to be forgotten: its time is before $2, and no earlier number has a
-/// time from $2 to $3, the times that are kept.
+/// Expands to the subquery for the last number that is old enough to be forgotten, in the table
+/// `part` with the columns `number` and `at`. The times from $2 to $3 are kept. A number is old
+/// enough if its time is before $2, and no earlier number has a time from $2 to $3.
 ///
 /// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, it selects the third number:
 /// the time 9 is later than all kept times, so it is due to a wrong clock and does not stop the
@@ -68,7 +68,7 @@ Journal {
 
     /// Reads the changes after the number `after`, of one type or of all: at most `limit`.
     ///
-    /// Each call scans a bounded part of the log, so a page may have fewer changes although more
+    /// Each call scans a limited part of the log, so a page may have fewer changes although more
     /// follow. `read_to` is the last number that was scanned; it equals `after` only if nothing
     /// follows.
     async fn changes_after(&self, after: i64, kind: Option<ChangeType>, limit: u32) -> ChangePage {
@@ -89,9 +89,9 @@ Journal {
         .await
     }
 
-    /// Reads all changes of the act that the change `seq` belongs to: those that one request made
-    /// in one transaction, in ascending order. Returns nothing if the log does not contain the
-    /// change, or may have lost some of the changes of the act.
+    /// Reads all changes of the act that includes the change `seq`, in ascending order. An act
+    /// consists of the changes that one request made in one transaction. Returns nothing if the log
+    /// does not contain the change, or may have lost some of the changes of the act.
     async fn act(&self, seq: i64) -> Vec<JournalEntry> {
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, seq, |connection, seq| {
@@ -100,10 +100,11 @@ Journal {
         .await
     }
 
-    /// Deletes the changes and acts that precede the first one whose time is in `kept`, oldest
-    /// first: at most `limit` of each, and never the newest change. A change whose time is after
-    /// `kept` does not protect itself or earlier changes, because such a time is due to a wrong
-    /// clock. Returns the number of deleted rows.
+    /// Deletes old changes and acts, oldest first: those before the first one whose time is in
+    /// `kept`. Deletes at most `limit` changes and at most `limit` acts, and never the newest
+    /// change. A time after `kept` is due to a wrong clock, so a change with such a time protects
+    /// neither itself nor earlier changes. Returns the higher of the two numbers of deleted rows:
+    /// if it reaches `limit`, there may be more to delete.
     async fn forget_changes(&self, kept: RangeInclusive<Timestamp>, limit: u32) -> usize {
         self.forget([kept.start(), kept.end()].map(|time| time.as_millisecond()), limit.into()).await
     }
@@ -144,14 +145,14 @@ Journal {
     /// Reads a page of the audit trail. Returns its entries, and the position to continue from if
     /// more may follow.
     ///
-    /// Each call scans a bounded part of the log, so a page may have fewer entries although more
-    /// follow. With the newest first, a search up to a time can miss entries that were recorded
-    /// while a clock was set back by more than a day.
+    /// Each call scans a limited part of the log, so a page may have fewer entries although more
+    /// follow. If the newest entries come first, a search up to a time can miss entries that were
+    /// recorded while a clock was set back by more than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,
     ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
-        // Changes without a number would be missing, such as those that the caller has just made.
+        // Changes without a number would be missing, such as changes that the caller has just made.
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, query.clone(), |connection, query| {
             audit::list_audit(connection, query).boxed()
@@ -168,8 +169,7 @@ async fn read_changes_after<S: Sql>(
     kind: Option<ChangeType>,
     limit: u32,
 ) -> Result<ChangePage, S::Error> {
-    let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
-    let last: i64 = bounds.value(1)?;
+    let last: i64 = connection.only_row(S::LOG_BOUNDS, &[]).await?.value(1)?;
     // Without a filter, every scanned change is on the page.
     let max_rows = match kind {
         Some(_) => MAX_SCANNED_ROWS,
@@ -204,6 +204,7 @@ async fn read_changes_after<S: Sql>(
     Ok(page)
 }
 
+/// Reads the newest changes of an animal and of its orders. See [`Journal::history`].
 async fn read_history<S: Sql>(
     connection: &mut S,
     pet: PetId,

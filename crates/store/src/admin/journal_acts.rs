@@ -1,6 +1,6 @@
 //! Finds all changes of one act in the log of changes.
 //!
-//! The log consists of changes, and does not store acts. The changes of one act have the same time,
+//! The log does not store which changes belong to one act. But these changes have the same time,
 //! actor and request, and are near each other. In PostgreSQL, changes of other requests can be
 //! between them.
 
@@ -13,8 +13,8 @@ use crate::columns::Columns;
 /// of its changes.
 const SCAN_BATCH: i64 = 100;
 
-/// Reads all changes of the act that the change `seq` belongs to. Returns nothing if the log does
-/// not contain the change, or may have lost some of the changes of the act.
+/// Reads all changes of the act that includes the change `seq`. Returns nothing if the log does not
+/// contain the change, or may have lost some of the changes of the act.
 pub(super) async fn read_act<S: Sql>(
     connection: &mut S,
     seq: i64,
@@ -33,6 +33,8 @@ pub(super) async fn read_act<S: Sql>(
     add_older_changes(connection, &mut act, seq, first).await?;
     add_newer_changes(connection, &mut act, seq, last).await?;
     act.sort_by_key(|entry| entry.seq);
+    // If the act includes the first change of the log, earlier changes of the act may have been
+    // forgotten.
     let may_have_lost_changes = first > 1 && act.iter().any(|entry| entry.seq == first);
     if may_have_lost_changes {
         return Ok(Vec::new());
@@ -101,8 +103,8 @@ fn add_changes_of_act(act: &mut Vec<JournalEntry>, entries: Vec<JournalEntry>) -
     act.len() > count_before
 }
 
-/// Whether two changes belong to the same act. The clock has no request; it acts on many animals at
-/// the same time, and each animal counts as an act of its own.
+/// Whether two changes belong to the same act. Changes without a request are made by the clock: it
+/// acts on many animals at the same time, and each animal counts as an act of its own.
 fn is_same_act(change: &JournalEntry, other: &JournalEntry) -> bool {
     change.at == other.at
         && change.actor.actor == other.actor.actor

@@ -129,8 +129,8 @@ Keys {
         }
     }
 
-    /// Finds the first key of the lineage of the key `id`, by following its rotations back. The
-    /// result never changes. It is `id` itself if that key is not a successor.
+    /// Finds the first key of the lineage of the key `id`, by following its rotations back; `id`
+    /// itself if that key is not a successor. The result never changes.
     async fn first_of_lineage(&self, id: KeyId) -> KeyId {
         let KeyId(number) = id;
         let first_number = self
@@ -173,6 +173,7 @@ async fn insert_key<S: Sql>(
         .await
 }
 
+/// Adds a key, and returns its id.
 async fn create_key<S: Sql>(
     connection: &mut S,
     key: &NewKey,
@@ -184,6 +185,7 @@ async fn create_key<S: Sql>(
     Ok(WorkOutcome::Done(id))
 }
 
+/// Reads the key with this id, valid or not.
 async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyRecord>, S::Error> {
     let KeyId(number) = id;
     match connection.row(GET, &[&number]).await? {

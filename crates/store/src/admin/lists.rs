@@ -39,15 +39,15 @@ const COUNT_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_i
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
 
 /// The start of the year 0, in milliseconds. The service never writes an earlier time, so a row
-/// that has one is damaged.
+/// with one is damaged. See [`Plans::due`](super::plans::Plans::due).
 const EARLIEST_END: i64 = -62_167_219_200_000;
 
 store_trait! {
 /// Lists and counts of the store area.
 ///
 /// A page is `Ok((items, next))`, where `next` is the position after the last item if more follow.
-/// An item that exists throughout a walk, with the same filtered values, is on exactly one of its
-/// pages.
+/// An item that exists while a client reads all pages, with the same filtered values, is on exactly
+/// one of them.
 Lists {
     /// Reads a page of animals.
     async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
@@ -75,8 +75,8 @@ Lists {
         .await
     }
 
-    /// Reads a page of the animals that are available or pending, after the animal `after`, without
-    /// their orders. Returns the last identifier if more follow.
+    /// Reads a page of the animals that are available or pending, after the animal `after`. Does not
+    /// read their orders. Returns the last identifier if more follow.
     async fn list_on_offer(
         &self,
         after: Option<PetId>,
@@ -132,8 +132,8 @@ Lists {
         Ok(query.limit.page(orders.await?, |order| order.id))
     }
 
-    /// Reads the names of the animals of the newest orders, with one status or with any: at most
-    /// `limit`. Names are truncated to the characters that a search compares.
+    /// Reads the names of the animals of the newest orders, with any status or with one status: at
+    /// most `limit` names. Truncates names to the characters that a search compares.
     async fn names_of_orders(&self, status: Option<OrderStatus>, limit: usize) -> Vec<(OrderId, PetName)> {
         self.read_slowly(SlowRead::Searches, (status, limit), |connection, (status, limit)| {
             read_names_of_orders(connection, *status, *limit).boxed()
@@ -142,7 +142,7 @@ Lists {
     }
 
     /// Reads the reservations that end at or before `now`, each with its end, in ascending order of
-    /// the end: at most `limit`, after the reservation `after`.
+    /// the end: at most `limit`, and only those that follow the reservation `after`.
     async fn due_orders(
         &self,
         after: Option<(OrderId, Timestamp)>,
@@ -250,20 +250,20 @@ async fn count_inventory<S: Sql>(
     };
     for row in &connection.rows(&S::plans().inventory, &[]).await? {
         let count = row.value::<i64>(1)?.unsigned_abs();
-        let status: Option<PetStatus> = row.parsed(0, |word| match word {
-            "withdrawn" => Some(None),
-            _ => word.parse().ok().map(Some),
-        })?;
-        match status {
-            None => inventory.withdrawn = count,
-            Some(PetStatus::Available) => inventory.available = count,
-            Some(PetStatus::Pending) => inventory.pending = count,
-            Some(PetStatus::Sold) => inventory.sold = count,
+        if row.text(0)? == Some("withdrawn") {
+            inventory.withdrawn = count;
+            continue;
+        }
+        match PetStatus::read(row, 0)? {
+            PetStatus::Available => inventory.available = count,
+            PetStatus::Pending => inventory.pending = count,
+            PetStatus::Sold => inventory.sold = count,
         }
     }
     Ok(inventory)
 }
 
+/// Reads the order with this identifier.
 async fn get_order<S: Sql>(connection: &mut S, id: OrderId) -> Result<Option<Order>, S::Error> {
     let mut orders = read_all(connection, &GET_ORDER, &[&id.get()], |row| {
         read_order(row, 0)
@@ -304,6 +304,7 @@ async fn read_due_orders<S: Sql>(
     .await
 }
 
+/// Counts the open reservations, and finds the earliest end.
 async fn count_reservations<S: Sql>(connection: &mut S) -> Result<Reservations, S::Error> {
     let row = connection.only_row(&S::plans().reservations, &[]).await?;
     Ok(Reservations {
@@ -328,7 +329,7 @@ async fn read_orders_with_contacts<S: Sql>(
     read_all(connection, sql, values, |row| Cell::read(row, 0)).await
 }
 
-/// Reads the categories from `first` on: a page, and one more row if more follow.
+/// Reads a page of the categories from `first` on, and one more category if more follow.
 async fn read_categories<S: Sql>(
     connection: &mut S,
     first: i64,

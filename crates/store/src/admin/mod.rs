@@ -110,7 +110,7 @@ macro_rules! store_trait {
 }
 use store_trait;
 
-/// Serializes transactions that add a row to a table with a maximum number of rows, by locking one
-/// shared row. A transaction runs this before it counts the rows, so it also sees the rows that
-/// earlier transactions added.
+/// Serializes the transactions that add a row to a table with a maximum number of rows: each of them
+/// locks the same row. A transaction runs this before it counts the rows, so that it also counts the
+/// rows of earlier transactions.
 const LOCK_COUNTED_TABLES: &str = "UPDATE confirmed_time SET at = at";

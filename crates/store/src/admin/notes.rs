@@ -70,6 +70,7 @@ struct NotePage {
     max_rows: i64,
 }
 
+/// Reads a page of the notes on an animal, oldest first.
 async fn read_notes<S: Sql>(connection: &mut S, page: NotePage) -> Result<Vec<PetNote>, S::Error> {
     let after = page.after.map_or(0, NoteId::get);
     let values: Parameters<'_> = &[&page.pet.get(), &after, &page.max_rows];

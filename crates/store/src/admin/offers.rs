@@ -1,6 +1,6 @@
-//! Reads for the public: the animals that are available or pending and that the window may show.
-//! They have a lane of their own, so a flood of public searches cannot delay the staff or client
-//! programs.
+//! Reads for the window, the public website: the animals that it may show, if they are available or
+//! pending. These are slow reads of a kind of their own ([`SlowRead::Offers`]), so a flood of public
+//! searches cannot delay the staff or client programs.
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -20,8 +20,8 @@ use crate::{
 };
 
 /// Expands to the statement that selects the changes that made an animal available again. `$from`
-/// is the table with the condition on the numbers: above $1, and up to $2. This is a macro because
-/// `concat!` takes no constants.
+/// is the table with a condition on the numbers of the changes: above $1, and up to $2. This is a
+/// macro because `concat!` takes no constants.
 ///
 /// For example, `returns!("changes WHERE seq > $1 AND seq <= $2")` expands to:
 ///
@@ -42,6 +42,8 @@ macro_rules! returns {
 }
 pub use returns;
 
+/// Selects whether the window may show the animal that has or had the photo $1; no row if there is no
+/// such animal.
 const IS_PUBLIC_PHOTO: &str =
     "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = owner.pet_id AND listed)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = owner.pet_id AND listed)
@@ -79,8 +81,8 @@ Offers {
         self.read((), |connection, ()| read_public_version(connection).boxed()).await
     }
 
-    /// Reads a page of the animals that are available or pending and that the window may show,
-    /// without their orders. Returns the last identifier if more follow.
+    /// Reads a page of the animals that the window may show and that are available or pending. Does
+    /// not read their orders. Returns the last identifier if more follow.
     async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
         if query.is_search() {
             return self.search(SlowRead::Offers, in_window(query.clone()), search::find_page).await;
@@ -110,15 +112,14 @@ Offers {
         .await
     }
 
-    /// Returns who may see the files of a photo that an animal, withdrawn or not, has or had until
-    /// recently: the files of a removed photo are kept for a while. `None` if no animal has or had
-    /// the photo.
+    /// Returns who may see the files of a photo; `None` if no animal, withdrawn or not, has the
+    /// photo or had it until recently. The files of a removed photo are kept for a while.
     async fn photo_audience(&self, id: PhotoId) -> Option<PhotoAudience> {
         self.read(id.to_string(), |connection, id| photo_audience(connection, id).boxed()).await
     }
 
-    /// Reads the changes that made animals available again, among the newest `changes` changes of
-    /// the log, newest first.
+    /// Reads the changes that made animals available again, newest first. Looks only at the newest
+    /// `changes` changes of the log.
     async fn returns(&self, changes: i64) -> Vec<Return> {
         let log = self.log_state().await?;
         let after = (log.last - changes).max(log.first - 1);
@@ -138,6 +139,7 @@ fn in_window(query: PetQuery) -> PetQuery {
     }
 }
 
+/// Finds out who may see the files of a photo. See [`Offers::photo_audience`].
 async fn photo_audience<S: Sql>(
     connection: &mut S,
     id: &str,
@@ -154,8 +156,8 @@ async fn photo_audience<S: Sql>(
     }))
 }
 
-/// Reads the version of the public data: the epoch of the log (16 bytes), and four numbers (8 bytes
-/// each).
+/// Reads the version of the public data. It consists of the epoch of the log (16 bytes) and four
+/// numbers (8 bytes each). See [`Sql::PUBLIC_STATE`].
 async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
     const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
     let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;
@@ -171,7 +173,7 @@ async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::E
     Ok(Version::new(version))
 }
 
-/// Counts the matching animals of each query, up to `max_count`.
+/// Counts the animals that match each query and that the window may show, up to `max_count`.
 async fn count_each<S: Sql>(
     connection: &mut S,
     queries: &[PetQuery],

@@ -18,10 +18,10 @@ use crate::{
 
 /// Reads a page of a query.
 ///
-/// First tries a fast read, which gives up if the texts on the page exceed `max_fast_bytes`. Then,
-/// or if `max_fast_bytes` is `None`, reads the page as a slow read of the kind `slow_read`. `read`
-/// gets the query with the maximum number of bytes, and returns `None` if the texts exceed about
-/// that number.
+/// First tries a fast read, which gives up if the texts on the page exceed `max_fast_bytes`. If it
+/// gives up, or if `max_fast_bytes` is `None`, reads the page as a slow read of the kind
+/// `slow_read`. `read` gets the query and a maximum number of bytes. It returns `None` if the texts
+/// exceed about that number.
 pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
     store: &D,
     max_fast_bytes: Option<usize>,
@@ -87,8 +87,8 @@ pub(super) async fn read_all<S: Sql, T: Send>(
     Ok(items)
 }
 
-/// Returns the number of rows to read for a page: one more than it has, which shows whether more
-/// follow.
+/// Returns the number of rows to read for a page: one more than its limit, because the additional
+/// row shows that another page follows.
 pub(super) fn rows_to_read(limit: Limit) -> i64 {
     i64::from(limit.get()) + 1
 }
@@ -102,8 +102,8 @@ fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     }
 }
 
-/// Reads the animals on a page without a search, and one more if more follow. Returns `None` if
-/// their texts exceed about `max_bytes`.
+/// Reads a page of animals for a query without a search, and one more animal if more follow. Returns
+/// `None` if their texts exceed about `max_bytes`.
 pub(super) async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -135,8 +135,8 @@ pub(super) struct OfferQuery {
     pub(super) is_for_window: bool,
 }
 
-/// Reads the animals on a page that are available or pending, without their orders, and one more if
-/// more follow. Returns `None` if their texts exceed about `max_bytes`.
+/// Reads a page of the animals that are available or pending, and one more animal if more follow.
+/// Does not read their orders. Returns `None` if their texts exceed about `max_bytes`.
 pub(super) async fn read_offers<S: Sql>(
     connection: &mut S,
     query: OfferQuery,
@@ -167,14 +167,14 @@ pub(super) async fn read_offers<S: Sql>(
     .await
 }
 
-/// Reads the orders on a page, and one more if more follow. Returns `None` if their texts exceed
+/// Reads a page of orders, and one more order if more follow. Returns `None` if their texts exceed
 /// about `max_bytes`.
 pub(super) async fn read_orders<S: Sql>(
     connection: &mut S,
     query: &OrderQuery,
     max_bytes: usize,
 ) -> Result<Option<Vec<Order>>, S::Error> {
-    // Destructure all members, so that the compiler rejects a new one until it is handled here.
+    // Destructure all members, so that a new filter does not compile until it is handled here.
     let &OrderQuery {
         status,
         pet_id,
@@ -189,6 +189,7 @@ pub(super) async fn read_orders<S: Sql>(
     let pet = pet_id.map(PetId::get);
     let reference = reference.as_ref().map(Text::as_str);
 
+    // `OrderFilter` documents the parameters of each statement.
     let mut values: Vec<&dyn Parameter> = vec![&start, &row_count];
     let filter = if pet.is_some() {
         values.extend([&pet as &dyn Parameter, &status, &reference]);
@@ -208,10 +209,11 @@ pub(super) async fn read_orders<S: Sql>(
     read_up_to(connection, max_bytes, sql, &values, read_row, Order::length).await
 }
 
-/// Whether every row that the statement for this query scans belongs to the page. With a second
-/// filter, the index serves only one of them, and rows that do not match the other are skipped.
+/// Whether a query has at most one filter. An index then finds exactly the rows of the page. With
+/// two filters, the index serves only one of them, so the statement also scans rows that do not
+/// match.
 pub(super) fn has_at_most_one_filter(query: &OrderQuery) -> bool {
-    // Destructure all members, so that the compiler rejects a new one until it is handled here.
+    // Destructure all members, so that a new filter does not compile until it is handled here.
     let OrderQuery {
         status,
         pet_id,

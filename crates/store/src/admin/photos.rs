@@ -1,6 +1,6 @@
-//! Tells which photo files are still needed, and which are orphans that can be deleted.
+//! Finds out which photo files are needed, and which are orphans and can be deleted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -31,9 +31,9 @@ struct ShardFiles {
 store_trait! {
 /// Tracks which files the photos of all animals, withdrawn or not, need.
 PhotoFiles {
-    /// Returns the incarnation of the database, which tells copies of it apart: a copy from a
-    /// backup, a dump or a template has another one. All processes on one database see the same
-    /// one, also after a failover to a standby.
+    /// Returns the incarnation of the database: a text that differs between the database and its
+    /// copies from a backup, a dump or a template. All processes on one database see the same
+    /// incarnation, also after a failover to a standby.
     async fn incarnation(&self) -> String {
         self.read((), |connection, ()| read_incarnation(connection).boxed()).await
     }
@@ -43,9 +43,9 @@ PhotoFiles {
         self.read(shard, |connection, shard| read_photos(connection, *shard).boxed()).await
     }
 
-    /// Notes, with the time `now`, which of the `present` files no photo needs. The identifiers of
-    /// these files must begin with the byte `shard`. Returns the files to delete: those that were
-    /// noted at or before `until` and that still no photo needs.
+    /// Notes which of the `present` files are orphans: no photo needs them. A new note gets the time
+    /// `now`. Returns the files to delete: the orphans that were noted at or before `until`. The
+    /// identifiers of all `present` files must begin with the byte `shard`.
     async fn note_orphans(
         &self,
         shard: u8,
@@ -59,12 +59,13 @@ PhotoFiles {
 }
 }
 
+/// Reads the incarnation of the database. See [`PhotoFiles::incarnation`].
 async fn read_incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error> {
     let row = connection.only_row(S::INCARNATION, &[]).await?;
     row.parsed(0, S::incarnation_from)
 }
 
-/// The range of the identifiers of a shard as text, from `start` (inclusive) to `end` (exclusive).
+/// The range of the identifiers in a shard, as text: from `start` (inclusive) to `end` (exclusive).
 struct ShardRange {
     start: String,
     end: String,
@@ -84,6 +85,7 @@ impl ShardRange {
     }
 }
 
+/// Reads the photos of all animals whose identifiers are in a shard.
 async fn read_photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoId>, S::Error> {
     let range = ShardRange::new(shard);
     let rows = connection.rows(PHOTOS, &[&range.start, &range.end]).await?;
@@ -111,27 +113,19 @@ async fn note_orphans<S: Sql>(
         .filter(|id| !needed_ids.contains(id))
         .collect();
 
-    let mut due = Vec::new();
-    let mut noted_ids = BTreeSet::new();
-    let mut outdated_notes: Vec<Values<'_>> = Vec::new();
     let range = ShardRange::new(shard);
-    for row in &connection
-        .rows(ORPHANS, &[&range.start, &range.end])
-        .await?
-    {
-        let id = row.parsed(0, PhotoId::parse)?;
-        let since = row.time(1)?;
-        if !orphans.contains(&id) {
+    let notes = read_notes(connection, &range).await?;
+    let mut outdated_notes: Vec<Values<'_>> = Vec::new();
+    for id in notes.keys() {
+        if !orphans.contains(id) {
             outdated_notes.push(values![id.to_string()]);
-        } else if since <= until {
-            due.push(id);
         }
-        noted_ids.insert(id);
     }
-
     let mut new_notes: Vec<Values<'_>> = Vec::new();
-    for id in orphans.difference(&noted_ids) {
-        new_notes.push(values![id.to_string(), now.as_millisecond()]);
+    for id in &orphans {
+        if !notes.contains_key(id) {
+            new_notes.push(values![id.to_string(), now.as_millisecond()]);
+        }
     }
     if !outdated_notes.is_empty() {
         connection.execute_each(FORGET_NOTE, outdated_notes).await?;
@@ -140,11 +134,33 @@ async fn note_orphans<S: Sql>(
         connection.execute_each(NOTE, new_notes).await?;
     }
     forget_lost_photos(connection, &range, &orphans).await?;
-    Ok(due)
+
+    let mut files_to_delete = Vec::new();
+    for (id, since) in notes {
+        if orphans.contains(&id) && since <= until {
+            files_to_delete.push(id);
+        }
+    }
+    Ok(files_to_delete)
 }
 
-/// Deletes the records of removed photos (which animal they belonged to) whose files are gone, or
-/// that an animal has again.
+/// Reads the files of a shard that are noted as orphans, each with the time of the note.
+async fn read_notes<S: Sql>(
+    connection: &mut S,
+    range: &ShardRange,
+) -> Result<BTreeMap<PhotoId, Timestamp>, S::Error> {
+    let mut notes = BTreeMap::new();
+    for row in &connection
+        .rows(ORPHANS, &[&range.start, &range.end])
+        .await?
+    {
+        notes.insert(row.parsed(0, PhotoId::parse)?, row.time(1)?);
+    }
+    Ok(notes)
+}
+
+/// Deletes the records of removed photos that are no longer needed: the files of the photo are gone,
+/// or an animal has the photo again. Such a record says which animal the photo belonged to.
 async fn forget_lost_photos<S: Sql>(
     connection: &mut S,
     range: &ShardRange,

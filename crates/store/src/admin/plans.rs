@@ -52,8 +52,8 @@ const STATUSES: [&[PetStatus]; 5] = [
     &[PetStatus::Sold],
 ];
 
-/// The filter by which the database finds the orders of a page: the most selective one of the
-/// query. The remaining filters are conditions on the rows that it finds.
+/// The filter with which an index finds the orders of a page: the most selective filter of the
+/// query. The other filters are conditions on the rows that it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderFilter {
     /// All orders.
@@ -99,6 +99,7 @@ impl Plans {
 
     /// Returns the statement for a page of animals, for a query without a search.
     pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
+        // The index in `STATUSES`.
         let statuses_index = match (query.status, query.is_on_offer) {
             (None, false) => 0,
             (None, true) => 1,
@@ -135,8 +136,8 @@ impl Plans {
 
     /// Returns the statement for the reservations that end at or before $1, after the one with the
     /// end $2 and the id $3, at most $4. `orders` is the table, if necessary with a hint for its
-    /// index. Callers begin with the end -62167219200000 (`clock::EARLIEST`): a damaged row with an
-    /// earlier end cannot be read, and must not stop the others.
+    /// index. For the first page, callers pass the end -62167219200000 (`clock::EARLIEST`): a
+    /// damaged row with an earlier end cannot be read, and must not block the other rows.
     pub fn due(orders: &str) -> String {
         format!(
             "SELECT id, expires_at FROM {orders}
@@ -155,9 +156,9 @@ impl Plans {
     }
 
     /// Returns the statement for the orders after $1 that closed at or before $2 and have a
-    /// contact, at most $3. `join` is the kind of join that makes the store begin with the
-    /// contacts: there are fewer of them than orders, because a contact is erased a while after its
-    /// order closed.
+    /// contact, at most $3. `join` is the kind of join with which the store scans the contacts first.
+    /// There are fewer contacts than orders, because a contact is erased a while after its order
+    /// closed.
     pub fn contacts_until(join: &str) -> String {
         format!(
             "SELECT order_id FROM order_contacts {join} orders ON orders.id = order_id
@@ -201,7 +202,7 @@ impl Search {
     }
 }
 
-/// The parts of the statement for unmerged animals that depend on the order.
+/// The parts of the statement for unmerged animals that depend on the sort order.
 struct UnmergedOrder {
     /// The operator that compares an identifier with the last animal that was read.
     comparison: &'static str,
@@ -210,7 +211,8 @@ struct UnmergedOrder {
     is_new: &'static str,
 }
 
-// With two separate lower bounds, SQLite might start at either of them, so combine them into one.
+// Each condition has a single lower and a single upper bound. With two lower bounds, SQLite might
+// start its scan at the wrong one.
 const ASCENDING: UnmergedOrder = UnmergedOrder {
     comparison: ">",
     direction: "ASC",

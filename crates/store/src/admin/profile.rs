@@ -18,8 +18,8 @@ use super::{
 use crate::{StoreError, columns::Columns};
 
 const READ: &str = "SELECT members, version, logo, time_zone, contract FROM profile";
-/// Replaces the version $3 by the version $2. Writes nothing if the profile has another version,
-/// because the change was decided against version $3.
+/// Writes the profile with the new version $2. Writes nothing unless the present version is $3,
+/// against which the change was decided.
 const WRITE: &str =
     "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5, contract = $6
     WHERE version = $3";
@@ -106,6 +106,7 @@ struct ProfileChange {
     now: i64,
 }
 
+/// Reads the profile, without the file of its logo.
 pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Error> {
     let row = connection.only_row(READ, &[]).await?;
     let version = row.value(1)?;
@@ -113,13 +114,14 @@ pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Erro
     profile.logo = row.optional_parsed(2, Logo::parse)?;
     // A later release may know more time zones. This one then falls back to days in UTC.
     profile.time_zone = row.text(3)?.and_then(StoreTimeZone::from_name);
-    // The previous release writes no contract, and a later one may allow texts that this one
+    // The previous release writes no contract. A later release may allow texts that this release
     // rejects.
     let contract = row.text(4)?.map(str::to_owned);
     profile.contract = contract.and_then(ContractText::new);
     Ok(profile)
 }
 
+/// Records that a first step of the setup is done. Does nothing if it is recorded already.
 pub async fn note_step<S: Sql>(connection: &mut S, step: FirstStep) -> Result<(), S::Error> {
     connection.execute(NOTE_STEP, &[&step.as_str()]).await?;
     Ok(())
@@ -166,7 +168,7 @@ pub async fn fill_profile<S: Sql>(
         .await?;
 
     let mut profile = new_profile.clone();
-    // A version that no reader has seen with other content.
+    // Choose a version that no reader has seen with other content.
     profile.version = new_profile.version.max(present.version + 1);
     replace_profile(connection, &profile, present.version).await
 }

@@ -29,9 +29,9 @@ store_trait! {
 /// Forgets old requests. Requests are remembered by the writes that they cause: see
 /// [`crate::Pets::create_pet`].
 Requests {
-    /// Adds a mark, if `seen` is still the newest one, and returns the newest mark. Marks measure
-    /// the age of requests without a clock: a remembered request refers to the newest mark at its
-    /// time. They count from 1; 0 means that there is no mark.
+    /// Adds a mark if `seen` is still the newest one. Returns the newest mark; 0 if there is none.
+    /// Marks count from 1. They measure the age of remembered requests without a clock: each request
+    /// refers to the mark that was the newest at its time.
     async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
         self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
     }
@@ -84,8 +84,7 @@ async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<
 }
 
 /// Forgets requests in the tables of this release and of the previous one. Returns the higher of
-/// the two counts: the caller repeats while it equals `limit`, because either table may then have
-/// more.
+/// the two counts: if it equals `limit`, one of the tables may have more, so the caller repeats.
 async fn forget_requests<S: Sql>(
     connection: &mut S,
     marks: i64,

@@ -1,12 +1,12 @@
 //! The search for animals. The index has a set of animals for each value of a field, each category
-//! and each status, split into blocks of consecutive identifiers (`value_blocks`), and one for each
-//! word (`word_blocks.rs`). A search intersects the sets of all conditions of the query.
+//! and each status (`value_blocks`), and for each word (`word_blocks.rs`). The sets are split into
+//! blocks of consecutive identifiers. A search intersects the sets of all conditions of the query.
 //!
 //! The index lags behind the animals. Triggers record each change of an animal (`value_changes`),
-//! with the state that the index has for it, and animals between the two identifiers in
-//! `search_state` are not indexed yet. A background task merges all of these into the index. Until
-//! then, a search reads them one by one until its page is full, so its result is always exact, and
-//! it is only slower while many animals are unmerged.
+//! with the state that the index still has for it. New animals, between the two identifiers in
+//! `search_state`, are not in the index yet. A background task merges changed and new animals into
+//! the index. Until then, a search reads these unmerged animals one by one until its page is full.
+//! So its result is always exact, and a search is only slower while many animals are unmerged.
 
 use std::{iter, ops::Range};
 
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The number of blocks in the first, the second and each later read of a search. If many animals
-/// match, a few blocks suffice for the first page; a later read covers a million identifiers.
+/// match, the first block is enough for a page. A later read covers a million identifiers.
 const BLOCKS_PER_READ: [i64; 3] = [1, 4, 16];
 
 /// Finds the animals on a page of a search. Returns them, and the last identifier if more follow.
@@ -41,7 +41,7 @@ pub(super) fn find_page<'t, S: Sql>(
 ) -> SqlFuture<'t, S, (Vec<StorePet>, Option<PetId>)> {
     async move {
         let page_length = usize::from(query.limit.get());
-        let mut ids = find_first(connection, query, page_length + 1).await?;
+        let mut ids = find_first_ids(connection, query, page_length + 1).await?;
         let has_more = ids.len() > page_length;
         ids.truncate(page_length);
 
@@ -66,7 +66,7 @@ pub(super) async fn count_up_to<S: Sql>(
     query: &PetQuery,
     max_count: usize,
 ) -> Result<usize, S::Error> {
-    Ok(find_first(connection, query, max_count).await?.len())
+    Ok(find_first_ids(connection, query, max_count).await?.len())
 }
 
 /// Reads the animals with these identifiers, at most [`MAX_PETS_ON_PAGE`], in the order of the
@@ -79,7 +79,7 @@ async fn read_pets<S: Sql>(
     let Some(last) = ids.last() else {
         return Ok(Vec::new());
     };
-    // The statement always has [`MAX_PETS_ON_PAGE`] parameters, so repeat the last identifier.
+    // The statement always has `MAX_PETS_ON_PAGE` parameters, so repeat the last identifier.
     let padded_ids: Vec<i64> = (0..MAX_PETS_ON_PAGE)
         .map(|position| ids.get(position).unwrap_or(last).get())
         .collect();
@@ -97,8 +97,9 @@ async fn read_pets<S: Sql>(
     Ok(pets)
 }
 
-/// Finds the first animals that match a query, in its order: at most `max_count`.
-async fn find_first<S: Sql>(
+/// Finds the identifiers of the first animals that match a query, in its order: at most `max_count`.
+/// They come from two sources: the unmerged animals, which are read one by one, and the index.
+async fn find_first_ids<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
     max_count: usize,
@@ -110,7 +111,7 @@ async fn find_first<S: Sql>(
     };
     let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
 
-    // If unmerged animals already fill the page, merged ones after the last of them are not needed.
+    // If unmerged animals alone fill the page, no animal after the last of them is needed.
     let last_needed = if unmerged.matching_ids.len() == max_count {
         unmerged.matching_ids.last().copied()
     } else {
@@ -139,8 +140,10 @@ struct SearchOrder {
 }
 
 impl SearchOrder {
+    /// Returns the order of a query.
     fn new(query: &PetQuery) -> Self {
         let is_descending = query.newest_first;
+        // The first page begins before every identifier.
         let start = if is_descending { i64::MAX } else { 0 };
         Self {
             is_descending,
@@ -221,8 +224,9 @@ async fn find_unmerged<S: Sql>(
     }
 }
 
-/// Whether the animal in a row of `Search::unmerged` matches a query. The status is null if the
-/// animal is in the other table (catalogue or withdrawn), so it does not match.
+/// Whether the animal in a row of `Search::unmerged` matches a query. The columns after the id are
+/// the status, category, name, values and listing. They are null if the animal is in the other table
+/// (catalogue or withdrawn), so it does not match.
 fn is_match<R: Columns>(
     row: &R,
     id: i64,
@@ -259,24 +263,25 @@ struct MergedLimits<'u> {
     read_ids: &'u RoaringTreemap,
 }
 
-/// Appends the first animals of `pets` in this order, until there are [`MergedLimits::max_count`].
-/// Skips animals before the page, and unmerged ones.
+/// Appends the first animals of `pets` in this order to `ids`, up to [`MergedLimits::max_count`] in
+/// total. Skips animals before the page, and unmerged animals that were already read.
 fn append_first(ids: &mut Vec<i64>, pets: Blocks, order: SearchOrder, limits: &MergedLimits<'_>) {
     let candidates = pets.into_iter().flat_map(|(block, offsets)| {
         let offsets = offsets.into_iter();
         offsets.map(move |offset| pet_in_block(block, offset))
     });
     let missing_count = limits.max_count - ids.len();
-    let is_new =
+    let is_on_page =
         |id: &i64| order.is_after_start(*id) && !limits.read_ids.contains(id.unsigned_abs());
     if order.is_descending {
-        ids.extend(candidates.rev().filter(is_new).take(missing_count));
+        ids.extend(candidates.rev().filter(is_on_page).take(missing_count));
     } else {
-        ids.extend(candidates.filter(is_new).take(missing_count));
+        ids.extend(candidates.filter(is_on_page).take(missing_count));
     }
 }
 
-/// Finds the first merged animals in this order that match the search, block range by block range.
+/// Finds the first merged animals in this order that match the search. Reads one range of blocks
+/// after the other until the page is full.
 async fn find_merged<S: Sql>(
     connection: &mut S,
     search: &mut MergedSearch<'_>,
@@ -296,7 +301,7 @@ async fn find_merged<S: Sql>(
         let Some(next_block) = next_block else {
             break;
         };
-        // All animals in this and later blocks come after the page.
+        // All animals in this block and in later ones come after the last needed animal.
         if last_block.is_some_and(|last_block| order.key(next_block) > order.key(last_block)) {
             break;
         }

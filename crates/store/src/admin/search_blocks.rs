@@ -27,8 +27,8 @@ const PETS_IN_SET: &str = "SELECT block, pets FROM value_blocks
 /// A word of a searched phrase.
 struct CountedWord<'q> {
     word: &'q PhraseWord,
-    /// The number of animals that had the word in the blocks of the last read, by which words are
-    /// sorted.
+    /// The number of animals that had the word in the blocks of the last read. Words are sorted by
+    /// it.
     pet_count: u64,
 }
 
@@ -106,8 +106,9 @@ impl<'q> MergedSearch<'q> {
         }
     }
 
-    /// Finds the matching animals in these blocks. Each condition is only evaluated in blocks that
-    /// still have candidates, so the cheap ones come first, and rare words before frequent ones.
+    /// Finds the matching animals in these blocks. Each condition is evaluated only in the blocks
+    /// that still have candidates. So cheap conditions come first, and rare words come before
+    /// frequent ones.
     pub(super) async fn find_in_blocks<S: Sql>(
         &mut self,
         connection: &mut S,
@@ -153,7 +154,7 @@ impl<'q> MergedSearch<'q> {
             .await?
             .into_iter();
 
-        // The first results are of the statuses, any of which an animal may have.
+        // The first results are for the statuses. An animal may have any of them.
         let status_results = results.by_ref().take(self.status_sets.len());
         let mut pets = union_of_sets::<S>(status_results)?;
         for result in results {
@@ -179,9 +180,9 @@ impl<'q> MergedSearch<'q> {
         Ok(pets)
     }
 
-    /// Keeps only the animals that match the phrase: the animals that have all of its words, or one
-    /// of its unique values. For example, `brown 981000000001` also keeps the animal whose unique
-    /// microchip number is `981000000001`, although it does not have the word `brown`.
+    /// Keeps only the animals that match the phrase: that have all of its words, or one of its
+    /// unique values. For example, the phrase `brown 981000000001` also keeps the animal with the
+    /// unique microchip number `981000000001`, even if it does not have the word `brown`.
     async fn retain_phrase_matches<S: Sql>(
         &mut self,
         connection: &mut S,
@@ -208,8 +209,8 @@ impl<'q> MergedSearch<'q> {
 
 /// Finds the animals in the blocks of `pets` that match a word: in their names or values, by the
 /// label of a choice, by the properties that the word describes, or by their id. Returns `None` if
-/// the word excludes no animal: its prefix is empty, which every name begins with, or `pets` is
-/// empty anyway.
+/// the word need not be looked up: every name begins with an empty prefix, and an empty set `pets`
+/// cannot get smaller.
 async fn pets_with_word<S: Sql>(
     connection: &mut S,
     pets: &Blocks,
@@ -271,18 +272,15 @@ async fn pets_with_properties<S: Sql>(
     properties: &[Property],
     blocks: &[i64],
 ) -> Result<Blocks, S::Error> {
-    let mut common_pets: Option<Blocks> = None;
-    for property in properties {
-        let pets = pets_with_property(connection, property, blocks).await?;
-        common_pets = match common_pets {
-            Some(mut earlier_pets) => {
-                intersect(&mut earlier_pets, &pets);
-                Some(earlier_pets)
-            }
-            None => Some(pets),
-        };
+    let Some((first_property, other_properties)) = properties.split_first() else {
+        return Ok(Blocks::new());
+    };
+    let mut pets = pets_with_property(connection, first_property, blocks).await?;
+    for property in other_properties {
+        let property_pets = pets_with_property(connection, property, blocks).await?;
+        intersect(&mut pets, &property_pets);
     }
-    Ok(common_pets.unwrap_or_default())
+    Ok(pets)
 }
 
 /// Finds the animals in these blocks that have a property: any of its values, categories or dates
@@ -379,13 +377,15 @@ fn block_numbers(pets: &Blocks) -> Vec<i64> {
     pets.keys().copied().collect()
 }
 
-/// Returns the smallest range with all of these blocks, which ascend; `None` if there are none.
+/// Returns the smallest range that contains all of these blocks, which must ascend; `None` if there
+/// are none.
 fn covering_range(blocks: &[i64]) -> Option<Range<i64>> {
     let first = *blocks.first()?;
     let last = *blocks.last()?;
     Some(first..last + 1)
 }
 
+/// Returns the number of the set of the animals that have the value of a filter.
 fn set_of_filter(filter: &ValueFilter) -> i64 {
     set_of_value(filter.field.as_str(), &filter.key)
 }

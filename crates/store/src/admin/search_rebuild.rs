@@ -12,9 +12,10 @@ const COUNT_MERGE: &str =
     "UPDATE search_state SET merges = merges + 1, own_merges = own_merges + 1";
 const OTHER_MERGES: &str = "SELECT merges - own_merges, noted_merges FROM search_state";
 const NOTE_MERGES: &str = "UPDATE search_state SET noted_merges = $1";
-/// Makes all animals new, so that they are merged again. In SQLite, `last` stays the highest
-/// integer, because all later animals are new, too. In PostgreSQL, it becomes the present highest
-/// id, and triggers record the animals that are added from now on.
+/// Makes all animals new, so that they are merged again. Animals above `merged` and up to `last` are
+/// new. In SQLite, `last` is always the highest integer, so that all later animals are new, too. In
+/// PostgreSQL, it becomes the present highest id, and triggers record the animals that are added
+/// later.
 const RESTART: &str = "UPDATE search_state SET merged = 0, own_merges = merges, noted_merges = 0,
     last = CASE last WHEN 9223372036854775807 THEN last ELSE (SELECT coalesce(max(id), 0)
         FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets) AS present) END";
@@ -31,6 +32,7 @@ struct OtherMerges {
     noted_count: i64,
 }
 
+/// Reads the present and the last noted number of merges of other releases.
 async fn read_other_merges<S: Sql>(connection: &mut S) -> Result<OtherMerges, S::Error> {
     let row = connection.only_row(OTHER_MERGES, &[]).await?;
     Ok(OtherMerges {
@@ -44,9 +46,10 @@ pub(super) async fn has_other_merges<S: Sql>(connection: &mut S) -> Result<bool,
     Ok(read_other_merges(connection).await?.count > 0)
 }
 
-/// Begins a merge, and counts it. If `may_rebuild`, which is the case once a minute, also checks
-/// for merges of another release. If there were some, but no further ones since the last such
-/// check, that release has stopped, so this empties the index and makes all animals new.
+/// Begins a merge, and counts it. If `may_rebuild` is set, as it is once a minute, also checks for
+/// merges of another release. If there were some, but none since the last such check, that release
+/// has stopped. Then this empties the index, and makes all animals new so that they are merged
+/// again.
 pub(super) async fn begin_merge<S: Sql>(
     connection: &mut S,
     may_rebuild: bool,

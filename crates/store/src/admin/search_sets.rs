@@ -24,7 +24,7 @@ const MAX_STEP_PETS: usize = 4_096;
 /// The number of bytes of names and values after which a merge ends its transaction early.
 const MAX_STEP_BYTES: usize = 2 << 20;
 
-/// Counts the animals that wait to be merged, up to $1, and the bytes of their names and values.
+/// Counts the unmerged animals, up to $1, and the bytes of their names and values.
 /// Both databases know the length of a text without reading it.
 const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT * FROM (
         SELECT coalesce(octet_length(name), 0) + coalesce(octet_length(fields), 0)
@@ -59,9 +59,9 @@ const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2,
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 
-/// Whether a merge is worthwhile: more than `threshold` animals, or more than `threshold` times 512
-/// bytes of their names and values, wait for it. If `threshold` is 0, merges of another release
-/// also count.
+/// Whether a merge is worthwhile: because more than `threshold` animals are waiting for it, or more
+/// than `threshold` times 512 bytes of their names and values. If `threshold` is 0, a merge is also
+/// worthwhile after merges of another release.
 pub fn needs_merge<'t, S: Sql>(
     connection: &'t mut S,
     threshold: &'t u64,
@@ -81,17 +81,18 @@ pub fn needs_merge<'t, S: Sql>(
     .boxed()
 }
 
-/// The animals whose present state must be merged, by identifier. The value says whether the name
-/// may have changed.
+/// The identifiers of the animals whose present state must be merged, each with whether the name may
+/// have changed.
 type PetsToMerge = BTreeMap<i64, bool>;
 
 /// Merges a batch of animals into the sets: first changed ones, then new ones. Returns whether
 /// there may be more.
 ///
-/// A recorded change has the state of the animal that the sets still have, except if an earlier
-/// change of the animal was merged together with a later state. An animal therefore leaves the sets
-/// of all of its recorded changes, and then joins the sets of its present state, which cannot be
-/// older than the changes. A recorded change without a name means that the name did not change.
+/// A recorded change has the state of the animal before the change. Normally, the sets still have
+/// that state. They have a later one if the merge of an earlier change has already read a later
+/// state. So an animal leaves the sets of all of its recorded changes, and then joins the sets of
+/// its present state, which cannot be older than the changes. If a recorded change has no name, the
+/// name did not change.
 ///
 /// `threshold` is as in [`needs_merge`]; it is 0 once a minute.
 pub fn merge<'t, S: Sql>(connection: &'t mut S, threshold: &'t u64) -> SqlFuture<'t, S, bool> {
@@ -145,7 +146,7 @@ async fn take_new_pets<S: Sql>(connection: &mut S) -> Result<PetsToMerge, S::Err
     Ok(pets)
 }
 
-/// Reads the present state of animals, which join the sets of that state.
+/// Reads the present state of animals. Each animal joins the sets of its present state.
 async fn add_present_pets<S: Sql>(
     connection: &mut S,
     fields: &FieldSet,
@@ -169,7 +170,8 @@ async fn add_present_pets<S: Sql>(
     Ok(())
 }
 
-/// The columns of an animal, after its identifier. The status is null if the animal was in no set.
+/// The columns of an animal that follow its identifier. The status is null if the animal was in no
+/// set.
 const STATUS_COLUMN: usize = 1;
 const WITHDRAWN_COLUMN: usize = 2;
 const CATEGORY_COLUMN: usize = 3;
@@ -193,7 +195,8 @@ struct OffsetChange {
 /// The pending changes of a merge to sets and words.
 #[derive(Default)]
 struct SetChanges {
-    /// The changes of each block in order: animals leave it before others join it.
+    /// The changes of each block, in the order in which they apply: an animal leaves the sets of its
+    /// former state before it joins the sets of its present state.
     sets: BTreeMap<SetBlock, Vec<OffsetChange>>,
     words: EntryChanges,
     /// The total length of the names and values that were read.
@@ -223,8 +226,8 @@ impl SetChanges {
         self.add(fields, id, row, name, true)
     }
 
-    /// Records the change of the sets of the state in a row, and of the words of its values and of
-    /// `name`.
+    /// Records that an animal joins the sets of the state in a row, or leaves them if `is_present` is
+    /// false. Also records this for the words of its values and of `name`.
     fn add<R: Columns>(
         &mut self,
         fields: &FieldSet,
@@ -387,6 +390,7 @@ pub(crate) fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBit
     Ok(pets.unwrap_or_default())
 }
 
+/// Encodes the offsets of the animals in a block, as [`read_pets`] reads them.
 fn encode_pets(pets: &RoaringBitmap) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pets.serialized_size());
     // Writing to memory cannot fail.

@@ -65,8 +65,8 @@ pub trait Sql: Send + Sized + 'static {
     /// Selects the last change above $1 and below $2 such that all changes up to it are older than
     /// $3; $1 if there is none.
     const LAST_OLDER: &'static str;
-    /// Selects a change at or after the one of [`Self::LAST_OLDER`] after which no change is older
-    /// than $3.
+    /// Selects the change from which a search goes backwards for changes that are older than $3: the
+    /// change of [`Self::LAST_OLDER`], or a later one.
     const NEWEST_OLDER: &'static str;
     /// Selects whether any change above $1 and up to $2 is older than $3.
     const HAS_OLDER: &'static str;
@@ -76,8 +76,9 @@ pub trait Sql: Send + Sized + 'static {
     const CHANGES: &'static str;
     /// Selects at most $3 changes of the animal $1 below $2, newest first.
     const HISTORY: &'static str;
-    /// Selects what identifies the state of the public data: the epoch of the log, the number of
-    /// changes so far, the versions of the fields and of the profile, and the start of the server.
+    /// Selects the values that identify the state of the public data: the epoch of the log, the
+    /// number of changes so far, the version of the fields, the version of the profile, and the start
+    /// of the database server (0 in SQLite).
     const PUBLIC_STATE: &'static str;
     /// Selects the changes above $1 and up to $2 that made an animal available again, newest first.
     const RETURNS: &'static str;
@@ -175,11 +176,11 @@ pub type SqlFuture<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
 
 /// A function that runs statements on one connection `S`, with an input `I` and a result `T`.
 ///
-/// It is a function pointer and not a closure, so that a store can call it again after a connection
-/// broke.
+/// It is a function pointer and not a closure, so that a store can call it again if a connection
+/// breaks.
 pub type Work<S, I, T> = for<'t> fn(&'t mut S, &'t I) -> SqlFuture<'t, S, T>;
 
-/// A callback that receives the rows of a result one by one, and may stop the query.
+/// A callback that receives the rows of a result one by one. It stops the query if it breaks.
 pub type RowVisitor<'t, S> = &'t mut (
             dyn for<'q, 'r> FnMut(
     &'q <S as Sql>::BorrowedRow<'r>,

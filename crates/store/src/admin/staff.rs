@@ -45,8 +45,8 @@ const INSERT: &str =
 const UPDATE: &str = "UPDATE staff SET role = $1, disabled_at = $2, password = $3,
     link = $4, link_until = $5, totp_secret = $6, totp_last_period = $7, recovery = $8, version = $9,
     language = $10, issuer = $11, subject = $12, passkeys = $13 WHERE id = $14 AND version = $15";
-/// Ends sessions of the member $1: all except the session $2 if that is not null, and only the
-/// session $3 if that is not null.
+/// Ends sessions of the member $1: the session $3, or all sessions if $3 is null. Does not end the
+/// session $2, which may also be null.
 const END_SESSIONS: &str = "DELETE FROM staff_sessions
     WHERE staff_id = $1 AND digest IS DISTINCT FROM $2 AND digest = coalesce($3, digest)";
 const BEGIN_SESSION: &str = concat!(
@@ -116,7 +116,7 @@ Staff {
         .await
     }
 
-    /// Reads the sessions of one member or of all that have not been ended, oldest first.
+    /// Reads the sessions of one member, or of all members, oldest first. Omits ended sessions.
     async fn list_sessions(&self, member: Option<StaffId>) -> Vec<StaffSession> {
         let member = member.map(|StaffId(id)| id);
         self.list(LIST_SESSIONS, values![member], read_session).await
@@ -214,9 +214,10 @@ async fn write_change<S: Sql>(
         begin_session(connection, id, session).await?;
     }
     if let Some(act) = act {
-        let mut act = act.clone();
-        act.subject.id = Some(id);
-        record_act(connection, &act, context).await?;
+        // The id of a new member was not known when the act was made.
+        let mut act_with_id = act.clone();
+        act_with_id.subject.id = Some(id);
+        record_act(connection, &act_with_id, context).await?;
     }
     Ok(WorkOutcome::Done(id))
 }
@@ -303,14 +304,12 @@ async fn end_sessions<S: Sql>(
     member: i64,
     ended_sessions: &EndedSessions,
 ) -> Result<(), S::Error> {
-    let mut kept_session = None;
-    let mut ended_session = None;
-    match ended_sessions {
+    let (kept_session, ended_session) = match ended_sessions {
         EndedSessions::None => return Ok(()),
-        EndedSessions::All => {}
-        EndedSessions::Others(digest) => kept_session = Some(&digest.as_bytes()[..]),
-        EndedSessions::One(digest) => ended_session = Some(&digest.as_bytes()[..]),
-    }
+        EndedSessions::All => (None, None),
+        EndedSessions::Others(digest) => (Some(&digest.as_bytes()[..]), None),
+        EndedSessions::One(digest) => (None, Some(&digest.as_bytes()[..])),
+    };
     connection
         .execute(END_SESSIONS, &[&member, &kept_session, &ended_session])
         .await?;
@@ -344,14 +343,15 @@ async fn begin_session<S: Sql>(
     Ok(())
 }
 
+/// Records when a session was last used. See [`Staff::touch_session`].
 async fn touch_session<S: Sql>(
     connection: &mut S,
     digest: &TokenDigest,
-    used_at: Timestamp,
+    seen_at: Timestamp,
 ) -> Result<(), S::Error> {
     let digest = &digest.as_bytes()[..];
     connection
-        .execute(TOUCH_SESSION, &[&digest, &used_at.as_millisecond()])
+        .execute(TOUCH_SESSION, &[&digest, &seen_at.as_millisecond()])
         .await?;
     Ok(())
 }

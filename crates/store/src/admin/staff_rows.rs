@@ -107,7 +107,7 @@ struct PasskeyMembers {
     algorithm: i32,
     key: Vec<u8>,
     count: u32,
-    /// Absent in rows that releases before 0.4.0 wrote, which also ignore it.
+    /// Absent in rows that releases before 0.4.0 wrote. These releases ignore it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     is_backup_eligible: Option<bool>,
     name: String,
@@ -128,14 +128,13 @@ pub(super) fn write_passkeys(member: &StaffMember) -> Option<String> {
     Some(serde_json::json!(passkeys).to_string())
 }
 
+/// Parses the passkeys of a member from JSON; `None` if the text is invalid.
 fn parse_passkeys(text: &str) -> Option<Vec<Passkey>> {
-    let passkeys: Vec<StoredPasskey> = serde_json::from_str(text).ok()?;
-    Some(
-        passkeys
-            .into_iter()
-            .map(|StoredPasskey(passkey)| passkey)
-            .collect(),
-    )
+    let stored_passkeys: Vec<StoredPasskey> = serde_json::from_str(text).ok()?;
+    let passkeys = stored_passkeys
+        .into_iter()
+        .map(|StoredPasskey(passkey)| passkey);
+    Some(passkeys.collect())
 }
 
 /// Reads a member from the columns [`member_columns!`], which begin at `first_column`.
@@ -209,6 +208,7 @@ pub(super) fn read_session<R: Columns>(row: &R) -> Result<StaffSession, R::Error
     })
 }
 
+/// Converts the bytes of a digest; `None` if their number is wrong.
 fn parse_digest(bytes: &[u8]) -> Option<TokenDigest> {
     bytes.try_into().ok().map(TokenDigest::from_bytes)
 }

@@ -74,8 +74,8 @@ Webhooks {
     }
 
     /// Makes a change, and remembers the response if the request has an idempotency key. A change
-    /// also ends the lease of the webhook, so that the process that holds it reads the webhook
-    /// again.
+    /// also ends the lease of the webhook, so that the process that holds the lease reads the
+    /// webhook again.
     async fn write_webhook(
         &self,
         change: WebhookChange,
@@ -90,12 +90,12 @@ Webhooks {
         .await
     }
 
-    /// Saves the progress of deliveries atomically, except for webhooks whose lease is not the one
-    /// that the update has seen. Returns for each update whether its lease is still held.
+    /// Saves the progress of deliveries atomically, and renews the leases. Saves nothing for a
+    /// webhook whose lease another process has acquired, or that has changed more than once.
+    /// Returns for each update whether its lease is still held.
     async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
         if updates.iter().any(|update| update.disable.is_some()) {
-            // Disabling a webhook records an act, which is ordered after the changes that have a
-            // number.
+            // Disabling a webhook records an act, which comes after the changes that have a number.
             self.assign_change_numbers().await?;
         }
         self.write(updates, |connection, updates| {
@@ -162,17 +162,9 @@ async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<WriteOutcome, S::Error> {
-    let is_full = match change {
-        WebhookChange::Add(_) => is_full(connection, COUNT, Webhook::MAX).await?,
-        WebhookChange::Test(_) => is_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await?,
-        WebhookChange::Change { .. } | WebhookChange::Delete { .. } | WebhookChange::Nothing => {
-            false
-        }
-    };
-    if is_full {
+    if exceeds_limit(connection, change).await? {
         return Ok(WriteOutcome::Full);
     }
-
     let written_count = match change {
         WebhookChange::Add(webhook) => insert_webhook(connection, webhook).await?,
         WebhookChange::Change {
@@ -192,6 +184,7 @@ async fn write_change<S: Sql>(
             connection.execute(DELETE, &[&id.0, version]).await?
         }
         WebhookChange::Test(test) => add_test(connection, test).await?,
+        // Nothing to write, so this is done.
         WebhookChange::Nothing => 1,
     };
     if written_count == 1 {
@@ -201,9 +194,25 @@ async fn write_change<S: Sql>(
     }
 }
 
-/// Whether the number that `count` selects has reached `max`. Concurrent transactions that add rows
-/// are serialized here, so they cannot exceed `max` together.
-async fn is_full<S: Sql>(
+/// Whether a change would exceed the maximum number of webhooks or of waiting test messages.
+async fn exceeds_limit<S: Sql>(
+    connection: &mut S,
+    change: &WebhookChange,
+) -> Result<bool, S::Error> {
+    match change {
+        WebhookChange::Add(_) => lock_and_check_full(connection, COUNT, Webhook::MAX).await,
+        WebhookChange::Test(_) => {
+            lock_and_check_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await
+        }
+        WebhookChange::Change { .. } | WebhookChange::Delete { .. } | WebhookChange::Nothing => {
+            Ok(false)
+        }
+    }
+}
+
+/// Whether the number of rows that `count` selects has reached `max`. First takes a lock until the
+/// end of the transaction, so that concurrent transactions cannot exceed `max` together.
+async fn lock_and_check_full<S: Sql>(
     connection: &mut S,
     count: &'static str,
     max: i64,
@@ -310,7 +319,8 @@ impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
     }
 }
 
-/// Resumes the deliveries of a webhook or skips to a change, and resets its failure state.
+/// Restarts the deliveries of a webhook, and clears the time since which it fails. Either resumes
+/// with the waiting messages, or drops these and continues after a certain change.
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,

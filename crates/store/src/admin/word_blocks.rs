@@ -1,10 +1,10 @@
 //! The inverted index from words and dates to animals, for the search: the table `word_blocks`.
 //!
 //! A word is a search key of a name or value, together with the field that it belongs to. A date is
-//! a word whose first byte no key has. An entry is a word with the offset of one animal in its
-//! block of identifiers. The entries of a block are sorted and packed into rows
+//! a word that begins with a byte which no key contains. An entry is a word with the offset of one
+//! animal in its block of identifiers. The entries of a block are sorted and packed into rows
 //! ([`word_rows`](super::word_rows)), so all words with the same prefix are in adjacent rows. A row
-//! has the entries from its `first` up to the `first` of the next row.
+//! has the entries from its `first` up to the `first` of the next row (exclusive).
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use super::{
 };
 use crate::columns::Columns;
 
-/// The number of low bits of an identifier that are the offset of the animal in its block. The
-/// remaining bits are the number of the block.
+/// The number of bits of an offset. The low bits of an identifier are the offset of the animal in
+/// its block, and the remaining bits are the number of the block.
 pub(crate) const BLOCK_BITS: u32 = 16;
 
 /// The maximum number of bytes of a row, not counting its last word. Four such rows fit into a page
 /// of SQLite.
 const MAX_WORD_ROW_BYTES: usize = 900;
 
-/// The number of bytes of each row after a row that is too long was split, which leaves room for
-/// more entries.
+/// The number of bytes of each row after a row that was too long is split. It leaves room for more
+/// entries.
 const DIVIDED_ROW_BYTES: usize = MAX_WORD_ROW_BYTES * 2 / 3;
 
-/// The maximum number of blocks whose words are read in one batch of statements, which bounds the
-/// memory.
+/// The maximum number of blocks that one batch of statements reads. It limits the memory that a
+/// search uses.
 const MAX_BLOCKS_PER_READ: usize = 4;
 
 /// Selects the rows of a block that may contain words from $2 (inclusive) to $3 (exclusive). The
@@ -43,8 +43,8 @@ const ROWS_IN_RANGE: &str = "SELECT words FROM word_blocks WHERE block = $1 AND 
 const ROW_OF_ENTRY: &str = "SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
     ORDER BY first DESC LIMIT 1";
 const ALL_ROWS: &str = "SELECT first FROM word_blocks WHERE block = $1 ORDER BY first";
-/// The number of changed entries of a block from which it is faster to read the keys of all its
-/// rows than to look up the row of each entry.
+/// The minimum number of changed entries in a block for reading the keys of all its rows. Below it,
+/// looking up the row of each entry is faster.
 const MIN_ENTRIES_TO_READ_ALL_ROWS: usize = 256;
 const WORDS: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first = $2";
 const PUT: &str = "INSERT INTO word_blocks (block, first, words) VALUES ($1, $2, $3)
@@ -136,12 +136,13 @@ impl WordRange {
         let start = &self.start[..];
         let end = &self.end[..];
         let mut pets = Blocks::new();
-        for blocks in blocks.chunks(MAX_BLOCKS_PER_READ) {
-            let values = blocks.iter().map(|&block| values![block, start, end]);
+        for chunk in blocks.chunks(MAX_BLOCKS_PER_READ) {
+            let values = chunk.iter().map(|&block| values![block, start, end]);
             let results = connection
                 .rows_each(ROWS_IN_RANGE, values.collect())
                 .await?;
-            for (&block, rows) in blocks.iter().zip(results) {
+            for (&block, rows) in chunk.iter().zip(results) {
+                // One bit for each offset in the block, the lowest bit of each byte first.
                 let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
                 for row in &rows {
                     read_words(row, 0, |word, offsets| {
@@ -188,17 +189,18 @@ pub(super) async fn write_changes<S: Sql>(
 
     let mut puts: Vec<Values<'_>> = Vec::new();
     let mut removals: Vec<Values<'_>> = Vec::new();
-    for ((row, changes), present) in changes_by_row.into_iter().zip(present_rows) {
+    for ((key, changes), rows) in changes_by_row.into_iter().zip(present_rows) {
         let mut words = Words::new();
-        for present_row in &present {
-            read_words(present_row, 0, |word, offsets| {
+        // There is at most one row; none if the changed entries sort before all rows.
+        for row in &rows {
+            read_words(row, 0, |word, offsets| {
                 words.insert(word.to_vec(), offsets.to_vec());
             })?;
         }
         if !apply_changes(&mut words, &changes) {
             continue;
         }
-        let RowKey { block, first } = row;
+        let RowKey { block, first } = key;
         if words.is_empty() {
             removals.push(values![block, first]);
             continue;
@@ -212,8 +214,8 @@ pub(super) async fn write_changes<S: Sql>(
     Ok(())
 }
 
-/// Packs words into one row, or into several rows that have room for more entries. The first row
-/// keeps the key `first` of the present row, even if its first entry is another one now.
+/// Packs words into one row if they fit, and otherwise into several rows with room for more entries.
+/// The first row keeps the key `first` of the present row, even if it now begins with another entry.
 fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
     let mut rows = word_rows::pack(words, MAX_WORD_ROW_BYTES);
     if rows.len() > 1 {
@@ -247,8 +249,8 @@ async fn group_by_row<S: Sql>(
     Ok(changes_by_row)
 }
 
-/// Returns, for each change in a block, the first entry of the affected row. It is empty if the
-/// entry sorts before all rows.
+/// Returns, for each change in a block, the first entry of the row that the change affects; an empty
+/// one if the changed entry sorts before all rows.
 async fn first_entries_of_rows<S: Sql>(
     connection: &mut S,
     block: i64,

@@ -1,11 +1,16 @@
 //! The binary format of a row of `word_blocks`: a sequence of words, each with the offsets of its
 //! animals in their block.
 //!
-//! Words are front-coded against the previous word. Each word has the number of bytes that it
-//! shares with the previous word (1 byte), the number of its remaining bytes (2 bytes), these
-//! bytes, the number of its offsets (2 bytes), and the offsets. An offset is stored as its
-//! difference from the previous one, as a varint: 7 bits in each byte, the lowest first, with the
-//! high bit set if another byte follows. Numbers of two bytes are little-endian.
+//! Words are front-coded: a word does not repeat the first bytes that it shares with the previous
+//! word. It consists of these parts:
+//!
+//! - the number of shared bytes (1 byte)
+//! - the number of remaining bytes (2 bytes), and these bytes
+//! - the number of offsets (2 bytes), and the offsets
+//!
+//! Numbers of two bytes are little-endian. An offset is stored as its difference from the previous
+//! one, in a varint: 7 bits in each byte, the lowest first, with the high bit set if another byte
+//! follows.
 //!
 //! For example, after the word `car`, the word `cat` with the offsets 3 and 300 is
 //! `02 | 01 00 | 74 | 02 00 | 03 | A9 02`: it shares 2 bytes, has 1 more byte, which is `t`, and
@@ -48,7 +53,8 @@ pub(super) fn pack(words: &Words, max_bytes: usize) -> Vec<PackedRow> {
                     first: encode_entry(word, first_offset),
                     bytes: Vec::new(),
                 });
-                // The first word of a row shares no bytes, so a row can be read without the rows before it.
+                // The first word of a row shares no bytes, so that a row can be read without the rows
+                // before it.
                 previous_word = &[];
             }
             let Some(row) = rows.last_mut() else {
@@ -79,8 +85,8 @@ fn pack_word(row: &mut Vec<u8>, word: &[u8], previous_word: &[u8]) {
     row.extend(other_bytes);
 }
 
-/// Appends offsets to a row, after their number, until the row has `max_bytes`. Returns how many
-/// were appended, which is at least 1.
+/// Appends the number of offsets to a row, and then the offsets, until the row has `max_bytes`.
+/// Returns how many offsets were appended: at least 1.
 fn pack_offsets(row: &mut Vec<u8>, offsets: &[u16], max_bytes: usize) -> usize {
     let count_position = row.len();
     row.extend([0; 2]);

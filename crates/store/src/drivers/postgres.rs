@@ -74,8 +74,8 @@ impl Failure {
         }
     }
 
-    /// Whether the statement certainly had no effect. If the server reports an error and keeps the
-    /// connection open, it has rolled back the statement.
+    /// Whether the statement certainly had no effect. It had none if the server reports an error
+    /// and keeps the connection open, because the server has then rolled back the statement.
     pub fn had_no_effect(&self) -> bool {
         let Self::Database(error) = self else {
             return !matches!(self, Self::CommitOutcomeUnknown(_));

@@ -6,8 +6,8 @@ use petstore_domain::store_area::{Conflict, Refusal, Resource};
 use super::State;
 
 impl State {
-    /// Turns the refusal of one command into the refusal of its whole batch. The batch is rolled
-    /// back, so the refusal shows each resource as it was before the batch.
+    /// Converts the refusal of one command to the refusal of its whole batch. The batch is rolled
+    /// back, so the refusal shows each resource in its state before the batch.
     pub(super) fn refuse_batch(&self, refusal: Refusal) -> Refusal {
         match refusal {
             Refusal::PreconditionFailed(Some(current)) => {
@@ -49,9 +49,9 @@ impl State {
         }
     }
 
-    /// Replaces the resource in a conflict with its state before the batch, because the client has
-    /// never seen the effects of the earlier commands. If those effects matter, the message says
-    /// so.
+    /// Shows the resource of a conflict in its state before the batch, because the client never
+    /// sees the effects of the earlier commands. If those effects changed the resource, adds that
+    /// to the message.
     fn with_state_before_batch(
         &self,
         mut conflict: Box<Conflict>,

@@ -11,7 +11,7 @@ pub struct Versions<T> {
 }
 
 impl<T: Clone + PartialEq> Versions<T> {
-    /// Makes the versions of a resource that was read and that no command has changed yet.
+    /// Makes the versions of a resource that no command has changed yet.
     pub(super) fn unchanged(resource: T) -> Self {
         Self {
             now: Some(resource.clone()),

@@ -65,6 +65,7 @@ pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
     ("8000::/1", "not allocated"),
 ];
 
+/// The parsed [`FORBIDDEN_RANGES`], each with its reason.
 static PARSED_RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
     let mut ranges = Vec::new();
     for (range, reason) in FORBIDDEN_RANGES {

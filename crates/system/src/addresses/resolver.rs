@@ -105,6 +105,7 @@ impl Lookups {
             let _guard = guard;
             resolver.resolve(&name, port).await.map_err(Arc::new)
         });
+        // If the task panics, all attempts that wait for it get an error.
         lookup
             .map(|result| result.unwrap_or_else(|panic| Err(Arc::new(panic.into()))))
             .boxed()

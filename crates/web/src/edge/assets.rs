@@ -92,6 +92,7 @@ fn split_around_digest(path: &str) -> Option<PathWithoutDigest<'_>> {
 
 /// Returns a response with a static file, cacheable for a year if its path contains a digest.
 pub fn respond(path: &str, media_type: &'static str, content: Bytes) -> Response {
+    // All paths below `/assets/` contain a digest.
     let cache_control = if path.starts_with("/assets/") {
         HeaderValue::from_static("public, max-age=31536000, immutable")
     } else {

@@ -112,9 +112,9 @@ const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 
 impl Accepted {
     /// Whether the `Content-Type` of the request is accepted.
-    fn accepts_type_of(self, headers: &HeaderMap) -> bool {
+    fn accepts_content_type(self, headers: &HeaderMap) -> bool {
         has_content_type(headers, b"application/json")
-            || self == Self::Patch && has_content_type(headers, b"application/merge-patch+json")
+            || (self == Self::Patch && has_content_type(headers, b"application/merge-patch+json"))
     }
 
     /// Returns the 415 for a body of another type, with `Accept-Patch` if a patch is accepted.
@@ -147,7 +147,7 @@ pub async fn read_json(
     accepted: Accepted,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    let is_accepted = accepted.accepts_type_of(headers);
+    let is_accepted = accepted.accepts_content_type(headers);
     if !is_accepted && accepted != Accepted::JsonOrNothing {
         return Err(accepted.unsupported_type_error());
     }
@@ -253,9 +253,11 @@ where
 {
     let mut whole_body = Vec::new();
     while let Some(frame) = body.frame().await {
+        // Trailers, the only other kind of frame, are ignored.
         let Ok(data) = frame?.into_data() else {
             continue;
         };
+        // A body of a single frame is returned without a copy.
         if whole_body.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
@@ -273,11 +275,13 @@ fn has_content_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
     let (Some(value), None) = (content_types.next(), content_types.next()) else {
         return false;
     };
-    let essence = value
+    let type_without_parameters = value
         .as_bytes()
         .split(|&byte| byte == b';')
         .next()
         .unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(media_type)
+    type_without_parameters
+        .trim_ascii()
+        .eq_ignore_ascii_case(media_type)
         && !headers.contains_key(header::CONTENT_ENCODING)
 }

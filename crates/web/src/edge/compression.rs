@@ -43,7 +43,7 @@ pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 /// - those that already have `Vary: Accept-Encoding`: their handler has chosen the encoding;
 /// - those with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
 /// - those with `no-store`: they can contain a secret, which the compressed length could reveal.
-pub fn apply(
+pub fn compress_response(
     memory: &ResponseMemory,
     reader: impl FnOnce() -> Reader,
     request: &HeaderMap,
@@ -106,8 +106,11 @@ pub fn prefers_gzip(request: &HeaderMap) -> bool {
     let mut gzip_weight = None;
     let mut identity_weight = None;
     let mut wildcard_weight = None;
-    for field in request.get_all(header::ACCEPT_ENCODING) {
-        let codings = field.to_str().unwrap_or_default().to_ascii_lowercase();
+    for header_value in request.get_all(header::ACCEPT_ENCODING) {
+        let codings = header_value
+            .to_str()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         for coding in codings.split(',') {
             let (name, parameter) = coding.split_once(';').unwrap_or((coding, "q=1"));
             let coding_weight = match name.trim() {
@@ -154,6 +157,7 @@ pub fn gzip_pieces(
     pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
     let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // The state has no encoder after the last piece, which contains the trailer.
     stream::try_unfold((pieces, Some(encoder)), async |(mut pieces, encoder)| {
         let Some(mut encoder) = encoder else {
             return Ok(None);
@@ -195,7 +199,7 @@ mod tests {
             response
                 .headers_mut()
                 .insert(header::CACHE_CONTROL, control.parse().unwrap());
-            apply(&memory, || Reader::Known, &request, &mut response);
+            compress_response(&memory, || Reader::Known, &request, &mut response);
             let is_shorter = response.body().size_hint().exact().unwrap() < 4 << 10;
             assert_eq!(is_shorter, is_compressed, "{tag} {control}");
             for field in [header::CONTENT_ENCODING, header::VARY] {

@@ -68,12 +68,12 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
 
 async fn check_guarantees<const IS_FOR_CLIENTS: bool>() {
     let interface = Faulty::<IS_FOR_CLIENTS>::new();
-    let long = "a".repeat(20_000);
+    let long_value = "a".repeat(20_000);
     for (path, fields, status) in [
         ("/", &[][..], StatusCode::OK),
         (
             "/",
-            &[("x", &*long)],
+            &[("x", &*long_value)],
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         ),
         ("/", &[("host", "y")], StatusCode::BAD_REQUEST),
@@ -98,42 +98,57 @@ async fn every_interface_has_head_limits_a_time_limit_request_ids_and_survives_a
     check_guarantees::<false>().await;
 }
 
-/// Returns whether a request from an allowed origin gets CORS header fields, whether its preflight gets
-/// a response, and whether the request is counted.
-async fn cors_preflight_and_counting<const IS_FOR_CLIENTS: bool>() -> (bool, bool, bool) {
+/// What an interface does with a request from an allowed origin.
+#[derive(Debug, PartialEq, Eq)]
+struct Handling {
+    has_cors_headers: bool,
+    responds_to_preflight: bool,
+    is_counted: bool,
+}
+
+async fn handling_by<const IS_FOR_CLIENTS: bool>() -> Handling {
+    const ORIGIN: &str = "https://shop.example";
     let interface = Faulty::<IS_FOR_CLIENTS>::new();
-    let origin = ("origin", "https://shop.example");
-    let response = interface.get("/", &[origin]).await;
+    let response = interface.get("/", &[("origin", ORIGIN)]).await;
     let mut exposition = Exposition::default();
     interface.0.metrics.expose(&mut exposition);
-    let is_counted = exposition
-        .finish()
-        .contains(r#"http_response_status_code="200"} 1"#);
-    let preflight = Request::options("/")
-        .header(origin.0, origin.1)
-        .header(header::HOST, "x");
-    let preflight = preflight.header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET");
-    let (preflight, ()) = preflight.body(()).unwrap().into_parts();
-    (
-        response
+    let (preflight, ()) = Request::options("/")
+        .header(header::ORIGIN, ORIGIN)
+        .header(header::HOST, "x")
+        .header(header::ACCESS_CONTROL_REQUEST_METHOD, "GET")
+        .body(())
+        .unwrap()
+        .into_parts();
+    Handling {
+        has_cors_headers: response
             .headers()
             .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN),
-        interface
+        responds_to_preflight: interface
             .0
             .preflight::<Faulty<IS_FOR_CLIENTS>>(&preflight)
             .is_some(),
-        is_counted,
-    )
+        is_counted: exposition
+            .finish()
+            .contains(r#"http_response_status_code="200"} 1"#),
+    }
 }
 
 #[tokio::test]
 async fn only_an_interface_for_clients_is_counted_and_open_to_pages_of_other_origins() {
     assert_eq!(
-        cors_preflight_and_counting::<true>().await,
-        (true, true, true)
+        handling_by::<true>().await,
+        Handling {
+            has_cors_headers: true,
+            responds_to_preflight: true,
+            is_counted: true,
+        }
     );
     assert_eq!(
-        cors_preflight_and_counting::<false>().await,
-        (false, false, false)
+        handling_by::<false>().await,
+        Handling {
+            has_cors_headers: false,
+            responds_to_preflight: false,
+            is_counted: false,
+        }
     );
 }

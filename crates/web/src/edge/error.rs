@@ -85,7 +85,7 @@ pub struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
     /// An additional header field, such as `Allow`.
-    field: Option<Box<(HeaderName, HeaderValue)>>,
+    extra_header: Option<Box<(HeaderName, HeaderValue)>>,
     cause: Option<Cause>,
     /// A complete body that replaces the usual one: JSON with more members, or a page.
     pub body: Option<Box<Bytes>>,
@@ -98,7 +98,7 @@ impl ApiError {
         Self {
             problem,
             message: message.into(),
-            field: None,
+            extra_header: None,
             cause: None,
             body: None,
         }
@@ -115,7 +115,7 @@ impl ApiError {
     /// Adds a header field, such as `Allow`. It replaces one that was added before.
     pub(crate) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self {
-            field: Some(Box::new((name, value))),
+            extra_header: Some(Box::new((name, value))),
             ..self
         }
     }
@@ -129,6 +129,7 @@ impl ApiError {
         reservation: Option<Reservation>,
     ) -> Self {
         let mut body = self.render();
+        // Removes the closing brace, so that members can be appended.
         body.pop();
         if let Some(index) = failed_index {
             body.extend_from_slice(format!(",\"failedIndex\":{index}").as_bytes());
@@ -153,6 +154,7 @@ impl ApiError {
         self.with_state(Some(index), None, None)
     }
 
+    /// Sets the cause, which only the log contains.
     pub fn caused_by(self, cause: Cause) -> Self {
         Self {
             cause: Some(cause),
@@ -160,10 +162,12 @@ impl ApiError {
         }
     }
 
+    /// Returns the 404 for an unknown path.
     pub fn no_such_path() -> Self {
         Self::new(Problem::NotFound, "There is nothing at this address.")
     }
 
+    /// Returns the 405 for a path that has only these methods, in the format of `Allow`.
     pub fn method_not_allowed(methods: &str) -> Self {
         let message = format!("This path does not support this method. It supports {methods}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
@@ -173,6 +177,7 @@ impl ApiError {
         }
     }
 
+    /// Returns the 403 for a key that lacks this scope (RFC 6750, section 3.1).
     pub fn insufficient_scope(scope: Scope) -> Self {
         let scope = scope.as_str();
         let challenge =
@@ -191,6 +196,7 @@ impl ApiError {
             .with_header(header::RETRY_AFTER, retry_after_seconds.into())
     }
 
+    /// Returns the 500 for an unexpected error. The message does not reveal the cause.
     pub fn internal(cause: Cause) -> Self {
         let message = "Internal error. The operator finds the cause in the log by the X-Request-Id \
                        of this response.";
@@ -208,13 +214,13 @@ impl ApiError {
     /// Converts the error into its response, and the cause for the log.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
-        let body = self
-            .body
-            .take()
-            .map_or_else(|| self.render().into(), |body| *body);
+        let body = match self.body.take() {
+            Some(body) => *body,
+            None => self.render().into(),
+        };
         let mut response = response::json(status, body);
         add_headers(self.problem, response.headers_mut());
-        if let Some((name, value)) = self.field.map(|field| *field) {
+        if let Some((name, value)) = self.extra_header.map(|header| *header) {
             response.headers_mut().insert(name, value);
         }
         (response, self.cause)

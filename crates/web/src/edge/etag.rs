@@ -41,6 +41,7 @@ impl EtagKey {
     pub fn etag(&self, body: &[u8]) -> HeaderValue {
         let hash = HighwayHasher::new(self.0).hash64(body);
         let mut etag = *b"W/\"0123456789abcdef\"";
+        // Overwrites the 16 digits between the quotes.
         for (digits, byte) in etag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
             digits.copy_from_slice(&text::hex(byte));
         }
@@ -112,10 +113,10 @@ mod tests {
     #[test]
     fn every_part_of_the_key_changes_the_tag() {
         let tag = |key: [u8; 32]| EtagKey::new(key).etag(b"[]");
-        for at in [0, 7, 8, 15, 16, 23, 24, 31] {
-            let mut other = [7; 32];
-            other[at] = 8;
-            assert_ne!(tag(other), tag([7; 32]), "{at}");
+        for position in [0, 7, 8, 15, 16, 23, 24, 31] {
+            let mut other_key = [7; 32];
+            other_key[position] = 8;
+            assert_ne!(tag(other_key), tag([7; 32]), "{position}");
         }
     }
 }

@@ -17,8 +17,8 @@ use super::{response_memory::Reader, settings::Settings};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Identifies strangers, which are clients without a valid key or session, by their address, so that
-/// limits apply to each of them.
+/// The settings for identifying strangers. A stranger is a client without a valid key or session; it is
+/// identified by its address, so that limits apply to each stranger.
 pub struct Strangers {
     proxies: Networks,
     exempts_loopback: bool,
@@ -42,8 +42,8 @@ impl Strangers {
     pub fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
         let peer = client.address();
         match named_client(peer, request, &self.proxies) {
-            Ok(named) => {
-                let address = named.unwrap_or(peer);
+            Ok(named_address) => {
+                let address = named_address.unwrap_or(peer);
                 ClientAddress::subject_to_limit(address, &self.proxies, self.exempts_loopback)
             }
             Err(InvalidForwarding) => Some(peer.into()),
@@ -57,15 +57,20 @@ impl Strangers {
 
     /// Logs a warning, once per process, if a local proxy that is not trusted forwards a request.
     pub(crate) fn warn_about_untrusted_proxy(&self, client: &Client, request: &HeaderMap) {
+        if self.has_warned.load(Relaxed) {
+            return;
+        }
         let peer = client.address();
-        if self.has_warned.load(Relaxed)
-            || !is_local(peer)
-            || self.proxies.contains(peer)
-            || !FORWARDING_FIELDS
+        let is_untrusted_proxy = is_local(peer)
+            && !self.proxies.contains(peer)
+            && FORWARDING_FIELDS
                 .iter()
-                .any(|name| request.contains_key(name))
-            || self.has_warned.swap(true, Relaxed)
-        {
+                .any(|name| request.contains_key(name));
+        if !is_untrusted_proxy {
+            return;
+        }
+        // A concurrent request may have logged the warning in the meantime.
+        if self.has_warned.swap(true, Relaxed) {
             return;
         }
         warn!(
@@ -99,10 +104,10 @@ fn is_local(address: IpAddr) -> bool {
 /// Falls back to `peer` if the field is invalid, or if both fields exist and disagree: a proxy that sets
 /// one of them may pass on the other as the client sent it.
 pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
-    named_client(peer, headers, proxies)
-        .ok()
-        .flatten()
-        .unwrap_or(peer)
+    match named_client(peer, headers, proxies) {
+        Ok(Some(address)) => address,
+        Ok(None) | Err(InvalidForwarding) => peer,
+    }
 }
 
 /// The error if the fields of a trusted proxy contradict each other or cannot be parsed.
@@ -123,47 +128,40 @@ fn named_client(
         &header::FORWARDED,
         parse_forwarded_element,
         proxies,
-    );
-    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies);
-    let address = match (forwarded, x_forwarded_for) {
-        (None, None) => return Ok(None),
-        (Some(address), None) | (None, Some(address)) => address,
-        (Some(address), Some(other_address)) if address == other_address => address,
-        (Some(_), Some(_)) => return Err(InvalidForwarding),
-    };
-    match address {
-        Some(address) => Ok(Some(address)),
-        None => Err(InvalidForwarding),
+    )?;
+    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies)?;
+    match (forwarded, x_forwarded_for) {
+        (None, None) => Ok(None),
+        (Some(address), None) | (None, Some(address)) => Ok(Some(address)),
+        (Some(address), Some(other_address)) if address == other_address => Ok(Some(address)),
+        (Some(_), Some(_)) => Err(InvalidForwarding),
     }
 }
 
 /// Returns the last address in the field `name` that is not a trusted proxy; if all are trusted, the
-/// first one. `None` means that the field is missing, and `Some(None)` that this address is invalid.
+/// first one; `None` if the field is missing. Fails if this address, or one after it, is invalid.
 /// `parse` parses the address of one list element.
 ///
 /// Example: with the trusted proxies `10.0.0.0/8`, `198.51.100.7, 192.0.2.1, 10.0.0.2` yields `192.0.2.1`.
-#[expect(
-    clippy::option_option,
-    reason = "a missing field and an invalid one are different"
-)]
 fn last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
     parse: fn(&str) -> Option<IpAddr>,
     proxies: &Networks,
-) -> Option<Option<IpAddr>> {
+) -> Result<Option<IpAddr>, InvalidForwarding> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
-    let mut last_address = None;
+    let mut trusted_address = None;
+    // From the end, because each proxy appends the address of its own client.
     for line in lines.into_iter().rev() {
         for element in line.to_str().unwrap_or_default().rsplit(',') {
-            let address = parse(element.trim());
-            last_address = Some(address);
-            if !address.is_some_and(|address| proxies.contains(address)) {
-                return last_address;
+            let address = parse(element.trim()).ok_or(InvalidForwarding)?;
+            if !proxies.contains(address) {
+                return Ok(Some(address));
             }
+            trusted_address = Some(address);
         }
     }
-    last_address
+    Ok(trusted_address)
 }
 
 /// Parses the `for` address of an element of `Forwarded`. An element with two of them is invalid.

@@ -21,7 +21,7 @@ use super::{
     trace,
 };
 
-/// Decides which requests are logged, and writes their log lines.
+/// The log of requests, with the settings that decide which requests are logged.
 pub(super) struct RequestLog {
     access_log: bool,
     slow_request: Duration,
@@ -113,9 +113,9 @@ impl RequestLog {
             _ => (None, None),
         };
         let trace_id = trace::parent(headers).map(|parent| parent.trace_id);
-        // A macro, because tracing needs the level at compile time. Example: `line!(info, "request")` is
+        // A macro, because tracing needs the level at compile time. Example: `log!(info, "request")` is
         // `info!(%client, method, …, "request")`.
-        macro_rules! line {
+        macro_rules! log {
             ($level:ident, $($field:tt)*) => {
                 $level!(
                     %client, method, route, status, code, duration_us, request_id, key_id, staff_id, trace_id,
@@ -127,10 +127,10 @@ impl RequestLog {
         // The name of the log field.
         let left_out = suppressed_count;
         match reason {
-            Reason::Failure => line!(error, left_out, cause, "request failed"),
-            Reason::InvalidKey => line!(warn, left_out, cause, "request with an invalid API key"),
-            Reason::Slowness => line!(warn, left_out, "slow request"),
-            Reason::AccessLog => line!(info, "request"),
+            Reason::Failure => log!(error, left_out, cause, "request failed"),
+            Reason::InvalidKey => log!(warn, left_out, cause, "request with an invalid API key"),
+            Reason::Slowness => log!(warn, left_out, "slow request"),
+            Reason::AccessLog => log!(info, "request"),
         }
     }
 }
@@ -144,8 +144,8 @@ enum Reason {
     AccessLog,
 }
 
-/// Limits how often clients can cause a kind of log line: a burst of ten, and ten per minute. Counts the
-/// suppressed lines, so that the next line can report their number.
+/// A limiter for one kind of log line that clients can cause: a burst of ten, and ten per minute. It counts
+/// the suppressed lines, so that the next line can report their number.
 pub struct LogLimiter {
     limit: Option<RateLimit>,
     started: Instant,
@@ -157,6 +157,7 @@ impl LogLimiter {
     /// Creates a limiter that allows a full burst at first.
     pub(super) fn new(now: Instant) -> Self {
         Self {
+            // Never `None`, because the text is valid.
             limit: "10/min".parse().ok(),
             started: now,
             meter: Meter::default(),

@@ -108,7 +108,7 @@ impl MemoryAccount {
     /// Adds `difference` to the bytes that a site uses, and returns the result. The addition wraps, so a
     /// wrapped negative difference subtracts.
     ///
-    /// Not inlined, because this is only needed for strangers, not for clients with a key.
+    /// Not inlined, because only strangers need it: the path of clients with a key stays short.
     #[inline(never)]
     fn adjust_site_usage(&self, site: ClientAddress, difference: usize) -> usize {
         let mut sites = self.usage_by_site.lock();

@@ -15,10 +15,13 @@ const KEY_PROBLEMS: [Problem; 4] = [
     Problem::RateLimited,
 ];
 
+/// The lowest status code.
+const FIRST_STATUS: u16 = 100;
+
 /// The number of status codes, which range from 100 to 599.
 const STATUS_CODES: usize = 500;
 
-/// Counts and times requests by route.
+/// The metrics of requests: numbers and durations by route.
 #[derive(Default)]
 pub(crate) struct Metrics {
     pub connections: Arc<Connections>,
@@ -35,6 +38,13 @@ pub(crate) struct Metrics {
 struct RouteMetrics {
     label: Label,
     metrics: OperationMetrics,
+}
+
+/// The metrics of an operation, with the values of its labels.
+struct LabelledMetrics<'m> {
+    metrics: &'m OperationMetrics,
+    operation: &'static str,
+    route: &'static str,
 }
 
 struct OperationMetrics {
@@ -67,7 +77,8 @@ impl Metrics {
     pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, duration: Duration) {
         let route = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
         let metrics = route.map_or(&self.unrouted, |route| &route.metrics);
-        if let Some(counter) = metrics.by_status.get(usize::from(status.as_u16()) - 100) {
+        let status_index = usize::from(status.as_u16() - FIRST_STATUS);
+        if let Some(counter) = metrics.by_status.get(status_index) {
             counter.count();
         }
         metrics.durations.observe(duration);
@@ -83,14 +94,19 @@ impl Metrics {
         }
     }
 
-    /// Returns the metrics of each operation, with its name and path; both are `none` for unrouted requests.
-    fn operations(&self) -> impl Iterator<Item = (&OperationMetrics, &'static str, &'static str)> {
-        let routes = self
-            .by_route
-            .iter()
-            .flatten()
-            .map(|route| (&route.metrics, route.label.id, route.label.path));
-        routes.chain([(&self.unrouted, "none", "none")])
+    /// Returns the metrics of each operation. The labels of unrouted requests are `none`.
+    fn operations(&self) -> impl Iterator<Item = LabelledMetrics<'_>> {
+        let routed = self.by_route.iter().flatten().map(|route| LabelledMetrics {
+            metrics: &route.metrics,
+            operation: route.label.id,
+            route: route.label.path,
+        });
+        let unrouted = LabelledMetrics {
+            metrics: &self.unrouted,
+            operation: "none",
+            route: "none",
+        };
+        routed.chain([unrouted])
     }
 
     /// Writes all metrics.
@@ -110,13 +126,13 @@ impl Metrics {
     fn expose_requests(&self, exposition: &mut Exposition) {
         let name = "http_server_requests_total";
         exposition.begin(Kind::Counter, name, "Requests that got a response.");
-        for (metrics, operation, route) in self.operations() {
-            for (counter, status) in metrics.by_status.iter().zip(100_u16..) {
+        for labelled in self.operations() {
+            for (counter, status) in labelled.metrics.by_status.iter().zip(FIRST_STATUS..) {
                 // Most status codes never occur, so they need no line.
                 if counter.get() > 0 {
                     let labels: [(&str, &dyn Display); 3] = [
-                        ("operation", &operation),
-                        ("http_route", &route),
+                        ("operation", &labelled.operation),
+                        ("http_route", &labelled.route),
                         ("http_response_status_code", &status),
                     ];
                     exposition.sample(name, &labels, counter.get());
@@ -133,10 +149,12 @@ impl Metrics {
             name,
             "Time from the head of a request to its response.",
         );
-        for (metrics, operation, route) in self.operations() {
-            let labels: [(&str, &dyn Display); 2] =
-                [("operation", &operation), ("http_route", &route)];
-            exposition.histogram_samples(name, &labels, &metrics.durations);
+        for labelled in self.operations() {
+            let labels: [(&str, &dyn Display); 2] = [
+                ("operation", &labelled.operation),
+                ("http_route", &labelled.route),
+            ];
+            exposition.histogram_samples(name, &labels, &labelled.metrics.durations);
         }
     }
 

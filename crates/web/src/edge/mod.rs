@@ -254,7 +254,7 @@ impl Edge {
                 Reader::Known
             }
         };
-        compression::apply(&self.response_memory, reader, &request.headers, response);
+        compression::compress_response(&self.response_memory, reader, &request.headers, response);
         if I::HAS_KEYS {
             self.cors
                 .add_headers(&request.headers, response.headers_mut());

@@ -60,6 +60,7 @@ impl<'r> Multipart<'r> {
             let message = "The body must be a form with files, as a browser sends it.";
             return Err(ApiError::new(Problem::UnsupportedMediaType, message));
         };
+        // The timer is created only for its deadline, because reading the clock is banned (`clippy.toml`).
         let deadline = time::sleep(timeout * WHOLE_FORM_FACTOR).deadline();
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         Ok(Self {
@@ -87,7 +88,8 @@ impl<'r> Multipart<'r> {
         let deadline = self.deadline;
         let timeout = self.timeout;
         match time::timeout_at(deadline, time::timeout(timeout, self.read_part(max))).await {
-            Ok(Ok(part)) => part,
+            Ok(Ok(result)) => result,
+            // The part or the whole form took too long.
             _ => Err(ApiError::new(
                 Problem::BodyTimeout,
                 "The body did not arrive in time.",
@@ -100,6 +102,7 @@ impl<'r> Multipart<'r> {
         let delimiter = self.delimiter.clone();
         // Skip to the delimiter. Before the first part, a preamble may precede it.
         self.read_until(&delimiter, MAX_HEAD).await?;
+        // Two more bytes tell whether a part follows, or the form ends with `--`.
         while self.buffer.len() < 2 {
             self.read_frame().await?;
         }

@@ -70,6 +70,8 @@ pub async fn respond(
     name: &str,
 ) -> Result<Response, ApiError> {
     let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
+    // The client may already have the file, which then need not be read. Without storage, reading fails
+    // below with the right error.
     if photos.has_storage() && etag::has_current(request, &etag_of(file)?) {
         return Ok(etag::respond(
             request,
@@ -81,7 +83,7 @@ pub async fn respond(
     let mut reservation = memory.reserve_for(reader, PIECE_LENGTH)?;
     let mut cache_control = CACHE_FOREVER;
     let mut first_read = photos.read(file, 0).await?;
-    if first_read.is_none() && file.size.is_made_later() {
+    if first_read.is_none() && file.size.may_be_missing() {
         file.size = PhotoSize::Large;
         cache_control = CACHE_BRIEFLY;
         first_read = photos.read(file, 0).await?;
@@ -140,7 +142,7 @@ fn streamed_body(
     reservation: Reservation,
 ) -> Body {
     let reservation = Arc::new(reservation);
-    let file = StreamedFile {
+    let streamed_file = StreamedFile {
         photos: photos.clone(),
         file,
         length,
@@ -148,7 +150,7 @@ fn streamed_body(
         reservation: Arc::clone(&reservation),
     };
     let first_piece = attach_reservation(reservation, first_piece);
-    let later_pieces = stream::try_unfold(file, async |mut file| {
+    let later_pieces = stream::try_unfold(streamed_file, async |mut file| {
         let piece = file.next_piece().await?;
         Ok(piece.map(|piece| (piece, file)))
     });
@@ -173,10 +175,8 @@ impl StreamedFile {
         }
         let piece = piece.bytes;
         self.position += piece.len() as u64;
-        Ok(Some(attach_reservation(
-            Arc::clone(&self.reservation),
-            piece,
-        )))
+        let reservation = Arc::clone(&self.reservation);
+        Ok(Some(attach_reservation(reservation, piece)))
     }
 }
 

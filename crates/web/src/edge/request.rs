@@ -26,9 +26,11 @@ const MAX_FIELDS: usize = 64;
 /// Rejects a head that is larger than any client needs, or that a proxy could interpret differently, which
 /// would allow request smuggling.
 ///
-/// Fails with 431 above the limits. Fails with 400 if an HTTP/1.1 request does not have exactly one `Host`
-/// (RFC 9112, section 3.2) or has a transfer coding other than `chunked` (section 6.1), if the host is
-/// invalid, or if an HTTP/2 request has a `Host` that differs from `:authority`.
+/// Fails with 431 above the limits, and with 400 if
+/// - an HTTP/1.1 request does not have exactly one `Host` (RFC 9112, section 3.2),
+/// - the host is invalid,
+/// - an HTTP/2 request has a `Host` that differs from `:authority`,
+/// - there is a transfer coding other than `chunked` (section 6.1).
 pub fn check_head(request: &Parts) -> Result<(), ApiError> {
     let headers = &request.headers;
     let uri = &request.uri;
@@ -42,17 +44,17 @@ pub fn check_head(request: &Parts) -> Result<(), ApiError> {
     };
 
     let mut length = request_line_length(request);
-    let mut hosts = 0;
-    let mut codings = 0;
+    let mut host_count = 0;
+    let mut coding_count = 0;
     let mut is_valid = true;
     for (name, value) in headers {
         length += name.as_str().len() + value.len() + ": \r\n".len();
         if name == header::HOST {
-            hosts += 1;
+            host_count += 1;
             is_valid &= is_valid_host(value);
             is_valid &= expected_host.is_none_or(|host| is_same_host(uri, host, value));
         } else if name == header::TRANSFER_ENCODING {
-            codings += 1;
+            coding_count += 1;
             is_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
         }
     }
@@ -60,10 +62,10 @@ pub fn check_head(request: &Parts) -> Result<(), ApiError> {
         return Err(head_too_large());
     }
 
-    let has_host = hosts == 1 || request.version != Version::HTTP_11;
+    let has_host = host_count == 1 || request.version != Version::HTTP_11;
     // User information before the host only serves to deceive (RFC 9110, section 4.2.4).
     is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
-    if is_valid && has_host && hosts <= 1 && codings <= 1 {
+    if is_valid && has_host && host_count <= 1 && coding_count <= 1 {
         return Ok(());
     }
     Err(ApiError::new(
@@ -73,7 +75,8 @@ pub fn check_head(request: &Parts) -> Result<(), ApiError> {
     ))
 }
 
-/// Returns the length of the request line in bytes, as HTTP/1.1 would write it (RFC 9112, section 3).
+/// Returns the length of the request line in bytes, as HTTP/1.1 would write it (RFC 9112, section 3): the
+/// method, the target and the version, with two spaces between them.
 fn request_line_length(request: &Parts) -> usize {
     let authority = request.uri.authority();
     let target = request.uri.path_and_query();
@@ -155,6 +158,7 @@ impl RequestIds {
         for (digits, byte) in id.chunks_exact_mut(2).zip(bytes) {
             digits.copy_from_slice(&text::hex(byte));
         }
+        // Hexadecimal digits are valid, so the default is never used.
         HeaderValue::from_bytes(&id).unwrap_or(HeaderValue::from_static("none"))
     }
 }

@@ -43,7 +43,7 @@ pub struct ResponseMemory {
     strangers: Arc<MemoryAccount>,
 }
 
-/// Who a response is for, which determines the account for its memory.
+/// The recipient of a response, which determines the account for its memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Reader {
     /// A client with a valid key or session.
@@ -143,9 +143,9 @@ mod tests {
 
     use super::*;
 
-    /// Creates a memory with `known` KiB for clients with a key.
-    fn new_memory(known: usize) -> ResponseMemory {
-        ResponseMemory::new((known << 10) / 3 * 4 + 3)
+    /// Creates a memory with `known_kib` KiB for clients with a key. They get three quarters of the total.
+    fn new_memory(known_kib: usize) -> ResponseMemory {
+        ResponseMemory::new((known_kib << 10) / 3 * 4 + 3)
     }
 
     #[test]
@@ -155,17 +155,17 @@ mod tests {
             .map(|_| memory.hold(vec![1; 100 << 10]).unwrap())
             .collect();
         assert!(memory.hold(vec![1; 100 << 10]).is_err());
-        // The length of a response decides whether it is large.
-        let mut roomy = Vec::with_capacity(70 << 10);
-        roomy.resize(MAX_SMALL_RESPONSE, 1);
-        drop(memory.hold(roomy).unwrap());
-        let usual: Vec<Bytes> = (0..2)
+        // Its length, not its capacity, decides whether a response is large.
+        let mut small_body = Vec::with_capacity(70 << 10);
+        small_body.resize(MAX_SMALL_RESPONSE, 1);
+        drop(memory.hold(small_body).unwrap());
+        let small: Vec<Bytes> = (0..2)
             .map(|_| memory.hold(vec![1; 50 << 10]).unwrap())
             .collect();
         assert!(memory.hold(vec![1; 50 << 10]).is_err());
         // A part of a body keeps the whole body in memory.
         let part = large[0].slice(..1);
-        drop((large, usual));
+        drop((large, small));
         assert_eq!(memory.known.total_use.load(Relaxed), 100 << 10);
         drop(part);
         assert_eq!(memory.known.total_use.load(Relaxed), 0);
@@ -177,10 +177,10 @@ mod tests {
         let copy = |_| memory.hold_copy(Reader::Known, vec![1; 40 << 10]);
         let copies: Vec<Bytes> = (0..9).map_while(copy).collect();
         assert_eq!(copies.len(), 5);
-        let usual: Vec<Bytes> = (0..4)
+        let responses: Vec<Bytes> = (0..4)
             .map(|_| memory.hold(vec![1; 50 << 10]).unwrap())
             .collect();
-        drop((copies, usual));
+        drop((copies, responses));
         assert_eq!(memory.known.total_use.load(Relaxed), 0);
     }
 
@@ -216,12 +216,12 @@ mod tests {
     proptest! {
         #[test]
         fn an_address_that_holds_nothing_gets_a_page_whatever_200_others_hold(
-            takes in proptest::collection::vec((0_u8..200, 1_usize..(9 << 20)), 0..2_000),
-            kept_takes in proptest::collection::vec(any::<bool>(), 2_000),
+            attempts in proptest::collection::vec((0_u8..200, 1_usize..(9 << 20)), 0..2_000),
+            are_kept in proptest::collection::vec(any::<bool>(), 2_000),
         ) {
             let memory = ResponseMemory::new(256 << 20);
             let mut reservations = Vec::new();
-            for ((number, size), is_kept) in takes.into_iter().zip(kept_takes) {
+            for ((number, size), is_kept) in attempts.into_iter().zip(are_kept) {
                 let attacker = stranger(IpAddr::from([198, 51, 100, number]));
                 let reservation = memory.reserve_for(attacker, size);
                 if is_kept {

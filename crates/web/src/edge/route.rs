@@ -126,11 +126,11 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
     } else {
         method
     };
-    let mut first: Option<&'static Route<T>> = None;
+    let mut first_match: Option<&'static Route<T>> = None;
     for route in table {
         // The first matching path wins. A later one may match by accident: `/photos/{id}` also matches
         // `/photos/order`.
-        if first.is_some_and(|first| first.label.path != route.label.path) {
+        if first_match.is_some_and(|first| first.label.path != route.label.path) {
             continue;
         }
         let Some(parameters) = route.pattern.match_path(path) else {
@@ -139,9 +139,12 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
         if route.method == method {
             return RouteMatch::Route(route, parameters.len());
         }
-        first.get_or_insert(route);
+        first_match.get_or_insert(route);
     }
-    first.map_or(RouteMatch::Nothing, RouteMatch::OtherMethods)
+    match first_match {
+        Some(route) => RouteMatch::OtherMethods(route),
+        None => RouteMatch::Nothing,
+    }
 }
 
 impl<T> RouteMatch<T> {
@@ -210,21 +213,22 @@ impl Pattern {
     /// Example: `/pets/{id}/photos` becomes the text `/pets/`, one segment, and the text `/photos`.
     const fn new(path: &'static str) -> Self {
         let (before, parameters) = path.split_at(length_before(b'{', path));
-        let (parameter, length) = match parameters.as_bytes() {
+        let (parameter, first_length) = match parameters.as_bytes() {
             [] => (Parameter::Absent, 0),
             [_, b'*', ..] => (Parameter::Remainder, parameters.len()),
             _ => (Parameter::Segment, length_before(b'}', parameters) + 1),
         };
-        let after_first = parameters.split_at(length).1;
+        let after_first = parameters.split_at(first_length).1;
+        // `second` begins with the second parameter; it is empty if there is none.
         let (between, second) = after_first.split_at(length_before(b'{', after_first));
         if let Parameter::Segment = parameter
             && !second.is_empty()
         {
-            let end = length_before(b'}', second) + 1;
+            let second_length = length_before(b'}', second) + 1;
             return Self {
                 before,
                 parameter: Parameter::Segments(between),
-                after: second.split_at(end).1,
+                after: second.split_at(second_length).1,
             };
         }
         Self {
@@ -246,8 +250,8 @@ impl Pattern {
         [first, second]
     }
 
-    /// Matches a path. Returns the part from the beginning of the first parameter to the end of the last one
-    /// (empty without parameters), or `None` if the path does not match.
+    /// Matches a path. Returns its part with the parameters, from the beginning of the first to the end of
+    /// the last; empty without parameters. Returns `None` if the path does not match.
     ///
     /// Example: `/a/{id}/b/{other}` and `/a/7/b/8` yield `7/b/8`.
     fn match_path<'p>(&self, path: &'p str) -> Option<&'p str> {

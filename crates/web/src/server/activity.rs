@@ -16,8 +16,8 @@ use crate::edge::{Body, Reservation};
 
 /// Counters of what happens on a connection, updated as it happens and checked periodically.
 ///
-/// Without these checks, a client could hold a connection forever by not reading responses or, over
-/// HTTP/2, by sending no requests but responding to pings.
+/// Without these checks, a client could hold a connection forever: by not reading its responses, or over
+/// HTTP/2 by responding to pings without sending requests.
 #[derive(Default)]
 pub(crate) struct Activity {
     requests: AtomicU64,
@@ -62,35 +62,36 @@ impl Activity {
     /// Wraps a response body, so that it counts as unsent until it is completely sent.
     ///
     /// A streamed body (`Stream` or `File`) keeps its request in flight until it ends. A `Stream`, which has
-    /// no end of its own, ends after its next piece once the connection is old. `stream` is the reservation
-    /// for the HTTP/2 stream; it is released with the body.
+    /// no end of its own, ends after its next piece once the connection is old. `stream_reservation` is
+    /// the reservation for the HTTP/2 stream; it is released with the body.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
         in_flight: RequestInFlight,
-        stream: Option<Reservation>,
+        stream_reservation: Option<Reservation>,
     ) -> Body {
         match response {
             Body::Whole(response) if response.is_empty() => Body::default(),
-            Body::Whole(response) => self.track_bytes(response, stream).into(),
+            Body::Whole(response) => self.track_bytes(response, stream_reservation).into(),
             Body::Stream(pieces) => {
-                let stream = TrackedStream {
+                let tracked_stream = TrackedStream {
                     pieces,
                     activity: Arc::clone(self),
                     has_ended: false,
                     _in_flight: in_flight,
-                    _stream: stream,
+                    _stream_reservation: stream_reservation,
                 };
-                Body::Stream(Box::pin(stream::unfold(stream, async |mut stream| {
+                let next_pieces = stream::unfold(tracked_stream, async |mut stream| {
                     let piece = stream.next_piece().await?;
                     Some((piece, stream))
-                })))
+                });
+                Body::Stream(Box::pin(next_pieces))
             }
             Body::File(pieces) => {
                 let activity = Arc::clone(self);
                 Body::File(Box::pin(pieces.map(move |piece| {
                     // Moves both guards into the closure, so that they live until the end of the file.
-                    let _ = (&in_flight, &stream);
+                    let _ = (&in_flight, &stream_reservation);
                     piece.map(|piece| activity.track_bytes(piece, None))
                 })))
             }
@@ -98,12 +99,16 @@ impl Activity {
     }
 
     /// Counts a whole response or a piece of one as unsent until its bytes are dropped.
-    fn track_bytes(self: &Arc<Self>, response: Bytes, stream: Option<Reservation>) -> Bytes {
+    fn track_bytes(
+        self: &Arc<Self>,
+        response: Bytes,
+        stream_reservation: Option<Reservation>,
+    ) -> Bytes {
         self.unsent.fetch_add(1, Relaxed);
         Bytes::from_owner(TrackedBytes {
             bytes: response,
             activity: Arc::clone(self),
-            _stream: stream,
+            _stream_reservation: stream_reservation,
         })
     }
 
@@ -173,7 +178,7 @@ struct TrackedStream {
     activity: Arc<Activity>,
     has_ended: bool,
     _in_flight: RequestInFlight,
-    _stream: Option<Reservation>,
+    _stream_reservation: Option<Reservation>,
 }
 
 impl TrackedStream {
@@ -193,7 +198,7 @@ impl TrackedStream {
 struct TrackedBytes {
     bytes: Bytes,
     activity: Arc<Activity>,
-    _stream: Option<Reservation>,
+    _stream_reservation: Option<Reservation>,
 }
 
 impl AsRef<[u8]> for TrackedBytes {
@@ -219,7 +224,7 @@ mod tests {
         let activity = Arc::new(Activity::default());
         assert!(activity.is_stalled(10));
         let in_flight = activity.begin_request(Version::HTTP_11);
-        assert!(!activity.is_stalled(10), "a request came");
+        assert!(!activity.is_stalled(10), "a request has arrived");
         assert!(!activity.is_stalled(10), "it is in flight");
         drop(in_flight);
         assert!(activity.is_stalled(10));
@@ -234,7 +239,7 @@ mod tests {
         let activity = Arc::new(Activity::default());
         let response = activity.track_bytes(Bytes::from_static(b"response"), None);
         drop(activity.begin_request(Version::HTTP_2));
-        assert!(!activity.is_stalled(10), "it may only just have been made");
+        assert!(!activity.is_stalled(10), "the response may be new");
         let _in_flight = activity.begin_request(Version::HTTP_2);
         assert!(activity.is_stalled(10));
         activity.count_written(10);
@@ -258,10 +263,7 @@ mod tests {
             "a stream without pieces stalls nothing"
         );
         let piece = body.frame().await;
-        assert!(
-            !activity.is_stalled(10),
-            "the piece may only just have been made"
-        );
+        assert!(!activity.is_stalled(10), "the piece may be new");
         assert!(activity.is_stalled(10), "the piece is unread");
         drop(piece);
         assert!(!activity.is_stalled(10), "the stream continues");

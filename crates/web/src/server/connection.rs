@@ -60,7 +60,7 @@ const MAX_STALLED_CHECKS: u32 = 4;
 /// How many bytes per second a client must read in order not to count as stalled.
 const MIN_BYTES_PER_SECOND: u128 = 1 << 10;
 
-/// Dispatches the requests of one connection to its handler.
+/// The dispatcher of the requests of one connection to its handler.
 struct RequestDispatcher {
     handler: Arc<dyn Handler>,
     connection: Arc<ConnectionState>,
@@ -83,23 +83,24 @@ impl RequestDispatcher {
             return self.respond(request, in_flight, None);
         }
 
-        let stream = self.reserve_stream(request.headers());
-        if stream.is_none() && activity.has_several_requests() {
+        let stream_reservation = self.reserve_stream(request.headers());
+        if stream_reservation.is_none() && activity.has_several_requests() {
             // The request had no effect, so the client may retry it (RFC 9113, section 8.7).
             return Box::pin(future::ready(Err(h2::Reason::REFUSED_STREAM.into())));
         }
-        self.respond(request, in_flight, stream)
+        self.respond(request, in_flight, stream_reservation)
     }
 
-    /// Passes a request to the handler. `stream` is the reservation for its HTTP/2 stream.
+    /// Passes a request to the handler, with the reservation for its HTTP/2 stream.
     fn respond(
         &self,
         request: Request<Incoming>,
         in_flight: RequestInFlight,
-        stream: Option<Reservation>,
+        stream_reservation: Option<Reservation>,
     ) -> Handling {
         let connection = Arc::clone(&self.connection);
-        Arc::clone(&self.handler).respond(connection, request, in_flight, stream)
+        let handler = Arc::clone(&self.handler);
+        handler.respond(connection, request, in_flight, stream_reservation)
     }
 
     /// Reserves memory for the HTTP/2 stream of a request, if there is enough. Until a client has presented a
@@ -148,10 +149,11 @@ pub(super) async fn serve<S: Socket>(
     let mut checks = Checks::new(&limits);
     let mut is_stopping = false;
     // A single coarse timer covers stalled and old connections, so that requests need no timers of their own.
-    let mut check = time::interval(check_interval);
-    check.reset();
+    let mut check_timer = time::interval(check_interval);
+    // The first check is due after one interval, not immediately.
+    check_timer.reset();
     // If a check is late, the following ones are delayed, too, instead of running in a burst.
-    check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    check_timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let result = loop {
         tokio::select! {
             // Polls the connection first, because it is the most frequent event.
@@ -162,7 +164,7 @@ pub(super) async fn serve<S: Socket>(
                 is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
-            _ = check.tick() => match checks.run(&activity) {
+            _ = check_timer.tick() => match checks.run(&activity) {
                 Verdict::Continue => {}
                 Verdict::ShutDown => connection.as_mut().graceful_shutdown(),
                 Verdict::Abort => {
@@ -204,6 +206,7 @@ impl Checks {
         let min_bytes = MIN_BYTES_PER_SECOND * interval / 1000;
         Self {
             count: 0,
+            // At least 1, because `run` counts the checks from 1.
             old_at: (limits.connection_age.as_millis() / interval.max(1)).max(1),
             stalled_count: 0,
             min_bytes: u64::try_from(min_bytes).unwrap_or(u64::MAX),
@@ -229,7 +232,7 @@ impl Checks {
         // Over HTTP/2, a GOAWAY frame tells the client to send no more requests. Over HTTP/1, closing an
         // old connection now could lose a request that is already on its way, so the next response carries
         // `Connection: close` instead.
-        if self.stalled_count == 1 || becomes_old && activity.is_http_2() {
+        if self.stalled_count == 1 || (becomes_old && activity.is_http_2()) {
             return Verdict::ShutDown;
         }
         Verdict::Continue

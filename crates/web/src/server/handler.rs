@@ -50,13 +50,13 @@ pub trait Handler: Send + Sync {
     /// Whether its clients have API keys, as [`Interface::HAS_KEYS`] says.
     fn has_keys(&self) -> bool;
 
-    /// Handles a request. `stream` is the reservation for its HTTP/2 stream, if there is one.
+    /// Handles a request. `stream_reservation` is the memory for its HTTP/2 stream, if there is one.
     fn respond(
         self: Arc<Self>,
         connection: Arc<ConnectionState>,
         request: Request<Incoming>,
         in_flight: RequestInFlight,
-        stream: Option<Reservation>,
+        stream_reservation: Option<Reservation>,
     ) -> Handling;
 }
 
@@ -82,9 +82,15 @@ impl<I: Interface> Handler for I {
         connection: Arc<ConnectionState>,
         request: Request<Incoming>,
         in_flight: RequestInFlight,
-        stream: Option<Reservation>,
+        stream_reservation: Option<Reservation>,
     ) -> Handling {
-        Box::pin(respond(self, connection, request, in_flight, stream))
+        Box::pin(respond(
+            self,
+            connection,
+            request,
+            in_flight,
+            stream_reservation,
+        ))
     }
 }
 
@@ -95,21 +101,24 @@ async fn respond<I: Interface>(
     connection: Arc<ConnectionState>,
     request: Request<Incoming>,
     in_flight: RequestInFlight,
-    mut stream: Option<Reservation>,
+    mut stream_reservation: Option<Reservation>,
 ) -> Result<Response, h2::Error> {
     let version = request.version();
     let edge = Interface::edge(&*interface);
     let mut response = edge.handle(&*interface, &connection.client, request).await;
-    if let Some(stream) = &mut stream {
-        stream.resize(HTTP2_STREAM_BYTES);
+    // The request has been handled, so its stream needs less memory until the response is sent.
+    if let Some(reservation) = &mut stream_reservation {
+        reservation.resize(HTTP2_STREAM_BYTES);
     }
     let activity = &connection.activity;
+    // A streamed body counts as long.
     let is_long = response
         .body()
         .whole()
         .is_none_or(|body| body.len() > MAX_BUFFERED_LENGTH);
     if version == Version::HTTP_2 || is_long {
-        response = response.map(|body| activity.track_response(body, in_flight, stream));
+        response =
+            response.map(|body| activity.track_response(body, in_flight, stream_reservation));
     } else {
         drop(in_flight);
     }
@@ -121,8 +130,8 @@ async fn respond<I: Interface>(
     let no_sniffing = HeaderValue::from_static("nosniff");
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
     if connection.is_encrypted {
-        let always = HeaderValue::from_static(ALWAYS_ENCRYPTED);
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, always);
+        let always_encrypted = HeaderValue::from_static(ALWAYS_ENCRYPTED);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, always_encrypted);
     }
     Ok(response)
 }

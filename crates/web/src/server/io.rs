@@ -165,7 +165,7 @@ impl<S: Socket> ClientStream<S> {
                 response.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
             }
             let result = Pin::new(&mut self.stream).poll_write(cx, response);
-            // The result must not count the added field, which hyper does not know of.
+            // hyper does not know the added field, so the result must not count its bytes.
             result.map_ok(|written_length| written_length.min(length))
         })
     }
@@ -193,6 +193,7 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
             &mut buffer.filled_mut()[previous_length..],
             nothing_in_flight,
         );
+        // Only the first bytes have a deadline here.
         let Phase::Opening(missing_bytes, deadline) = &mut self.phase else {
             return result;
         };
@@ -301,7 +302,7 @@ mod tests {
 
     use super::*;
 
-    async fn connected() -> (TcpStream, ClientStream<TcpStream>) {
+    async fn connect_client() -> (TcpStream, ClientStream<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (client, server) = tokio::join!(TcpStream::connect(address), listener.accept());
@@ -314,7 +315,7 @@ mod tests {
     }
 
     /// Writes until the send buffer is full, and returns how many bytes fit.
-    async fn written_unread(server: &mut ClientStream<TcpStream>) -> usize {
+    async fn fill_send_buffer(server: &mut ClientStream<TcpStream>) -> usize {
         let mut written = 0;
         loop {
             let polled = futures_util::poll!(pin!(server.write(&[0; 16 << 10])));
@@ -328,19 +329,22 @@ mod tests {
 
     #[tokio::test]
     async fn the_system_buffers_more_for_a_client_with_a_key() {
-        let (_peer, server) = connected().await;
+        let (_peer, server) = connect_client().await;
         let client = Arc::new(Client::from(IpAddr::from([192, 0, 2, 1])));
         let mut server = server.with_client(Arc::clone(&client));
-        let of_stranger = socket_send_buffer_size(&server.stream).unwrap();
-        assert!(of_stranger <= 2 * SEND_BUFFER_OF_STRANGER, "{of_stranger}");
-        assert!(written_unread(&mut server).await > 0);
+        let stranger_size = socket_send_buffer_size(&server.stream).unwrap();
+        assert!(
+            stranger_size <= 2 * SEND_BUFFER_OF_STRANGER,
+            "{stranger_size}"
+        );
+        assert!(fill_send_buffer(&mut server).await > 0);
         assert_eq!(
             socket_send_buffer_size(&server.stream).unwrap(),
-            of_stranger
+            stranger_size
         );
         assert!(client.trust());
-        written_unread(&mut server).await;
-        assert!(socket_send_buffer_size(&server.stream).unwrap() > of_stranger);
+        fill_send_buffer(&mut server).await;
+        assert!(socket_send_buffer_size(&server.stream).unwrap() > stranger_size);
     }
 
     #[derive(Default)]
@@ -354,7 +358,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_yields_after_many_bytes_and_is_polled_again() {
-        let (mut client, mut server) = connected().await;
+        let (mut client, mut server) = connect_client().await;
         let mut written = 0;
         while written < YIELD_AFTER {
             let bytes = server.write(&vec![0; 64 << 10]).await.unwrap();
@@ -371,7 +375,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_is_still_sending_after_the_response_is_not_reset() {
-        let (mut client, mut server) = connected().await;
+        let (mut client, mut server) = connect_client().await;
         client.write_all(&vec![b' '; 100_000]).await.unwrap();
         let responding = tokio::spawn(async move {
             server.write_all(b"response").await.unwrap();

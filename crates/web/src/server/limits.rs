@@ -1,4 +1,5 @@
-//! The limits of a server, and the system's limit of open files, of which each connection needs one.
+//! The limits of a server. Each connection needs an open file, so the system's limit of open files is
+//! handled here, too.
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub struct Limits {
 /// Returns the default limit of connections from one address: a twentieth of all, so that an attacker
 /// needs 20 addresses to occupy a large service, but at least 64, so that the connection pool of one
 /// client also fits into a small service.
-pub fn per_address_of(max_connections: usize) -> usize {
+pub fn default_limit_per_address(max_connections: usize) -> usize {
     max_connections.div_ceil(20).max(64)
 }
 
@@ -44,11 +45,11 @@ const RESERVED_FILES: u64 = 464 + 256;
 /// allows, or `None` without a limit.
 pub fn raise_open_files_limit() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
-    // If the system rejects this (macOS has an undocumented lower maximum), the limit stays unchanged.
     let highest_limit = Rlimit {
         current: limit.maximum,
         ..limit
     };
+    // If the system rejects this (macOS has an undocumented lower maximum), the limit stays unchanged.
     let _ = setrlimit(Resource::Nofile, highest_limit);
     getrlimit(Resource::Nofile).current.map(connections_under)
 }

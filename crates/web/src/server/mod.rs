@@ -32,7 +32,7 @@ use tracing::warn;
 use crate::edge::Edge;
 
 pub use self::handler::Handler;
-pub use self::limits::{Limits, per_address_of, raise_open_files_limit};
+pub use self::limits::{Limits, default_limit_per_address, raise_open_files_limit};
 pub use self::tls::{Tls, TlsError};
 use self::{
     activity::Activity,
@@ -55,10 +55,10 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// within a Tokio runtime.
 pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
     let socket = if address.is_ipv4() {
-        TcpSocket::new_v4()
+        TcpSocket::new_v4()?
     } else {
-        TcpSocket::new_v6()
-    }?;
+        TcpSocket::new_v6()?
+    };
     // Connections of the previous process may still linger on this address.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -125,6 +125,7 @@ impl<'s> Server<'s> {
             tokio::select! {
                 () = &mut stop => break,
                 _ = report.tick(), if self.rejections.has_any() => self.rejections.report(),
+                // Removes a connection that has ended.
                 Some(_) = self.connections.join_next() => {}
                 result = listener.accept() => match result {
                     Ok((stream, address)) => self.start_connection(stream, address.ip()),
@@ -175,7 +176,7 @@ impl<'s> Server<'s> {
         }
 
         // Disables Nagle's algorithm, with which a small response could wait for the acknowledgement of the
-        // previous one.
+        // previous one. If this fails, responses are only slower.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
         let task = self.spawn(stream, client, activity, slot);
@@ -190,7 +191,8 @@ impl<'s> Server<'s> {
         activity: Arc<Activity>,
         slot: ConnectionSlot,
     ) -> AbortHandle {
-        let slot = (slot, self.handler.connections().begin());
+        // Both guards last until the connection ends: the slot, and the metric of open connections.
+        let guards = (slot, self.handler.connections().begin());
         let handler = Arc::clone(&self.handler);
         let limits = self.limits.clone();
         let mut stop_signal = self.stop_sender.subscribe();
@@ -198,7 +200,7 @@ impl<'s> Server<'s> {
         let Some(tls) = &self.tls else {
             return self.connections.spawn(async move {
                 connection::serve(stream, client, activity, handler, limits, stop_signal).await;
-                drop(slot);
+                drop(guards);
             });
         };
         let acceptor = tls.acceptor();
@@ -208,7 +210,7 @@ impl<'s> Server<'s> {
             if let Some(stream) = stream {
                 connection::serve(stream, client, activity, handler, limits, stop_signal).await;
             }
-            drop(slot);
+            drop(guards);
         })
     }
 
@@ -220,8 +222,10 @@ impl<'s> Server<'s> {
         let all_ended = async { while connections.join_next().await.is_some() {} };
         let result = time::timeout(self.limits.shutdown_timeout, all_ended).await;
         if result.is_err() {
-            let cut = connections.len();
-            warn!(cut, "aborting connections that did not finish in time");
+            warn!(
+                cut = connections.len(),
+                "aborting connections that did not finish in time"
+            );
             connections.shutdown().await;
         }
     }
@@ -280,8 +284,8 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let _ = stream.try_write(response.as_bytes());
 }
 
-/// Counts failed and rejected connections since the last log message, so that a flood of connections does not
-/// flood the log.
+/// The numbers of failed and rejected connections since the last log message. They are logged together, so
+/// that a flood of connections does not flood the log.
 #[derive(Default)]
 struct Rejections {
     refused: u64,

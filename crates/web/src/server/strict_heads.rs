@@ -46,6 +46,18 @@ impl StrictHeads {
         let Some(&last_byte) = bytes.last() else {
             return;
         };
+        self.begin_read(bytes, nothing_in_flight);
+        if let Position::Head { in_first_line } = self.position
+            && let Some(index) = self.find_invalid_byte(bytes, in_first_line)
+        {
+            bytes[index] = 0;
+        }
+        self.last_byte = last_byte;
+    }
+
+    /// Updates the position before a read is inspected: recognizes the preface of HTTP/2, and the beginning
+    /// of a head.
+    fn begin_read(&mut self, bytes: &[u8], nothing_in_flight: bool) {
         match self.position {
             Position::Start if self.continues_preface(bytes) => {
                 self.line_length += bytes.len();
@@ -61,6 +73,7 @@ impl StrictHeads {
             }
             Position::Body if !nothing_in_flight => {}
             Position::Body => {
+                // These bytes begin the next head, because no request is in flight.
                 *self = Self {
                     position: Position::Head {
                         in_first_line: true,
@@ -70,12 +83,6 @@ impl StrictHeads {
             }
             Position::Head { .. } | Position::Frames => {}
         }
-        if let Position::Head { in_first_line } = self.position
-            && let Some(index) = self.find_invalid_byte(bytes, in_first_line)
-        {
-            bytes[index] = 0;
-        }
-        self.last_byte = last_byte;
     }
 
     /// Whether the bytes of the connection, with `bytes` as the next ones, are those of
@@ -104,6 +111,7 @@ impl StrictHeads {
             if in_first_line {
                 // Empty lines before the request line are allowed (RFC 9112, section 2.2).
                 in_first_line = is_empty;
+                // A later "head" may be the end of a body. It then counts only if it looks like one.
                 let is_request = self.is_first_head
                     || line.ends_with(b" HTTP/1.1\r")
                     || line.ends_with(b" HTTP/1.0\r");
@@ -133,15 +141,15 @@ mod tests {
     use super::*;
 
     /// Returns what hyper sees if a connection is read in these parts while no request is in flight.
-    fn read(parts: &[&str]) -> String {
+    fn inspect_parts(parts: &[&str]) -> String {
         let mut heads = StrictHeads::default();
-        let mut read = Vec::new();
+        let mut inspected_bytes = Vec::new();
         for part in parts {
             let mut part = part.as_bytes().to_vec();
             heads.inspect(&mut part, true);
-            read.extend(part);
+            inspected_bytes.extend(part);
         }
-        String::from_utf8(read).unwrap()
+        String::from_utf8(inspected_bytes).unwrap()
     }
 
     #[test]
@@ -160,10 +168,13 @@ mod tests {
                 "GET / HTTP/1.1\r\nHost: x\r\n\0",
             ),
         ] {
-            assert_eq!(read(&[given]), expected);
-            for at in 1..given.len() {
-                let (begin, end) = given.split_at(at);
-                assert!(read(&[begin, end]).contains('\0'), "{begin:?} {end:?}");
+            assert_eq!(inspect_parts(&[given]), expected);
+            for length in 1..given.len() {
+                let (begin, end) = given.split_at(length);
+                assert!(
+                    inspect_parts(&[begin, end]).contains('\0'),
+                    "{begin:?} {end:?}"
+                );
             }
         }
     }
@@ -172,39 +183,45 @@ mod tests {
     fn a_head_that_begins_like_the_preface_of_http_2_is_inspected_however_it_is_split() {
         for method in ["POST", "PROPFIND", "PRI"] {
             let head = format!("{method} / HTTP/1.1\nHost: x\r\n\r\n");
-            for at in 1..head.len() {
-                let (begin, end) = head.split_at(at);
-                assert!(read(&[begin, end]).contains('\0'), "{begin:?} {end:?}");
+            for length in 1..head.len() {
+                let (begin, end) = head.split_at(length);
+                assert!(
+                    inspect_parts(&[begin, end]).contains('\0'),
+                    "{begin:?} {end:?}"
+                );
             }
         }
         let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\n#\n\n";
-        for at in 1..preface.len() {
-            let (begin, end) = preface.split_at(at);
-            assert_eq!(read(&[begin, end]), preface, "{begin:?}");
+        for length in 1..preface.len() {
+            let (begin, end) = preface.split_at(length);
+            assert_eq!(inspect_parts(&[begin, end]), preface, "{begin:?}");
         }
     }
 
     #[test]
     fn a_fragment_is_made_invalid() {
         let head = "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n";
-        for at in 1..head.len() {
-            let (begin, end) = head.split_at(at);
-            assert!(read(&[begin, end]).contains('\0'), "{begin:?} {end:?}");
+        for length in 1..head.len() {
+            let (begin, end) = head.split_at(length);
+            assert!(
+                inspect_parts(&[begin, end]).contains('\0'),
+                "{begin:?} {end:?}"
+            );
         }
-        assert!(read(&["\r\nGET /#b HTTP/1.0\r\n\r\n"]).contains('\0'));
+        assert!(inspect_parts(&["\r\nGET /#b HTTP/1.0\r\n\r\n"]).contains('\0'));
     }
 
     #[test]
     fn everything_else_is_unchanged_however_it_is_split() {
-        let two = "\r\nPOST /a HTTP/1.1\r\nHost: #\r\n\r\n{\n#\n}";
-        for whole in [two, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\n#\n\n", "GET /"] {
-            assert_eq!(read(&[whole]), whole);
+        let request = "\r\nPOST /a HTTP/1.1\r\nHost: #\r\n\r\n{\n#\n}";
+        for whole in [request, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\n#\n\n", "GET /"] {
+            assert_eq!(inspect_parts(&[whole]), whole);
         }
         let head = "\r\nPUT /a HTTP/1.1\r\nHost: #\r\n\r\n";
-        for at in 1..head.len() {
-            let (begin, end) = head.split_at(at);
+        for length in 1..head.len() {
+            let (begin, end) = head.split_at(length);
             assert_eq!(
-                read(&[begin, end, head]),
+                inspect_parts(&[begin, end, head]),
                 [head, head].concat(),
                 "{begin:?}"
             );

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use petstore_app::journal::{
-    After, EndReason, JournalMetrics, RecentEvents, RenderedEvents, StreamEnd, StreamGuard, Ticket,
-    write_event,
+    EndReason, JournalMetrics, NextEvents, RecentEvents, RenderedEvents, StreamEnd, StreamGuard,
+    Ticket, write_event,
 };
 use petstore_domain::{
     Clock, KeyId,
@@ -45,11 +45,12 @@ pub(super) struct Follower {
     max_changes: u32,
 }
 
-/// What a follower can read next.
+/// Where a follower gets the next changes.
 enum Next {
-    Events(RenderedEvents),
-    /// The next changes are not cached, so they must be read from the store.
-    Older,
+    /// From the cache: these events.
+    Cached(RenderedEvents),
+    /// From the store, because they are no longer cached.
+    NotCached,
 }
 
 /// Why there is no page after a wait.
@@ -106,22 +107,23 @@ impl Follower {
             if let Some(reason) = recent.end_reason(ticket) {
                 return Err(reason);
             }
-            match recent.after(position, self.kind) {
-                After::Events(events) => return Ok(Next::Events(events)),
-                After::Older => return Ok(Next::Older),
-                After::Nothing { read_to } => self.position = read_to,
+            match recent.events_after(position, self.kind) {
+                NextEvents::Events(events) => return Ok(Next::Cached(events)),
+                NextEvents::NotCached => return Ok(Next::NotCached),
+                NextEvents::Nothing { read_to } => self.position = read_to,
             }
         }
     }
 
-    /// Waits for a change, then reads a page from the store. Skips pages without a change of `kind`. The
-    /// page is empty only if the store has nothing after `position`.
+    /// Waits for a change of the requested type, then reads a page from the store. The page is empty only if
+    /// the store has nothing after `position`.
     ///
-    /// The position advances during the wait, and keeps its progress if the future is dropped at a timeout.
+    /// The position advances past changes of other types during the wait. A caller that drops the future at
+    /// a timeout can read the progress there.
     pub(super) async fn page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
         loop {
-            // The cached events are rendered for streams, so they only signal here that there is something
-            // to read.
+            // Ignore the cached events, which are rendered for streams. They only signal that there is
+            // something to read.
             self.next().await?;
             let page = self
                 .store
@@ -156,12 +158,12 @@ impl Follower {
         loop {
             match time::timeout(COMMENT_INTERVAL, self.next()).await {
                 Err(_) => return Ok(COMMENT),
-                Ok(Ok(Next::Events(events))) => {
+                Ok(Ok(Next::Cached(events))) => {
                     self.position = events.read_to;
                     self.metrics.sent.add(events.count);
                     return Ok(events.text);
                 }
-                Ok(Ok(Next::Older)) => {
+                Ok(Ok(Next::NotCached)) => {
                     let events = self.catch_up(guard).await?;
                     if !events.is_empty() {
                         return Ok(events);
@@ -172,15 +174,16 @@ impl Follower {
         }
     }
 
-    /// Reads and renders changes from the store that are no longer cached.
+    /// Reads the next changes, which are no longer cached, from the store, and renders as many as fit into
+    /// one piece. Returns an empty piece if the store has only changes of other types.
     async fn catch_up(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
-        let permit = guard.read_permit().await;
-        let page = self
+        let read = self
             .store
-            .changes_after(self.position, self.kind, self.max_changes)
+            .changes_after(self.position, self.kind, self.max_changes);
+        let page = guard
+            .limit_read(read)
             .await
             .map_err(StreamEnd::StoreFailed)?;
-        drop(permit);
         if page.read_to <= self.position || !self.follows_directly(&page) {
             return Err(StreamEnd::ChangesDeleted);
         }
@@ -198,8 +201,8 @@ impl Follower {
         }
         events.shrink_to_fit();
 
-        // The next read starts with the first change that did not fit. It reads twice as many changes as
-        // fit now, so that few changes are read for nothing.
+        // The next read starts with the first change that did not fit. It asks for twice as many changes as
+        // fit this time, so that it reads few changes that it cannot send.
         let first_unsent = page.changes.get(count);
         self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
         self.max_changes = u32::try_from(2 * count)

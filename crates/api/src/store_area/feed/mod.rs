@@ -36,10 +36,11 @@ pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 const MAX_LIMIT: u32 = 1000;
 const DEFAULT_LIMIT: u32 = 100;
 
-/// How close to the oldest change a position must be for its next changes to be deleted during one request. A
-/// deletion step removes fewer changes than this.
-const NEAR_THE_OLDEST: i64 = 10_000;
+/// An upper bound of the number of changes that are deleted during one request. A deletion step removes fewer
+/// changes than this.
+const MAX_DELETED_CHANGES: i64 = 10_000;
 
+/// The header with the cursor at which a client resumes a stream of Server-Sent Events.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Responds with the changes after a position, as a page or as a stream of Server-Sent Events.
@@ -58,8 +59,8 @@ pub(crate) async fn follow_changes(
 
     if parameters.is_stream {
         let begins_at_end = last_event_id.is_none() && parameters.after.is_none();
-        // Sends the current cursor first, so that a client that starts at the end can resume here even if
-        // it is disconnected before it receives an event.
+        // If the client starts at the end, first send the cursor of the end. The client can then resume
+        // there even if it is disconnected before it receives an event.
         let preamble = if begins_at_end {
             format!(
                 ": the changes from now on\nid: {}\n\n",
@@ -74,26 +75,28 @@ pub(crate) async fn follow_changes(
     }
 
     let page = read_page(area, &parameters, follower).await?;
-    let may_be_deleted = position < log.first + NEAR_THE_OLDEST;
-    if may_be_deleted && position < area.app.store.journal_state().await?.first - 1 {
-        // The next changes were deleted while the page was read, so the page may have a gap.
+    // If changes after the position were deleted while the page was read, the page may have a gap. Only
+    // the oldest changes are deleted, so at most positions the log need not be read again.
+    let may_have_gap = position < log.first + MAX_DELETED_CHANGES;
+    if may_have_gap && position < area.app.store.journal_state().await?.first - 1 {
         return Err(expired_cursor());
     }
-    let next = journal::encode(log.epoch, page.read_to.max(position));
-    respond_with_page(area, &parameters, page, &next).await
+    let next_cursor = journal::encode(log.epoch, page.read_to.max(position));
+    respond_with_page(area, &parameters, page, &next_cursor).await
 }
 
-/// Returns the position after which the client asks for changes: `Last-Event-ID`, or else `after`, or else
-/// the end of the log.
+/// Returns the position after which the client wants the changes. It is the cursor in `Last-Event-ID`, or
+/// else in `after`, or else the end of the log.
 fn start_position(
     parameters: &FeedParameters<'_>,
     last_event_id: Option<&str>,
     log: &JournalState,
 ) -> Result<i64, ApiError> {
     match (last_event_id, parameters.after.as_deref()) {
-        (Some(id), _) => decode(id, "Last-Event-ID", log),
+        (Some(cursor), _) => decode_cursor(cursor, "Last-Event-ID", log),
+        // The position before the oldest change.
         (None, Some("start")) => Ok(log.first - 1),
-        (None, Some(after)) => decode(after, "after", log),
+        (None, Some(cursor)) => decode_cursor(cursor, "after", log),
         (None, None) => Ok(log.last),
     }
 }
@@ -148,8 +151,8 @@ impl<'r> FeedParameters<'r> {
     }
 }
 
-/// Reads the page after the position of `follower`. If it would be empty, waits for a change as long as the
-/// client asks for (long polling).
+/// Reads the page after the position of `follower`. If the page would be empty, waits for a change, but no
+/// longer than the client asks for (long polling).
 async fn read_page(
     area: &StoreArea,
     parameters: &FeedParameters<'_>,
@@ -176,12 +179,12 @@ async fn read_page(
     }
 }
 
-/// Responds with a page, and with a link to the changes after the cursor `next`.
+/// Responds with a page, and with a link to the changes after `next_cursor`.
 async fn respond_with_page(
     area: &StoreArea,
     parameters: &FeedParameters<'_>,
     page: ChangePage,
-    next: &str,
+    next_cursor: &str,
 ) -> Result<Response, ApiError> {
     area.app.journal.metrics.sent.add(page.changes.len());
     let element: Element<JournalEntry> = Element {
@@ -194,7 +197,7 @@ async fn respond_with_page(
     let link_parameters = [
         ("limit", Some(&*limit)),
         ("type", parameters.kind.map(ChangeType::as_str)),
-        ("after", Some(next)),
+        ("after", Some(next_cursor)),
     ];
     if let Some(link) = page::link(area, PATH, "next", link_parameters) {
         response.headers_mut().insert(header::LINK, link);
@@ -202,20 +205,22 @@ async fn respond_with_page(
     Ok(response)
 }
 
-/// Adds a link to the changes after the end of `log` to the response to a list. `log` must be read before
-/// the page of the list, so that a client that follows the link misses no change.
-pub(super) fn add_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
+/// Adds a link with `rel="changes"` to the response of a list. A client that has read the list follows the
+/// link to receive the changes after the end of `log`. The caller must read `log` before the list: then a
+/// change that is missing in the list comes after the end of `log`.
+pub(super) fn add_changes_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
     let cursor = journal::encode(log.epoch, log.last);
-    let Some(changes) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
+    let Some(changes_link) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
         return;
     };
-    // Merge both links into one header field, because some clients read only the first field.
+    // Merge both links into one header, because some clients read only the first one.
     let links = match response.headers().get(header::LINK) {
-        Some(next) => {
-            HeaderValue::from_bytes(&[next.as_bytes(), changes.as_bytes()].join(&b", "[..]))
-        }
-        None => Ok(changes),
+        Some(next_link) => HeaderValue::from_bytes(
+            &[next_link.as_bytes(), changes_link.as_bytes()].join(&b", "[..]),
+        ),
+        None => Ok(changes_link),
     };
+    // Two valid header values with a comma in between are a valid value.
     if let Ok(links) = links {
         response.headers_mut().insert(header::LINK, links);
     }
@@ -239,24 +244,24 @@ fn parse_wait(text: &str) -> Option<Duration> {
     (wait <= MAX_WAIT).then_some(wait)
 }
 
-/// Returns the `Last-Event-ID`, which is the cursor at which a client resumes a stream, if the request has
-/// one. Fails with 400 if it has several.
+/// Returns the value of `Last-Event-ID`; `None` if the request does not have this header. Fails with 400 if
+/// it has several.
 fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
-    let mut fields = request.headers.get_all(LAST_EVENT_ID).iter();
-    let Some(field) = fields.next() else {
+    let mut values = request.headers.get_all(LAST_EVENT_ID).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
-    if fields.next().is_some() {
+    if values.next().is_some() {
         let message = "Last-Event-ID is given more than once.";
         return Err(ApiError::new(Problem::InvalidParameter, message));
     }
     // A value that is not ASCII text becomes an empty cursor, which is rejected as invalid.
-    Ok(Some(field.to_str().unwrap_or_default()))
+    Ok(Some(value.to_str().unwrap_or_default()))
 }
 
 /// Decodes a cursor and returns its position. `name` is the parameter or header that contains it. Fails
 /// with 400 if the cursor is invalid, and with 410 if it has expired.
-fn decode(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
+fn decode_cursor(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
     journal::decode(text, log).map_err(|error| match error {
         CursorError::Expired => expired_cursor(),
         CursorError::Invalid => {

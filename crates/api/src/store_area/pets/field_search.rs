@@ -17,7 +17,7 @@ pub(super) const FIELD_PREFIX: &str = "field.";
 pub(super) const FIELD_PARAMETERS: &str =
     "field.NAME=VALUE, field.NAME.from=DATE, field.NAME.to=DATE";
 
-/// The values and the range of dates that the animals of a search must have.
+/// The conditions of a search on the values of fields.
 #[derive(Default)]
 pub(super) struct FieldSearch {
     pub(super) values: Vec<ValueFilter>,
@@ -60,6 +60,7 @@ pub(super) async fn parse(
         let filter = fields.parse_filter(name, value).map_err(field_error)?;
         search.values.push(filter);
     }
+    // There is at most one range.
     if let Some((name, range)) = ranges.pop_first() {
         let dates = fields.date_range(name, range.from, range.to);
         search.dates = Some(dates.map_err(field_error)?);
@@ -94,7 +95,7 @@ fn check_fields(
     Ok(())
 }
 
-/// Returns the error for a value that the field cannot have, or for a field that does not exist.
+/// Returns the error for a search by a field that does not exist, or by a value that the field cannot have.
 fn field_error(problem: FieldProblem) -> ApiError {
     match problem {
         FieldProblem::Unknown(message) => ApiError::new(Problem::UnknownField, message),

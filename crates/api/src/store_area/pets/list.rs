@@ -36,8 +36,8 @@ const SEARCH_PARAMETERS: [&str; 8] = [
 /// The parameters of a search: [`SEARCH_PARAMETERS`], and the parameters for fields.
 type SearchParameters<'q> = PrefixedParameters<'q, { SEARCH_PARAMETERS.len() }>;
 
-/// Responds with a page of animals, and a link to the next one. The first page also links to the changes
-/// from now on.
+/// Responds with a page of animals, and with a link to the next page. The first page also has a link to the
+/// feed of changes, with which a client can keep its copy of the list up to date.
 pub(crate) async fn list_pets(
     area: &StoreArea,
     Call {
@@ -80,7 +80,7 @@ pub(crate) async fn list_pets(
     };
     let mut response = page::respond(area, request, pets, element, next).await?;
     if let Some(log) = log {
-        feed::add_link(area, &log, &mut response);
+        feed::add_changes_link(area, &log, &mut response);
     }
     Ok(response)
 }
@@ -136,8 +136,8 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
     })
 }
 
-/// Returns the walk that a query defines. It is built from the parsed values, so that equal searches have
-/// the same walk even if the parameters differ in order or case.
+/// Returns the walk through the results of a search ([`Walk`]). Uses the parsed values where they have a
+/// normal form, so that equal searches have the same walk even if their parameters differ in order or case.
 fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     let [status, category_id, ..] = &parameters.values;
     let name = query.name.as_ref().map(NamePrefix::as_str);
@@ -154,7 +154,7 @@ fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
         filters.extend([Some(field), Some(key)]);
     }
 
-    // The question mark keeps these apart from fields: no field has a name with one.
+    // No field has a name with a question mark, so these filters cannot be confused with fields.
     match query.is_listed {
         Some(true) => filters.push(Some("?listed")),
         Some(false) => filters.push(Some("?unlisted")),
@@ -171,7 +171,7 @@ fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     Walk::new(cursor::PETS, &filters)
 }
 
-/// Returns the parameter `withdrawn`, unless it has the default value `false`.
+/// Returns the parameter `withdrawn` if it is `true`. The default value `false` does not filter.
 fn withdrawn_filter<'q>(parameters: &'q SearchParameters<'_>, query: &PetQuery) -> Option<&'q str> {
     let [_, _, _, _, withdrawn, ..] = &parameters.values;
     if query.is_withdrawn {

@@ -15,7 +15,6 @@ use crate::{
     context::Call,
     store_area::{
         members::{self, Body, bodies, values},
-        preconditions,
         shared::StoreArea,
         write::Write,
     },
@@ -72,7 +71,7 @@ values! {
     }, json!({ "type": "string", "enum": ["resume", "now"] });
 }
 
-/// Parses an array of types. It must have at least one, and none twice.
+/// Parses an array of types. Returns `None` if it is empty, or has an unknown or a repeated type.
 fn parse_types(value: &RawValue) -> Option<Vec<MaybeKnown<ChangeType>>> {
     let mut types = Vec::new();
     for element in json::parse_elements(value.get().as_bytes()).ok()? {
@@ -117,14 +116,12 @@ pub(crate) async fn patch_webhook(area: &StoreArea, call: Call<'_>) -> Result<Re
         description: body.description,
         disable: body.enabled.is_some(),
     };
-    preconditions::from_headers(&write.request.headers)?;
     execute(area, write, WebhookCommand::Patch(patch)).await
 }
 
 /// Deletes a webhook: `DELETE /v1/store/webhooks/{webhookId}`.
 pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
-    preconditions::from_headers(&write.request.headers)?;
     execute(area, write, WebhookCommand::Delete).await
 }
 

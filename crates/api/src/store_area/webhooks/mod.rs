@@ -26,7 +26,7 @@ use super::{preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::query;
 
 /// Renders the response to a change of a webhook.
-fn response_to(
+fn render_response(
     WebhookDecision {
         change,
         webhook,
@@ -59,12 +59,13 @@ fn response_to(
     }
 }
 
-/// Renders a webhook as JSON, with its secret if that was just generated.
+/// Renders a webhook as JSON. `secret` is a secret that was just generated, which is shown only once.
 fn webhook_json(webhook: &Webhook, secret: Option<&str>) -> Vec<u8> {
     wire::render(|out| json::write_webhook(out, webhook, secret))
 }
 
-/// Executes a command on a webhook, and responds with its result.
+/// Executes a command on the webhook in the path, under the precondition `If-Match`, and responds with its
+/// result. A command that adds a webhook has neither an id in the path nor a precondition.
 async fn execute(
     area: &StoreArea,
     write: Write<'_>,
@@ -75,14 +76,16 @@ async fn execute(
         WebhookCommand::Add(_) => None,
         _ => preconditions::from_headers(&write.request.headers)?.if_match,
     };
+    // `None` accepts every version. That is right for `If-Match: *` too, which requires only that the webhook
+    // exists.
     let versions = if_match.as_ref().and_then(IfMatch::versions);
     let context = write.context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter).map(WebhookId);
-    let changed = webhooks
-        .change(id, versions, &command, context, response_to)
+    let outcome = webhooks
+        .change(id, versions, &command, context, render_response)
         .await?;
-    write.respond_to(area, changed, refusal_error)
+    write.respond_with_outcome(area, outcome, refusal_error)
 }
 
 /// Returns the error for a change that was refused.

@@ -24,14 +24,15 @@ pub(crate) async fn list_webhooks(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
     let walk = Walk::new(cursor::WEBHOOKS, &[]);
-    let after = walk.id_before_page(cursor.as_deref(), Some)?.unwrap_or(0);
-    let mut webhooks = Vec::new();
+    // The ids start from 1.
+    let after = walk.integer_before_page(cursor.as_deref())?.unwrap_or(0);
+    let mut later_webhooks = Vec::new();
     for stored_webhook in area.app.store.list_webhooks().await? {
         if stored_webhook.webhook.id > WebhookId(after) {
-            webhooks.push(stored_webhook.webhook);
+            later_webhooks.push(stored_webhook.webhook);
         }
     }
-    let (webhooks, last_id) = limit.page(webhooks, |webhook| webhook.id);
+    let (webhooks, last_id) = limit.page(later_webhooks, |webhook| webhook.id);
 
     let next = last_id.and_then(|WebhookId(id)| {
         page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id))
@@ -58,10 +59,10 @@ pub(crate) async fn get_webhook(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let webhook = find_webhook(area, query::path_integer(parameter)).await?;
-    wire::respond_with(area, request, webhook_json(&webhook, None), webhook.version)
+    wire::respond_with_body(area, request, webhook_json(&webhook, None), webhook.version)
 }
 
-/// Lists the recent attempts to deliver to a webhook: `GET /v1/store/webhooks/{webhookId}/attempts`.
+/// Lists the recent attempts to deliver messages to a webhook: `GET /v1/store/webhooks/{webhookId}/attempts`.
 pub(crate) async fn list_attempts(
     area: &StoreArea,
     Call {
@@ -70,21 +71,24 @@ pub(crate) async fn list_attempts(
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::limit(limit.as_ref())?;
-    // Use the parsed id, so that the walk is the same however the path is encoded.
+    // The walk contains the parsed id, so that it does not depend on how the path is percent-encoded.
     let path_id = query::path_integer(parameter);
     let filter = path_id.map(|id| id.to_string());
     let walk = Walk::new(cursor::ATTEMPTS, &[filter.as_deref()]);
-    let after = walk.id_before_page(cursor.as_deref(), Some)?.unwrap_or(0);
+    // The numbers of attempts start from 1.
+    let after = walk.integer_before_page(cursor.as_deref())?.unwrap_or(0);
     let id = find_webhook(area, path_id).await?.id;
 
+    // Read one more attempt than the page has, to learn whether there is a next page.
     let store_limit = u32::from(limit.get()) + 1;
-    let attempts = area.app.store.list_attempts(id, after, store_limit).await?;
-    let (attempts, last_number) = limit.page(attempts, |&(number, _)| number);
+    let later_attempts = area.app.store.list_attempts(id, after, store_limit).await?;
+    let (attempts, last_number) = limit.page(later_attempts, |&(number, _)| number);
 
     let path = format!("/store/webhooks/{id}/attempts");
     let next = last_number
         .and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
     let element: Element<(i64, Attempt)> = Element {
+        // All texts of an attempt are short, and made by the service.
         length: |_| 0,
         write: |out, (_, attempt)| json::write_attempt(out, attempt),
     };

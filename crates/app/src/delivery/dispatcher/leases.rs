@@ -1,5 +1,5 @@
-//! The leases of webhooks. A process takes a lease that is free or that its holder has stopped renewing, and
-//! saves the progress only of webhooks whose leases it holds.
+//! The leases of webhooks. A process takes the leases that are free or that their holders no longer renew. It
+//! saves the progress of a webhook only while it holds the lease.
 
 use std::{
     collections::HashMap,
@@ -47,13 +47,13 @@ struct FreeWebhook {
 }
 
 impl Dispatcher {
-    /// Reads the webhooks, drops the endpoints whose leases this process has lost, and takes free leases.
-    /// Also starts the pending test messages.
-    pub(super) async fn refresh(&mut self) -> Result<(), StoreError> {
+    /// Reads the webhooks and adapts to their present state: drops the endpoints whose leases this process
+    /// has lost, takes free leases, updates the metrics, and starts the pending test messages.
+    pub(super) async fn refresh_webhooks(&mut self) -> Result<(), StoreError> {
         let mut webhooks = self.store.list_webhooks().await?;
         if self.has_unsaved_progress_of_stale_leases(&webhooks) {
-            // Save first: the endpoint will be loaded from the store again, and must not resend what it has
-            // delivered.
+            // Save first. The endpoint will be loaded from the store again, and would otherwise resend the
+            // messages that it has just delivered.
             self.save_and_renew().await?;
             webhooks = self.store.list_webhooks().await?;
         }
@@ -75,8 +75,8 @@ impl Dispatcher {
         self.start_tests(&webhooks).await
     }
 
-    /// Whether there is unsaved progress of a webhook whose stored lease is a different one, because somebody
-    /// changed the webhook or another process took the lease.
+    /// Whether a leased endpoint has unsaved progress although the stored lease differs from its own:
+    /// somebody has changed the webhook, or another process has taken the lease.
     fn has_unsaved_progress_of_stale_leases(&self, webhooks: &[StoredWebhook]) -> bool {
         self.leased_endpoints.iter().any(|(&id, leased_endpoint)| {
             let endpoint = &leased_endpoint.endpoint;
@@ -99,8 +99,8 @@ impl Dispatcher {
             .retain(|&id| find_webhook(webhooks, id).is_some());
     }
 
-    /// Tracks how long each lease that this process does not hold has stayed unchanged. Comparing a lease
-    /// with itself needs only the local clock, so the clocks of the processes need not agree.
+    /// Notes when each lease of another process was last seen to change. A lease that stays unchanged for too
+    /// long is stale. Only the local clock measures this time, so the clocks of the processes need not agree.
     fn track_foreign_leases(&mut self, webhooks: &[StoredWebhook], now: Instant) {
         for stored in webhooks {
             let id = stored.webhook.id;
@@ -132,8 +132,8 @@ impl Dispatcher {
             return LeaseState::Own;
         }
 
-        // If this process is the stored holder but has dropped the endpoint, it could not renew the lease
-        // in time.
+        // A lease is also free if this process is the stored holder but no longer has the endpoint: it
+        // dropped the endpoint, because it could not renew the lease in time.
         let holder = stored.lease.holder;
         let is_stale = self.foreign_leases.get(&id).is_some_and(|foreign| {
             now.saturating_duration_since(foreign.unchanged_since) >= TAKE_OVER_AGE
@@ -145,8 +145,8 @@ impl Dispatcher {
         }
     }
 
-    /// Decrypts the secrets of a webhook. Returns `None` if this process cannot, and logs the reason once.
-    /// Another process with the right key file must then serve the webhook.
+    /// Decrypts the secrets of a webhook. Returns `None` and logs the reason once if this process does not
+    /// have the right key file. The webhook is then left to a process that has it.
     fn decrypt_secrets(&mut self, stored: &StoredWebhook) -> Option<FreeWebhook> {
         let id = stored.webhook.id;
         match SigningSecrets::open(&self.vault, stored) {
@@ -180,8 +180,8 @@ impl Dispatcher {
         let renewed_at = self.clock.instant();
         let results = self.store.save_deliveries(updates).await?;
 
-        for (free, is_ours) in free_webhooks.into_iter().zip(results) {
-            if !is_ours {
+        for (free, was_taken) in free_webhooks.into_iter().zip(results) {
+            if !was_taken {
                 continue;
             }
             let id = free.stored.webhook.id;
@@ -219,7 +219,7 @@ impl Dispatcher {
             };
             states.push((id, state));
         }
-        self.metrics.note(states.into_iter().collect());
+        self.metrics.set_states(states.into_iter().collect());
     }
 
     /// Saves the progress of all leased endpoints, and renews their leases.
@@ -252,9 +252,11 @@ impl Dispatcher {
             return Ok(());
         }
 
-        let results = self.store.save_deliveries(updates).await?;
-        let mut results = results.into_iter().zip(leases);
+        let were_saved = self.store.save_deliveries(updates).await?;
+        // `retain` visits the endpoints in the order of the updates.
+        let mut results = were_saved.into_iter().zip(leases);
         self.leased_endpoints.retain(|_, leased_endpoint| {
+            // If the update was not saved, this process has lost the lease.
             let Some((true, lease)) = results.next() else {
                 return false;
             };
@@ -269,8 +271,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Returns the time before which attempts are to be deleted; `None` if no deletion is due, or if the
-    /// clock is not confirmed, because a wrong clock could delete recent attempts.
+    /// Returns the time before which attempts are to be deleted. Returns `None` if no deletion is due, or if
+    /// the clock is not confirmed: a wrong clock could delete recent attempts.
     async fn prune_cutoff(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
         let is_due = self
             .leased_endpoints
@@ -295,8 +297,8 @@ fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebh
     webhooks.iter().find(|stored| stored.webhook.id == id)
 }
 
-/// Returns the successor of `lease` for this holder. Its incremented beat tells other processes that the
-/// holder is alive.
+/// Returns the lease that replaces `lease` when `holder` takes or renews it. Its incremented beat tells other
+/// processes that the holder is alive.
 fn next_lease(lease: Lease, holder: i64) -> Lease {
     Lease {
         holder,

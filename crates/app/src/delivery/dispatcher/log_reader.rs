@@ -24,8 +24,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Reads the next page of the log for each endpoint that has room. Endpoints at the same position share
-    /// one page, so the store is usually queried once for all of them.
+    /// Reads the next page of the log for each endpoint that has room, and queues the changes as messages.
+    /// Endpoints at the same position share one page, so the store is usually queried only once.
     pub(super) async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.leased_endpoints.is_empty() {
             return Ok(());
@@ -51,14 +51,15 @@ impl Dispatcher {
                     entry.insert(page)
                 }
             };
-            add_messages(endpoint, page, epoch);
+            queue_messages(endpoint, page, epoch);
         }
         Ok(())
     }
 }
 
-/// Queues the changes of a page that the webhook wants as messages, until the endpoint has no more room.
-fn add_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
+/// Queues a message for each change of the page that the webhook wants, until the endpoint has no more room.
+fn queue_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
+    // The log numbers its changes without gaps, so the missing ones were deleted.
     if let Some(oldest) = page.changes.first()
         && oldest.seq > endpoint.read_to + 1
     {

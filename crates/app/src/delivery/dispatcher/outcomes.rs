@@ -13,6 +13,7 @@ impl Dispatcher {
     /// Records the outcomes of all completed attempts: in the traces, in the metrics, and at their endpoints.
     pub(super) async fn record_finished_attempts(&mut self) {
         while let Some(result) = self.attempts.try_join_next() {
+            // An aborted attempt yields an error, and has no outcome.
             self.finished_attempts.extend(result.ok());
         }
         let now = self.clock.now();
@@ -20,7 +21,7 @@ impl Dispatcher {
             .finished_attempts
             .iter()
             .any(|finished| !finished.outcome.is_success());
-        // Days of failures disable a webhook. Only a confirmed clock may measure that time.
+        // A webhook that fails for days is disabled. Only a confirmed clock may measure this time.
         let is_time_confirmed =
             has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
 

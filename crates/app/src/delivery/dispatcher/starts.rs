@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage, WebhookId};
 use petstore_observe::log::chain;
 use petstore_store::StoreError;
 use tracing::warn;
 
-use super::Dispatcher;
+use super::{Dispatcher, LeasedEndpoint};
 use crate::delivery::{
     endpoint::{MAX_MESSAGES_IN_FLIGHT, NextMessage},
     message::{self, Content},
@@ -18,9 +19,9 @@ use crate::delivery::{
 const MAX_TESTS_IN_FLIGHT: usize = 64;
 
 impl Dispatcher {
-    /// Starts the messages that each endpoint may send now, at most [`MAX_MESSAGES_IN_FLIGHT`] per
-    /// endpoint. The limit bounds the time of a call, because each attempt may have to read its change from
-    /// the store.
+    /// Starts attempts for the messages that each endpoint may send now. Starts at most
+    /// [`MAX_MESSAGES_IN_FLIGHT`] per endpoint, to bound the time of a call: each attempt may have to read
+    /// its change from the store.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
         let Some(epoch) = self.epoch else {
             return Ok(());
@@ -28,14 +29,18 @@ impl Dispatcher {
         let webhooks: Vec<WebhookId> = self.leased_endpoints.keys().copied().collect();
         for webhook in webhooks {
             for _ in 0..MAX_MESSAGES_IN_FLIGHT {
-                self.start_next(epoch, webhook).await?;
+                self.start_next_attempt(epoch, webhook).await?;
             }
         }
         Ok(())
     }
 
     /// Starts an attempt to deliver the next message of an endpoint, if one may be sent now.
-    async fn start_next(&mut self, epoch: Epoch, webhook: WebhookId) -> Result<(), StoreError> {
+    async fn start_next_attempt(
+        &mut self,
+        epoch: Epoch,
+        webhook: WebhookId,
+    ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
@@ -48,7 +53,7 @@ impl Dispatcher {
             Some(content) => Some(content),
             None => self.read_content(epoch, webhook, &next).await?,
         };
-        // Without content, the message was dropped.
+        // The log no longer has the change, so the message was discarded.
         let Some(content) = content else {
             return Ok(());
         };
@@ -56,19 +61,7 @@ impl Dispatcher {
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
         };
-        let message_id = message::change_message_id(epoch, webhook, seq);
-        let outgoing = OutgoingMessage {
-            webhook,
-            generation: leased_endpoint.generation,
-            seq: Some(seq),
-            url: leased_endpoint.endpoint.webhook.url.clone(),
-            signature: leased_endpoint
-                .secrets
-                .sign(&message_id, now, &content.body),
-            message_id,
-            now,
-            content,
-        };
+        let outgoing = leased_endpoint.sign_message(epoch, seq, content, now);
         let connector = Arc::clone(&self.connector);
         let clock = Arc::clone(&self.clock);
         leased_endpoint.endpoint.start(seq);
@@ -77,9 +70,9 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Reads the change of a message from the log and renders its content, for a message whose content is
-    /// not in memory. Discards the message and returns `None` if the log no longer has the change. After an
-    /// error, the message stays ready.
+    /// Renders the content of a message whose content is not cached, by reading its change from the log. If
+    /// the log no longer has the change, discards the message and returns `None`. After an error, the message
+    /// stays ready.
     async fn read_content(
         &mut self,
         epoch: Epoch,
@@ -106,7 +99,7 @@ impl Dispatcher {
         Ok(None)
     }
 
-    /// Starts the pending test messages, also for webhooks that are disabled or that other processes serve.
+    /// Starts the pending test messages, even if their webhooks are disabled or served by other processes.
     /// Test messages have their own limit, and do not count against the limit of an endpoint.
     pub(super) async fn start_tests(
         &mut self,
@@ -117,6 +110,7 @@ impl Dispatcher {
             .values()
             .map(|leased_endpoint| leased_endpoint.attempts.len())
             .sum();
+        // All other attempts are of test messages.
         let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
         let capacity = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
 
@@ -159,5 +153,29 @@ impl Dispatcher {
             finished
         });
         Ok(())
+    }
+}
+
+impl LeasedEndpoint {
+    /// Signs the message about the change `seq`, so that it can be sent.
+    fn sign_message(
+        &self,
+        epoch: Epoch,
+        seq: i64,
+        content: Content,
+        now: Timestamp,
+    ) -> OutgoingMessage {
+        let webhook = &self.endpoint.webhook;
+        let message_id = message::change_message_id(epoch, webhook.id, seq);
+        OutgoingMessage {
+            webhook: webhook.id,
+            generation: self.generation,
+            seq: Some(seq),
+            url: webhook.url.clone(),
+            signature: self.secrets.sign(&message_id, now, &content.body),
+            message_id,
+            now,
+            content,
+        }
     }
 }

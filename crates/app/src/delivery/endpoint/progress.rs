@@ -39,14 +39,14 @@ impl Endpoint {
         self.unsaved.is_dirty
     }
 
-    /// Returns why the next save will disable the webhook, if it will.
+    /// Returns the reason for which the next save disables the webhook; `None` if the webhook stays enabled.
     pub(in crate::delivery) fn disabled_reason(&self) -> Option<DisabledReason> {
         let (reason, _) = self.unsaved.disable?;
         Some(reason)
     }
 
-    /// Returns the progress to store. The cursor stops before the first message without a row, because such
-    /// a message would be lost if the process crashed: the next holder of the lease must read its change
+    /// Returns the progress to store. The cursor stops before the first message without a row. Such a message
+    /// exists only in memory, so if the process crashes, the next holder of the lease must read its change
     /// again.
     fn progress(&self) -> DeliveryProgress {
         let first_unsaved = self.messages.iter().find(|(_, message)| !message.has_row);

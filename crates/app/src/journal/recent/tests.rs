@@ -45,28 +45,29 @@ fn push(recent: &mut RecentEvents, changes: &[JournalEntry]) {
     );
 }
 
-/// Returns the numbers that follow a position, and the new position.
+/// Returns the sequence numbers of the next events after a position, and the new position. Returns `None` if
+/// the events are not cached.
 fn after(
     recent: &RecentEvents,
     position: i64,
     kind: Option<ChangeType>,
 ) -> Option<(Vec<i64>, i64)> {
-    match recent.after(position, kind) {
-        After::Older => None,
-        After::Nothing { read_to: to } => Some((Vec::new(), to)),
-        After::Events(RenderedEvents {
-            text: events,
+    match recent.events_after(position, kind) {
+        NextEvents::NotCached => None,
+        NextEvents::Nothing { read_to } => Some((Vec::new(), read_to)),
+        NextEvents::Events(RenderedEvents {
+            text,
             count,
-            read_to: to,
+            read_to,
         }) => {
-            let events = str::from_utf8(&events).unwrap();
-            let numbers: Vec<i64> = events
+            let events = str::from_utf8(&text).unwrap();
+            let seqs: Vec<i64> = events
                 .split("{\"seq\":")
                 .skip(1)
                 .map(|event| event.split(',').next().unwrap().parse().unwrap())
                 .collect();
-            assert_eq!(numbers.len(), count);
-            Some((numbers, to))
+            assert_eq!(seqs.len(), count);
+            Some((seqs, read_to))
         }
     }
 }
@@ -77,8 +78,8 @@ fn a_follower_gets_everything_after_its_position_or_what_it_asks_for() {
     let mut recent = RecentEvents::default();
     assert!(recent.sync_with(&log(EPOCH, 4)));
     let kinds = [PetAdded, OrderPlaced, PetChanged, PetChanged];
-    let numbered = (5..).zip(kinds).map(|(seq, kind)| change(seq, kind, 9));
-    push(&mut recent, &numbered.collect::<Vec<_>>());
+    let changes = (5..).zip(kinds).map(|(seq, kind)| change(seq, kind, 9));
+    push(&mut recent, &changes.collect::<Vec<_>>());
     push(&mut recent, &[change(9, PetAdded, 9)]);
     assert_eq!(after(&recent, 4, None), Some((vec![5, 6, 7, 8], 8)));
     assert_eq!(after(&recent, 6, None), Some((vec![7, 8], 8)));
@@ -103,10 +104,10 @@ fn only_the_newest_events_are_kept_in_batches_of_limited_size() {
     );
     assert_eq!(after(&recent, 0, None), None);
     assert_eq!(after(&recent, 299, None), Some((vec![300], 300)));
-    let long: Vec<_> = (1..=9)
+    let long_changes: Vec<_> = (1..=9)
         .map(|seq| change(seq, ChangeType::PetAdded, 20_000))
         .collect();
-    assert_eq!(Batch::from_changes(EPOCH, &long).len(), 5);
+    assert_eq!(Batch::from_changes(EPOCH, &long_changes).len(), 5);
 }
 
 #[test]
@@ -114,25 +115,26 @@ fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
     let changes: Vec<_> = (1..=100)
         .map(|seq| change(seq, ChangeType::PetAdded, 99_000))
         .collect();
-    let mut to = 0_i64;
-    let mut readings = 0;
-    while to < 100 {
+    let mut read_to = 0_i64;
+    let mut read_count = 0;
+    while read_to < 100 {
         let mut room = MAX_BYTES_PER_READ;
-        let mut part = Batch::from_changes(EPOCH, &changes[usize::try_from(to).unwrap()..]);
-        let before = to;
-        to = retain_fitting(&mut part, &mut room).unwrap();
-        let size: usize = part.iter().map(|batch| batch.text.len()).sum();
+        let unread_changes = &changes[usize::try_from(read_to).unwrap()..];
+        let mut batches = Batch::from_changes(EPOCH, unread_changes);
+        let start = read_to;
+        read_to = retain_fitting(&mut batches, &mut room).unwrap();
+        let size: usize = batches.iter().map(|batch| batch.text.len()).sum();
         assert!(
-            size < MAX_BYTES_PER_READ + 100_000 && part[0].first == before + 1,
+            size < MAX_BYTES_PER_READ + 100_000 && batches[0].first_seq == start + 1,
             "{size}"
         );
         assert!(
-            to == 100
+            read_to == 100
                 || retain_fitting(&mut Batch::from_changes(EPOCH, &changes), &mut room).is_none()
         );
-        readings += 1;
+        read_count += 1;
     }
-    assert_eq!(readings, 5);
+    assert_eq!(read_count, 5);
 }
 
 #[test]
@@ -146,9 +148,9 @@ fn a_database_that_was_replaced_ends_the_following_and_a_long_pause_does_not() {
         (recent.end_reason(ticket), recent.last),
         (None, 5 + MAX_UNREAD_CHANGES + 1)
     );
-    for other in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
+    for replaced_log in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
         let ticket = recent.ticket(KEY);
-        recent.sync_with(&other);
+        recent.sync_with(&replaced_log);
         assert_eq!(recent.end_reason(ticket), Some(EndReason::OtherLog));
     }
 }

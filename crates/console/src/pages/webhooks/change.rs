@@ -11,7 +11,7 @@ use petstore_domain::{
 };
 
 use super::{list, show, webhook_in_path};
-use crate::{ask::Question, pages::parts::missing_page, prelude::*, reply::Flash, staff};
+use crate::{ask::SettingChange, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
 /// The path of the list of webhooks.
 const LIST_PATH: &str = "/settings/webhooks";
@@ -19,9 +19,9 @@ const LIST_PATH: &str = "/settings/webhooks";
 /// Adds a webhook, and renders the page with its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let url = errors.take("url", parse_url(desk));
+    let url = errors.ok_or_add("url", parse_url(desk));
     let description_text = desk.visit.form.get("description");
-    let description = errors.take("description", parse_description(description_text));
+    let description = errors.ok_or_add("description", parse_description(description_text));
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
@@ -36,7 +36,7 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Parses the URL in the form of a new webhook.
+/// Parses the URL in the form of a new webhook, or returns the error message.
 fn parse_url(desk: &Desk<'_>) -> Result<String, String> {
     let text = desk.visit.form.get("url");
     if text.is_empty() {
@@ -48,7 +48,7 @@ fn parse_url(desk: &Desk<'_>) -> Result<String, String> {
         .map_err(|_| texts().url_invalid.to_owned())
 }
 
-/// Parses a description. An empty text means no description.
+/// Parses a description, or returns the error message. An empty text means no description.
 fn parse_description(text: &str) -> Result<Option<Label>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -59,7 +59,7 @@ fn parse_description(text: &str) -> Result<Option<Label>, String> {
     }
 }
 
-/// Returns the types of changes that the form selects; `None`, which means all types, if no
+/// Returns the types of changes that the form selects. Returns `None`, which means all types, if no
 /// checkbox is checked.
 fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
     let mut types = Vec::new();
@@ -76,12 +76,12 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
     if types.is_empty() { None } else { Some(types) }
 }
 
-/// Executes the command of a button. Asks for confirmation if the command stops deliveries. `code`
-/// selects the message afterwards.
+/// Executes the command of a button on the webhook in the path. Asks for confirmation if the command
+/// stops deliveries. `message_code` selects the message about the result.
 pub(in super::super) async fn execute(
     desk: &Desk<'_>,
     command: WebhookCommand,
-    code: &'static str,
+    message_code: &'static str,
 ) -> Result<Reply, ApiError> {
     let Some(id) = webhook_in_path(desk) else {
         return Ok(missing_page(texts().no_webhook));
@@ -94,14 +94,14 @@ pub(in super::super) async fn execute(
         WebhookCommand::Delete => LIST_PATH,
         _ => &path,
     };
-    match execute_once(desk, command, code, next_path).await? {
+    match execute_once(desk, command, message_code, next_path).await? {
         Ok(reply) => Ok(reply),
         Err(message) => show(desk, &Errors::from_text(message)).await,
     }
 }
 
-/// Asks for confirmation if a command stops deliveries. Returns `None` for other commands, and if
-/// the form already confirms it.
+/// Returns the page that asks for confirmation if a command stops deliveries. Returns `None` for other
+/// commands, if the webhook does not exist, or if the form already confirms the command.
 async fn confirm(
     desk: &Desk<'_>,
     id: WebhookId,
@@ -116,9 +116,13 @@ async fn confirm(
     let Some(stored) = desk.app().webhooks.find(Some(id)).await? else {
         return Ok(None);
     };
-    let url = &stored.webhook.url;
-    let question = Question::confirm_setting_change(desk, verb, url, effect.to_owned(), path);
-    Ok(question)
+    let change = SettingChange {
+        verb,
+        object: &stored.webhook.url,
+        effect,
+        back_path: path,
+    };
+    Ok(change.confirm(desk))
 }
 
 /// Disables the webhook in the path.
@@ -130,22 +134,24 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
     execute(desk, WebhookCommand::Patch(patch), "disabled").await
 }
 
-/// Executes a command, at most once for all submissions of the same form. Renders the page with the
-/// secret if the command made one, or else redirects to `next_path` with a message. The inner error
-/// is the message that explains why nothing was changed.
+/// Executes a command, at most once for all submissions of the same form.
+///
+/// If the command made a secret, returns the page that shows it, and otherwise a redirect to
+/// `next_path` with a message. The inner error is the message that explains why nothing was changed.
 async fn execute_once(
     desk: &Desk<'_>,
     command: WebhookCommand,
-    code: &'static str,
+    message_code: &'static str,
     next_path: &str,
 ) -> Result<Result<Reply, &'static str>, ApiError> {
     // The stored response is the secret or the message, so that a repetition of the form shows the
     // same one.
     let respond = |decided: &WebhookDecision| {
+        // Without a webhook, which was deleted, the message has the id 0.
         let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
         let body = match &decided.secret {
             Some(secret) => secret.clone(),
-            None => Flash::new(code, id).to_string(),
+            None => Flash::new(message_code, id).to_string(),
         };
         StoredResponse {
             status: 303,
@@ -168,11 +174,13 @@ async fn execute_once(
     }
 }
 
-/// Converts a stored response into a redirect with its message, or into the page with its secret.
+/// Converts a stored response of [`execute_once`] into a reply: a redirect with its message, or the
+/// page with its secret.
 fn stored_reply(response: &StoredResponse, next_path: &str) -> Reply {
     let text = String::from_utf8_lossy(&response.body);
     match Flash::parse(&text) {
         Some(flash) => Reply::Redirect(next_path.to_owned(), Some(flash)),
+        // A secret, such as `whsec_MfKQ9r8G`, does not parse as a message.
         None => secret_page(&text, next_path),
     }
 }

@@ -43,6 +43,7 @@ impl<'b> Object<'b> {
             sum: ContentSum::default(),
         };
         if let Err(error) = fill(&mut writer) {
+            // Whether or not this succeeds, the first error is the one to report.
             let _ = self.runtime.block_on(writer.upload.abort());
             return Err(error);
         }
@@ -53,6 +54,7 @@ impl<'b> Object<'b> {
         if stored_sum == writer.sum {
             return Ok(length);
         }
+        // A damaged object must not pass for a backup. The error is reported even if this fails.
         let _ = self.delete();
         let stored_length = stored_sum.length;
         let message = if stored_length == length {

@@ -46,14 +46,14 @@ impl Import {
         format: Format,
         checked: &Checked,
     ) -> anyhow::Result<()> {
-        let mut rows = self.read(source, format, &checked.csv)?;
+        let mut rows = self.read_rows(source, format, &checked.csv)?;
         ensure!(
             checked.fields.match_database(load.fields()),
             "the fields of the database changed while the command read the file; run the command again"
         );
         add_definitions(load, checked)?;
 
-        let mut progress = Progress::of_animals("Importing", checked.valid);
+        let mut progress = Progress::of_animals("Importing", checked.valid_count);
         let mut valid_count = 0;
         let mut row_count = 0;
         let mut last_ids = LastIds::default();
@@ -63,16 +63,16 @@ impl Import {
                 && checked.is_valid(&row, row_count)
             {
                 valid_count += 1;
-                progress.animal();
+                progress.count_animal();
                 add_row(load, row, checked, &mut last_ids, &progress)?;
             }
         }
-        let is_unchanged =
-            valid_count == checked.valid && row_count == checked.valid + checked.invalid;
+        let is_unchanged = valid_count == checked.valid_count
+            && row_count == checked.valid_count + checked.invalid_count;
         ensure!(
             is_unchanged,
             "{} changed while the command read it; run the command again",
-            self.name()
+            self.input_name()
         );
         load.continue_after(last_ids)?;
         load.log_import()?;
@@ -104,7 +104,7 @@ fn add_row(
 ) -> anyhow::Result<()> {
     match row {
         Row::Pet { id, pet, fields } => {
-            let values = checked.fields.values(&fields).unwrap_or_default();
+            let values = checked.fields.validate(&fields).unwrap_or_default();
             load.add_pet(id, &pet, &values)?;
             last_ids.pet = last_ids.pet.max(id.map_or(0, PetId::get));
         }

@@ -15,14 +15,14 @@ use petstore_store::bulk::{self, Snapshot, Value, continue_if_ok};
 use super::{
     csv_args::CsvArgs,
     fields::{IN_CATALOGUE, ImportedFields},
-    profile::logo_of,
+    profile::make_imported_logo,
 };
 use crate::cli::output::counted;
 
 /// The result of validating a file, row by row.
 pub(super) struct Checked {
     /// The number of valid rows.
-    pub(super) valid: u64,
+    pub(super) valid_count: u64,
     /// The number of orders among the valid rows. The same follows for the other kinds.
     pub(super) orders: u64,
     pub(super) categories: u64,
@@ -35,7 +35,7 @@ pub(super) struct Checked {
     /// skipped.
     pub(super) is_connected: bool,
     /// The number of invalid rows.
-    pub(super) invalid: u64,
+    pub(super) invalid_count: u64,
     /// The unique values of the database and of the rows so far, and with `--keep-ids`, their ids.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
@@ -48,6 +48,7 @@ pub(super) struct Checked {
 }
 
 impl Checked {
+    /// Returns the result before the first row is checked.
     pub(super) fn new(
         ids: SeenIds,
         fields: ImportedFields,
@@ -58,56 +59,60 @@ impl Checked {
             csv,
             new_categories,
             used_new_ids: BTreeSet::new(),
-            valid: 0,
+            valid_count: 0,
             orders: 0,
             categories: 0,
             notes: 0,
             profiles: 0,
             photos: 0,
             is_connected: false,
-            invalid: 0,
+            invalid_count: 0,
             ids,
             fields,
         }
     }
 
-    /// Returns the problem of a row that could be parsed, if it has one: its id is taken, or it does
-    /// not agree with the database or with the rows before it. Otherwise, records its id and its unique
-    /// values.
-    pub(super) fn problem_of(
+    /// Checks a row that could be parsed against the database and the rows before it, and records its id
+    /// and its unique values. Returns the problem of the row, such as an id that is taken; `None` if it is
+    /// valid.
+    pub(super) fn check_and_record(
         &mut self,
         row: &Row,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        let number = self.valid + self.invalid + 1;
+        let row_number = self.valid_count + self.invalid_count + 1;
         match row {
             Row::Field(field) => Ok(self.fields.add(field)),
             Row::Profile(..) if self.profiles > 0 => {
                 Ok(Some(InvalidRow::new("the file has a profile already")))
             }
-            Row::Profile(_, logo) => Ok(logo.as_deref().and_then(|png| logo_of(png).err())),
+            Row::Profile(_, logo) => {
+                let logo = logo.as_deref().map(make_imported_logo);
+                Ok(logo.and_then(Result::err))
+            }
             Row::Pet { id, fields, .. } => {
                 if let Some(id) = id
-                    && let Some(holder) = self.ids.record(*id, number)?
+                    && let Some(holder) = self.ids.record(*id, row_number)?
                 {
                     let in_catalogue = "an animal in the catalogue";
                     return Ok(Some(taken_id(id.get(), holder, in_catalogue)));
                 }
-                self.fields.problem_of_new(fields, &self.ids, number, rows)
+                self.fields
+                    .check_and_record_new(fields, &self.ids, row_number, rows)
             }
-            Row::Resource(resource, _) => self.problem_of_resource(resource, number, rows),
+            Row::Resource(resource, _) => self.check_resource(resource, row_number, rows),
         }
     }
 
-    /// Returns the problem of an animal, an order, a category or a note in an export with `--all`, if
-    /// it has one.
-    fn problem_of_resource(
+    /// Checks and records an animal, an order, a category or a note in an export with `--all`. Returns
+    /// its problem; `None` if it is valid.
+    fn check_resource(
         &self,
         resource: &Resource,
-        number: u64,
+        row_number: u64,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        if let Some(holder) = self.ids.record_resource(resource, number)? {
+        if let Some(holder) = self.ids.record_resource(resource, row_number)? {
             let in_catalogue = match resource {
                 Resource::Pet(_) => "an animal in the catalogue",
                 Resource::Order(_) => "an order in the database",
@@ -117,19 +122,20 @@ impl Checked {
             return Ok(Some(taken_id(resource.id(), holder, in_catalogue)));
         }
         if let Resource::Pet(pet) = resource
-            && let Some(invalid) = self.fields.problem_of(pet, &self.ids, number, rows)?
+            && let Some(invalid) = self
+                .fields
+                .check_and_record(pet, &self.ids, row_number, rows)?
         {
             return Ok(Some(invalid));
         }
-        let problem = self
-            .ids
-            .find_inconsistency(resource, rows.raw_row()?.line)?;
+        let line = rows.raw_row()?.line;
+        let problem = self.ids.record_and_check(resource, line)?;
         Ok(problem.map(InvalidRow::new))
     }
 
     /// Counts a valid row by its kind.
     pub(super) fn count(&mut self, row: &Row) {
-        self.valid += 1;
+        self.valid_count += 1;
         match row {
             Row::Resource(Resource::Order(_), _) => self.orders += 1,
             Row::Resource(Resource::Category(_), _) => self.categories += 1,
@@ -145,7 +151,7 @@ impl Checked {
     pub(super) fn describe_rows(&self) -> String {
         let field_count = self.fields.count();
         let others = self.orders + self.categories + self.notes + self.profiles + field_count;
-        let animals = counted(self.valid - others, "animal");
+        let animals = counted(self.valid_count - others, "animal");
         if others == 0 {
             return animals;
         }
@@ -184,27 +190,29 @@ impl Checked {
         format!(" New categories: {}.", names.join(", "))
     }
 
-    /// Whether the row with this number, which could be parsed, is valid. In the second pass, its id
-    /// and its unique values were recorded already: they must belong to this row.
-    pub(super) fn is_valid(&self, row: &Row, number: u64) -> bool {
+    /// Whether the first pass found the row with this number to be valid. Its id and its unique values
+    /// must have been recorded for this row, and not for an earlier one.
+    pub(super) fn is_valid(&self, row: &Row, row_number: u64) -> bool {
         let Row::Pet { id, fields, .. } = row else {
             return true;
         };
-        if self.invalid == 0 {
+        // Most files have no invalid row, and then no lookup is needed.
+        if self.invalid_count == 0 {
             return true;
         }
         let has_own_id = match id {
             Some(id) => {
-                matches!(self.ids.first_row(*id), Ok(Some(first_row)) if first_row == number)
+                matches!(self.ids.first_row(*id), Ok(Some(first_row)) if first_row == row_number)
             }
             None => true,
         };
-        has_own_id && self.fields.are_valid(fields, &self.ids, number)
+        has_own_id && self.fields.are_valid(fields, &self.ids, row_number)
     }
 }
 
-/// Returns the problem of a row whose id is taken. `holder` is the number of the row with this id, or
-/// [`IN_CATALOGUE`], and then `in_catalogue` describes what has it.
+/// Returns the problem of a row whose id is taken. `holder` is the number of the earlier row with this
+/// id. If it is [`IN_CATALOGUE`], `in_catalogue` describes what has the id, such as "an animal in the
+/// catalogue".
 fn taken_id(id: i64, holder: u64, in_catalogue: &str) -> InvalidRow {
     let reason = if holder == IN_CATALOGUE {
         format!("{id} is the id of {in_catalogue}; ids must be free")
@@ -242,13 +250,14 @@ pub(super) fn read_database_facts(
     let mut csv = csv.options(fields.present(), &catalogue.profile()?);
     record_unique_values(catalogue, &ids)?;
     catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
+        // All rows of this table have this form.
         let [Value::Integer(id), Value::Text(label)] = row else {
             return ControlFlow::Break(());
         };
         csv.categories.add(*id, label)
     })?;
     if keep_ids && record_ids(catalogue, &ids)? {
-        fields.keep();
+        fields.keep_present();
     }
     Ok(DatabaseFacts { ids, fields, csv })
 }
@@ -258,32 +267,32 @@ fn record_unique_values(
     catalogue: &mut (dyn Snapshot + 'static),
     ids: &SeenIds,
 ) -> anyhow::Result<()> {
-    let mut recorded = Ok(None);
+    let mut result = Ok(None);
     catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = UniqueKey {
                 field: (*field).to_owned(),
                 text: (*key).to_owned(),
             };
-            recorded = ids.record_key(&key, IN_CATALOGUE, *pet);
+            result = ids.record_key(&key, IN_CATALOGUE, *pet);
         }
-        continue_if_ok(&recorded)
+        continue_if_ok(&result)
     })?;
-    recorded?;
+    result?;
     Ok(())
 }
 
 /// Records the ids of a database, and returns whether it has animals. Withdrawn animals count, too,
 /// because their ids are never assigned again.
 fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
-    let mut recorded = Ok(None);
+    let mut result = Ok(None);
     let mut has_animals = false;
     catalogue.visit_resources(&mut |resource| {
         has_animals |= matches!(resource, Resource::Pet(_));
-        recorded = ids.record_resource(&resource, IN_CATALOGUE);
-        continue_if_ok(&recorded)
+        result = ids.record_resource(&resource, IN_CATALOGUE);
+        continue_if_ok(&result)
     })?;
-    recorded?;
+    result?;
     Ok(has_animals)
 }
 

@@ -29,7 +29,7 @@ impl Import {
         mut rejects: Option<&mut Rejects>,
         mut catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
-        let not_imported = || format!("nothing was imported: {}", self.name());
+        let not_imported = || format!("nothing was imported: {}", self.input_name());
         let DatabaseFacts {
             ids,
             fields,
@@ -54,9 +54,9 @@ impl Import {
                 Err(invalid) => Some(invalid),
             };
             if let Some(invalid) = problem {
-                checked.invalid += 1;
+                checked.invalid_count += 1;
                 let raw_row = rows.raw_row()?;
-                report(&progress, checked.invalid, raw_row.line, &invalid);
+                report(&progress, checked.invalid_count, raw_row.line, &invalid);
                 if let Some(rejects) = &mut rejects {
                     rejects.write(&raw_row, &invalid)?;
                 }
@@ -76,13 +76,18 @@ impl Import {
         csv: &mut CsvOptions,
         catalogue: Option<&mut (dyn Snapshot + 'static)>,
     ) -> anyhow::Result<(Box<dyn Rows + 's>, Vec<Category>)> {
-        let not_imported = || format!("nothing was imported: {}", self.name());
-        let rows = self.read(source, format, csv).with_context(not_imported)?;
+        let not_imported = || format!("nothing was imported: {}", self.input_name());
+        let rows = self
+            .read_rows(source, format, csv)
+            .with_context(not_imported)?;
         if !rows.needs_species_categories() {
             return Ok((rows, Vec::new()));
         }
         let new_categories = find_species_categories(catalogue, csv)?;
-        let rows = self.read(source, format, csv).with_context(not_imported)?;
+        // The reader has a copy of the options, so it is opened again with the categories.
+        let rows = self
+            .read_rows(source, format, csv)
+            .with_context(not_imported)?;
         Ok((rows, new_categories))
     }
 
@@ -102,7 +107,7 @@ impl Import {
                     .to_owned()
             )
         );
-        let problem = checked.problem_of(row, rows)?;
+        let problem = checked.check_and_record(row, rows)?;
         if problem.is_none() {
             checked.count(row);
         }
@@ -114,11 +119,12 @@ impl Import {
 /// the file shows this, because an order can follow its animal.
 fn report_animals_without_order(checked: &mut Checked, progress: &Progress) -> anyhow::Result<()> {
     checked.ids.visit_animals_without_order(|line, order| {
-        checked.invalid += 1;
-        checked.valid -= 1;
+        checked.invalid_count += 1;
+        // The animal was counted as valid when its line was checked.
+        checked.valid_count -= 1;
         let reason = format!("{order} is the id of no reserved order in the file");
         let invalid = InvalidRow::in_column("orderId", reason);
-        report(progress, checked.invalid, line, &invalid);
+        report(progress, checked.invalid_count, line, &invalid);
     })?;
     Ok(())
 }
@@ -133,8 +139,8 @@ fn report(progress: &Progress, number: u64, line: u64, invalid: &InvalidRow) {
 
 /// Prints how many invalid rows were not reported one by one, if there are any.
 fn report_remaining_count(checked: &Checked, progress: &Progress) {
-    if checked.invalid > MAX_REPORTED {
-        let remaining = counted(checked.invalid - MAX_REPORTED, "more row");
+    if checked.invalid_count > MAX_REPORTED {
+        let remaining = counted(checked.invalid_count - MAX_REPORTED, "more row");
         progress.suspend(|| print_message(&format!("and {remaining}")));
     }
 }

@@ -10,8 +10,8 @@ use petstore_domain::{
 };
 use petstore_formats::files::{InvalidRow, Rows, SeenIds, quote_beginning};
 
-/// The row number that stands for the catalogue, for an id or a unique value that is taken there. Rows
-/// count from 1.
+/// The row number of an id or a unique value that the catalogue already has. The rows of a file are
+/// counted from 1.
 pub(super) const IN_CATALOGUE: u64 = 0;
 
 /// The fields of the database, the fields of the file, and the result of both.
@@ -23,8 +23,8 @@ pub(super) struct ImportedFields {
     are_kept: bool,
     /// The fields of the file.
     from_file: Vec<FieldDefinition>,
-    /// The fields that apply to the animals of the file.
-    set: FieldSet,
+    /// The fields with which the animals of the file are validated: the result of both.
+    effective: FieldSet,
     /// The time at which values are validated, for rules such as that a date of birth is not in the future.
     now: Timestamp,
 }
@@ -33,7 +33,7 @@ impl ImportedFields {
     /// Returns the fields for a database that has these fields and no animals.
     pub(super) fn new(present: FieldSet) -> Self {
         Self {
-            set: present.clone(),
+            effective: present.clone(),
             present,
             now: SystemClock.now(),
             ..Self::default()
@@ -41,7 +41,7 @@ impl ImportedFields {
     }
 
     /// Keeps the fields of the database, because it has animals.
-    pub(super) fn keep(&mut self) {
+    pub(super) fn keep_present(&mut self) {
         self.are_kept = true;
     }
 
@@ -58,10 +58,10 @@ impl ImportedFields {
                 "{name:?} is the name of an earlier field; each must occur once"
             ));
         }
-        let present = self.present.find(name).filter(|_| self.are_kept);
-        if present.is_some_and(|present| {
-            (present.kind, present.is_unique) != (field.kind, field.is_unique)
-        }) {
+        if self.are_kept
+            && let Some(present) = self.present.find(name)
+            && (present.kind, present.is_unique) != (field.kind, field.is_unique)
+        {
             return invalid(format!(
                 "{name:?} is a field of the database with another kind or unique; import into a \
                  database without animals, or delete that field"
@@ -75,58 +75,59 @@ impl ImportedFields {
                     FieldDefinition::MAX
                 ));
             }
-            self.set = FieldSet::new(1, all_fields, Vec::new());
+            self.effective = FieldSet::new(1, all_fields, Vec::new());
         }
         None
     }
 
-    /// Returns the problem of the values of an animal in an export with `--all`, if there is one.
-    /// Otherwise, records its unique values under the number of its row. The values of a withdrawn
-    /// animal are not unique.
-    pub(super) fn problem_of(
+    /// Checks the values of an animal in an export with `--all`, and records its unique values under the
+    /// number of its row. Returns their problem; `None` if they are valid. The values of a withdrawn
+    /// animal need not be unique.
+    pub(super) fn check_and_record(
         &self,
         pet: &StorePet,
         ids: &SeenIds,
-        number: u64,
+        row_number: u64,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         if pet.fields.is_empty() {
             return Ok(None);
         }
-        if let Some(problem) = self.set.find_problem(&pet.fields) {
+        if let Some(problem) = self.effective.find_problem(&pet.fields) {
             return Ok(Some(invalid_fields(problem)));
         }
         if pet.withdrawal.is_some() {
             return Ok(None);
         }
-        self.find_duplicate(&pet.fields, ids, number, rows)
+        self.record_unique_values(&pet.fields, ids, row_number, rows)
     }
 
-    /// Returns the problem of the values of a new animal, if there is one. Otherwise, records its
-    /// unique values under the number of its row.
-    pub(super) fn problem_of_new(
+    /// Checks the values of a new animal, and records its unique values under the number of its row.
+    /// Returns their problem; `None` if they are valid.
+    pub(super) fn check_and_record_new(
         &self,
         requested: &FieldPatch,
         ids: &SeenIds,
-        number: u64,
+        row_number: u64,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        match self.values(requested) {
-            Ok(values) => self.find_duplicate(&values, ids, number, rows),
+        match self.validate(requested) {
+            Ok(values) => self.record_unique_values(&values, ids, row_number, rows),
             Err(invalid) => Ok(Some(invalid)),
         }
     }
 
-    /// Returns the problem of unique values that another animal has, if there are any. Records the
-    /// others under the number of the row.
-    fn find_duplicate(
+    /// Records the unique values of an animal under the number of its row. Returns the problem of those
+    /// that another animal has; `None` if all are unique.
+    fn record_unique_values(
         &self,
         values: &FieldValues,
         ids: &SeenIds,
-        number: u64,
+        row_number: u64,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        let keys = self.set.unique_keys(values);
+        let keys = self.effective.unique_keys(values);
+        // Most animals have no unique value, and then the row is not read again for its line.
         let line = if keys.is_empty() {
             0
         } else {
@@ -134,7 +135,7 @@ impl ImportedFields {
         };
         let mut problems = InvalidRow::default();
         for key in keys {
-            if let Some(holder) = ids.record_key(&key, number, line.cast_signed())? {
+            if let Some(holder) = ids.record_key(&key, row_number, line.cast_signed())? {
                 let line_or_id = holder.line_or_id;
                 let holder_kind = if holder.row == IN_CATALOGUE {
                     "the animal"
@@ -145,7 +146,7 @@ impl ImportedFields {
                 let value = quote_beginning(&key.text);
                 let reason =
                     format!("must be unique, but {holder_kind} {line_or_id} also has {value}");
-                problems.record(Err::<(), _>(InvalidRow::in_column(column, reason)));
+                problems.add(InvalidRow::in_column(column, reason));
             }
         }
         Ok(problems.into_result(()).err())
@@ -153,16 +154,18 @@ impl ImportedFields {
 
     /// Whether the values of a new animal are valid, and its unique values are recorded under the
     /// number of its row.
-    pub(super) fn are_valid(&self, requested: &FieldPatch, ids: &SeenIds, number: u64) -> bool {
-        self.values(requested).is_ok_and(|values| {
-            self.set.unique_keys(&values).iter().all(|key| {
-                matches!(ids.record_key(key, number, 0), Ok(Some(holder)) if holder.row == number)
-            })
+    pub(super) fn are_valid(&self, requested: &FieldPatch, ids: &SeenIds, row_number: u64) -> bool {
+        let Ok(values) = self.validate(requested) else {
+            return false;
+        };
+        self.effective.unique_keys(&values).iter().all(|key| {
+            let holder = ids.record_key(key, row_number, 0);
+            matches!(holder, Ok(Some(holder)) if holder.row == row_number)
         })
     }
 
     /// Returns the values of a new animal, or why they are invalid.
-    pub(super) fn values(&self, requested: &FieldPatch) -> Result<FieldValues, InvalidRow> {
+    pub(super) fn validate(&self, requested: &FieldPatch) -> Result<FieldValues, InvalidRow> {
         if requested.is_empty() {
             return Ok(FieldValues::NONE);
         }
@@ -174,26 +177,38 @@ impl ImportedFields {
         // Each value is applied separately, so that every invalid value is reported.
         for (name, value) in &resolved {
             let single_value = FieldPatch::from([(name.clone(), value.clone())]);
-            let applied = self.set.apply(&FieldValues::NONE, &single_value, self.now);
-            problems.record(
-                applied.map_err(|problem| match (self.set.find(name), value) {
-                    (Some(field), RequestedValue::Set(FieldValue::Text(text))) => {
-                        let reason = format!("{}, but was {}", field.rule(), quote_beginning(text));
-                        InvalidRow::in_column(format!("fields.{name}"), reason)
-                    }
-                    _ => invalid_fields(problem),
-                }),
-            );
+            if let Err(problem) = self
+                .effective
+                .apply(&FieldValues::NONE, &single_value, self.now)
+            {
+                problems.add(self.describe_invalid_value(name, value, problem));
+            }
         }
         problems.into_result(())?;
-        self.set
+        self.effective
             .apply(&FieldValues::NONE, &resolved, self.now)
             .map_err(invalid_fields)
     }
 
+    /// Returns the problem of an invalid value. For a text, the problem has the rule and the text.
+    fn describe_invalid_value(
+        &self,
+        name: &str,
+        value: &RequestedValue,
+        problem: FieldProblem,
+    ) -> InvalidRow {
+        match (self.effective.find(name), value) {
+            (Some(field), RequestedValue::Set(FieldValue::Text(text))) => {
+                let reason = format!("{}, but was {}", field.rule(), quote_beginning(text));
+                InvalidRow::in_column(format!("fields.{name}"), reason)
+            }
+            _ => invalid_fields(problem),
+        }
+    }
+
     /// Returns a value in its stored spelling, if it is a value or a label of a field with choices.
     fn resolve_choice(&self, name: &str, value: &RequestedValue) -> RequestedValue {
-        match self.set.find(name) {
+        match self.effective.find(name) {
             Some(field) => field.resolve_choice(value.clone()),
             None => value.clone(),
         }
@@ -223,8 +238,11 @@ impl ImportedFields {
 
     /// Returns all fields after the import; `None` if the import does not change them.
     pub(super) fn after_import(&self) -> Option<Vec<FieldDefinition>> {
-        let new: Vec<_> = self.new_fields().cloned().collect();
-        (!new.is_empty()).then(|| [self.kept(), &new].concat())
+        let new_fields: Vec<FieldDefinition> = self.new_fields().cloned().collect();
+        if new_fields.is_empty() {
+            return None;
+        }
+        Some([self.kept(), &new_fields].concat())
     }
 
     /// Returns the fields of the database that the import keeps.

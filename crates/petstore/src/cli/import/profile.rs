@@ -9,21 +9,25 @@ use petstore_store::{
 };
 
 /// Makes the logo from the content of a PNG file.
-pub(super) fn logo_of(png: &[u8]) -> Result<NewLogo, InvalidRow> {
+pub(super) fn make_imported_logo(png: &[u8]) -> Result<NewLogo, InvalidRow> {
     make_logo(png, photos::Format::Png)
         .map_err(|reason| InvalidRow::new(format!("the logo cannot be used: {reason}")))
 }
 
-/// Sets the profile and the logo, if the profile of the database is empty. Returns whether it was.
+/// Sets the profile and the logo, unless the database already has a profile. Returns whether they were
+/// set.
 pub(super) fn set_profile(
     load: &mut dyn Load,
     profile: Profile,
-    logo: Option<&[u8]>,
+    logo_file: Option<&[u8]>,
 ) -> Result<bool, StoreError> {
     // Cannot fail: the logo was validated in the first pass.
-    let new_logo = logo.and_then(|png| logo_of(png).ok());
-    let logo = new_logo.as_ref().map(|new_logo| new_logo.logo);
-    if !load.set_profile(&Profile { logo, ..profile })? {
+    let new_logo = logo_file.and_then(|file| make_imported_logo(file).ok());
+    let profile_with_logo = Profile {
+        logo: new_logo.as_ref().map(|new_logo| new_logo.logo),
+        ..profile
+    };
+    if !load.set_profile(&profile_with_logo)? {
         return Ok(false);
     }
     if let Some(NewLogo { logo, png }) = new_logo {

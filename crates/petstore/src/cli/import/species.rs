@@ -47,6 +47,7 @@ impl UsedCategories {
             return;
         }
         let newest = self.newest.entry(species.clone()).or_default();
+        // Animals are visited in the order of their ids, so the first one is the oldest.
         newest.push_back(pet.category_id);
         if newest.len() > usize::from(Limit::default().get()) {
             newest.pop_front();
@@ -81,7 +82,7 @@ pub(super) fn find_species_categories(
         })?;
     }
 
-    for species in values(&field) {
+    for species in choice_values(&field) {
         let label = field.display_text(species);
         let id = match *csv.categories.with_label(label) {
             [id] => Some(id),
@@ -97,8 +98,8 @@ pub(super) fn find_species_categories(
     Ok(new_categories)
 }
 
-/// Returns the choices of a field.
-fn values(field: &FieldDefinition) -> &[String] {
+/// Returns the values of the choices of a field.
+fn choice_values(field: &FieldDefinition) -> &[String] {
     match &field.choices {
         Some(choices) => choices.values(),
         None => &[],

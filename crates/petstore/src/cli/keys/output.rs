@@ -90,7 +90,7 @@ fn table(records: &[KeyRecord]) -> String {
     rows.extend(records.iter().map(|record| {
         [
             record.id.to_string(),
-            output::visible(&record.name).into_owned(),
+            output::escape_hidden(&record.name).into_owned(),
             record.scope.as_str().to_owned(),
             record.deployment.as_str().to_owned(),
             record.created_at.to_string(),

@@ -25,7 +25,8 @@ pub(super) struct ListenerSettings<'a> {
 }
 
 impl ListenerSettings<'_> {
-    /// Returns the address to listen on. Meaningless if the listener is off.
+    /// Returns the address to listen on. Without one in the settings, this is the default port on this
+    /// machine, even if the listener is off.
     pub(super) fn address(&self) -> SocketAddr {
         match self.value {
             Some(ListenOrOff::At(address)) => address,

@@ -156,7 +156,7 @@ impl WindowArgs {
     }
 
     /// Reads the style sheet of the window, if the option names one.
-    pub(super) fn style(&self) -> anyhow::Result<Option<Style>> {
+    pub(super) fn read_style(&self) -> anyhow::Result<Option<Style>> {
         let Some(path) = &self.window_style else {
             return Ok(None);
         };

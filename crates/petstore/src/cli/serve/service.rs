@@ -116,8 +116,8 @@ impl Serve {
     /// in use does not hide a wrong setting.
     fn reserve_addresses(&self) -> anyhow::Result<ServiceAddresses> {
         let tls = self.tls.load()?;
-        let style = self.pages.style()?;
-        let provider = self.pages.provider()?;
+        let style = self.pages.read_style()?;
+        let provider = self.pages.build_provider()?;
         let reserve = if self.demo.is_some() {
             ReservedAddress::new_or_free
         } else {
@@ -163,7 +163,7 @@ impl Serve {
         ));
         let traces = self
             .management
-            .traces(self.deployment, &mut runtime::random())?;
+            .start_traces(self.deployment, &mut runtime::random())?;
         let (spans, exporter) = traces.unzip();
         let registrar = self.webhooks.registrar(database, KeyFileUser::Service);
         let dispatcher = Dispatcher::new(
@@ -185,7 +185,7 @@ impl Serve {
         Ok(Service {
             store: Arc::clone(store),
             app,
-            edge: Arc::new(self.edge(limits, &listeners.pages).with_spans(spans)),
+            edge: Arc::new(self.build_edge(limits, &listeners.pages).with_spans(spans)),
             dispatcher,
             exporter,
             backups,
@@ -216,7 +216,7 @@ impl Serve {
         let database = &self.database.database;
         let settings = self.api_settings(has_tls);
         let photos = app.photos.storage();
-        first_start::log(&*app.store, database, photos, &settings, address, urls).await
+        first_start::log_start(&*app.store, database, photos, &settings, address, urls).await
     }
 
     /// Serves until a signal begins the shutdown and all requests in flight have ended, or until a
@@ -240,8 +240,10 @@ impl Serve {
         let settings = self.api_settings(tls.is_some());
         let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
         let management = Arc::new(Management::new(Arc::clone(&api)));
+        // `stop` completes when `wait_for_last_signal` drops the sender. It ends the listeners.
         let (stop_sender, stop_receiver) = oneshot::channel::<()>();
         let stop = stop_receiver.map(drop).shared();
+        // The management listener serves until this guard is dropped, after the tasks have ended.
         let (service_guard, service_ended) = watch::channel(());
         let last_signal = wait_for_last_signal(
             signals,
@@ -259,11 +261,11 @@ impl Serve {
             tls: tls.clone(),
             deployment: self.deployment,
         };
-        let serving = async {
+        let serving_clients = async {
             let pages = self
                 .pages
                 .run(listeners.pages, page_parts, limits, stop.clone());
-            let api_stop = Box::pin(stop_following(Arc::clone(&api), stop.clone()));
+            let api_stop = Box::pin(end_change_streams(Arc::clone(&api), stop.clone()));
             let requests = server::serve(listeners.api, tls, api.handler(), limits, api_stop);
             tokio::join!(requests, pages);
             tasks.shut_down().await;
@@ -271,7 +273,8 @@ impl Serve {
         };
         let serving_management =
             management::serve_management(listeners.management, management, limits, service_ended);
-        let serving = async { tokio::join!(serving, serving_management, notify("READY=1")) };
+        let serving =
+            async { tokio::join!(serving_clients, serving_management, notify("READY=1")) };
         // The last signal ends the process without waiting for the requests in flight.
         tokio::select! {
             _ = serving => {}
@@ -282,19 +285,19 @@ impl Serve {
     }
 }
 
-/// Waits for the first signal, or for a fatal error of the store, and begins the shutdown: after the
-/// shutdown delay, or at the next signal, drops `stop`, which ends the listeners. Completes with one
-/// more signal after that.
+/// Waits for the first signal, or for a fatal error of the store, and then begins the shutdown: reports
+/// that the service is not ready, and after the shutdown delay, or at the next signal, drops
+/// `stop_sender`, which ends the listeners. Completes at one more signal.
 async fn wait_for_last_signal(
     mut signals: EndSignals,
     store: Arc<dyn Store>,
-    readiness: Arc<Management>,
+    management: Arc<Management>,
     delay: Duration,
-    stop: oneshot::Sender<()>,
+    stop_sender: oneshot::Sender<()>,
 ) {
     future::select(pin!(signals.next()), store.wait_for_fatal_error()).await;
     notify("STOPPING=1").await;
-    readiness.begin_shutdown();
+    management.begin_shutdown();
     if !delay.is_zero() {
         let seconds = delay.as_secs_f64();
         info!(
@@ -306,13 +309,13 @@ async fn wait_for_last_signal(
             () = signals.next() => {}
         }
     }
-    drop(stop);
+    drop(stop_sender);
     signals.next().await;
 }
 
-/// Waits for `stop`, then ends the streams of changes. Clients follow these without end, so they would
-/// otherwise delay the shutdown.
-async fn stop_following(api: Arc<Api>, stop: impl Future<Output = ()>) {
+/// Waits for `stop`, then ends the streams of changes. These responses have no end of their own, so they
+/// would otherwise delay the shutdown.
+async fn end_change_streams(api: Arc<Api>, stop: impl Future<Output = ()>) {
     stop.await;
     let open = api.connections().open.get();
     info!(open, "shutting down");

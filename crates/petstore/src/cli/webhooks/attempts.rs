@@ -68,6 +68,7 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
         if waiting_time >= PICKUP_TIMEOUT && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
+        // The service stores the result of an attempt after `ATTEMPT_TIMEOUT` at the latest.
         ensure!(
             waiting_time < 2 * ATTEMPT_TIMEOUT,
             "the service stored no result; see its log"

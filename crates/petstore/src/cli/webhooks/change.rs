@@ -21,7 +21,7 @@ use super::{
     stored,
 };
 
-/// The commands that change the webhooks of a store.
+/// The parts of the program with which a command changes the webhooks of a store.
 pub(super) struct Changer<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) registrar: &'a Registrar,
@@ -51,6 +51,7 @@ impl Changer<'_> {
         present: Option<StoredWebhook>,
         command: WebhookCommand,
     ) -> anyhow::Result<()> {
+        // Determined first, because the decision creates the key file if it needs one.
         let missing_key_file = self.missing_key_file();
         let now = SystemClock.now();
         let decision = self.decide(present.as_ref(), &command, now).await?;
@@ -146,6 +147,7 @@ impl Changer<'_> {
         let predicate = match command {
             WebhookCommand::RotateSecret => "has another secret",
             WebhookCommand::Enable { .. } => "is enabled",
+            // On the command line, a patch can only disable a webhook.
             WebhookCommand::Patch(_) => "is disabled",
             _ => "is stored",
         };

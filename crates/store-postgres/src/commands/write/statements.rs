@@ -9,17 +9,17 @@ use crate::writes::unnest_rows;
 
 /// The statements for rows of one table.
 ///
-/// The parameters of each statement are arrays with one element for each row: an array for each
-/// column, beginning with the identifiers (`$1`); the versions that were read; and for orders, whether
-/// each held its animal.
+/// Each parameter is an array with one element for each row. There is one array for each column,
+/// beginning with the identifiers (`$1`), and one with the versions that were read. For orders, another
+/// array tells whether each order held its animal.
 ///
-/// Except for `insert`, a statement fails unless it finds all of its rows as they were read. To do so, it
-/// divides by zero, which aborts the transaction without another round trip.
+/// Every statement but `insert` fails unless it finds all of its rows as they were read. It fails by a
+/// division by zero, which aborts the transaction without another round trip.
 pub(super) struct Statements {
     pub(super) insert: String,
     pub(super) update: String,
-    /// The statement that moves animals into this table from the other table of animals. Unused for the
-    /// tables of other resources.
+    /// The statement that moves animals into this table from the other table of animals: `pets` or
+    /// `withdrawn_pets`. Unused for the tables of other resources.
     pub(super) move_in: String,
     pub(super) delete: String,
     /// The statement that locks rows which a batch has read but does not write, so that they are still
@@ -73,7 +73,7 @@ impl Statements {
     }
 }
 
-/// Returns the SQL expression for the table `new`, whose rows come from the parameters of a statement:
+/// Returns the SQL expression that turns the parameters of a statement into rows of a table `new`. It has
 /// the columns of `table`, and the state in which each row was read.
 fn rows_with_read_state(table: Table) -> String {
     let mut parameters: Vec<_> = table.columns_and_types().collect();
@@ -84,7 +84,8 @@ fn rows_with_read_state(table: Table) -> String {
     unnest_rows(&parameters)
 }
 
-/// Returns the other table of animals; for other resources, the same table.
+/// Returns the other table of animals: for `pets`, `withdrawn_pets`, and the other way round. For other
+/// resources, returns the same table.
 fn other_table(table: Table) -> Table {
     match table {
         Table::Pets => Table::WithdrawnPets,
@@ -104,15 +105,15 @@ fn assignments(names: &[&str]) -> String {
     assignments.join(", ")
 }
 
-/// Returns the SQL condition that a row of the table is the one in `new`, and has the version that was
-/// read.
+/// Returns the SQL condition that a row of the table has the id of the row in `new`, and still has the
+/// version that was read.
 fn has_version_read(table: Table) -> String {
     format!("{table}.id = new.id AND {table}.version = version_read")
 }
 
-/// The statement that saves the responses to the requests with an idempotency key that added these
-/// animals. For a repeated request, the previous release renders the response from the row of the
-/// animal, so the response must be saved before that row changes.
+/// The statement that saves the responses of the previous release to the requests that added these
+/// animals. That release stores no responses: for a repeated request, it renders the response from the row
+/// of the animal. So the response must be saved before that row changes.
 pub(super) const KEEP_RESPONSES: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
