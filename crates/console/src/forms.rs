@@ -236,7 +236,7 @@ impl<'a> Input<'a> {
 
     /// Renders a dropdown with the options in `options`, which are pairs of a value and a label.
     /// The input's value is selected.
-    pub(super) fn choose(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
+    pub(super) fn show_dropdown(&self, options: &[(impl AsRef<str>, impl AsRef<str>)]) -> Markup {
         let option_elements = html! {
             @for (value, label) in options { (self.option(value.as_ref(), label.as_ref())) }
         };

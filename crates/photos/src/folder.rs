@@ -57,7 +57,7 @@ impl Folder {
         Self { owner, ..self }
     }
 
-    /// Sets the folders to whose files [`Self::link`] creates hard links.
+    /// Sets the folders to whose files new files are hard-linked.
     pub fn with_link_sources(self, link_sources: Vec<PathBuf>) -> Self {
         Self {
             link_sources,

@@ -91,8 +91,8 @@ fn remove_if_empty(path: &Path) -> io::Result<()> {
     if !is_empty(&connection).map_err(io::Error::other)? {
         return Ok(());
     }
-    // Remove the database file last. If this fails midway, no companion file is then left alone, which
-    // SQLite would use for the next database of that name.
+    // Remove the database file last. Otherwise, a failure midway could leave a companion file without its
+    // database, which SQLite would use for the next database of that name.
     for path in files_of(&path).iter().rev() {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

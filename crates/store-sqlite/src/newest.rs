@@ -25,7 +25,7 @@ pub(super) struct Newest {
     /// The highest identifier that an order ever had.
     last_order: Option<i64>,
     /// The newest mark of remembered requests.
-    newest_mark: Option<i64>,
+    request_mark: Option<i64>,
     fields: Option<Arc<FieldSet>>,
 }
 
@@ -90,7 +90,7 @@ impl Newest {
 
     /// Returns the newest mark of remembered requests.
     pub(super) fn mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
-        get_or_read(&mut self.newest_mark, connection, NEWEST_MARK)
+        get_or_read(&mut self.request_mark, connection, NEWEST_MARK)
     }
 }
 

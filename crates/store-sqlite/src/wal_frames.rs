@@ -70,7 +70,7 @@ pub(super) fn find_last_frame(
     }))
 }
 
-/// Whether the WAL has every frame up to this version. The last frame alone does not prove this: if the
+/// Whether the WAL has every frame up to this version. The last frame does not prove this: if the
 /// WAL was truncated during a commit, that commit leaves a hole before its own frames.
 fn has_all_frames(wal: &File, version: &FileVersion) -> bool {
     let frame_size = FRAME_HEADER as u64 + WalIndex::page_size(version);

@@ -137,7 +137,8 @@ impl Writer {
 
     /// Runs `work` like [`Writer::write`], but without a savepoint. This saves SQLite from copying every
     /// page before its first change. If `work` fails after it has written, the whole batch is undone, and
-    /// each of its writes is retried alone. `work` must keep the cached [`Newest`] values up to date.
+    /// each of its writes is retried in a transaction of its own. `work` must keep the cached [`Newest`]
+    /// values up to date.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, &mut Newest) -> rusqlite::Result<T> + Send + 'static,

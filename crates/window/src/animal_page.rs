@@ -338,7 +338,7 @@ fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &
 }
 
 /// Renders the public values that no other part of the page shows, with their labels. The category is
-/// among them unless the headline shows the species, which tells more.
+/// among them unless the headline shows the species, which is more specific.
 fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     let category = if is_in_headline(animal, "species") {
         None

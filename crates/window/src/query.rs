@@ -118,7 +118,7 @@ impl Query {
     }
 
     /// Returns the query string like [`Self::canonical`], but for the page that begins after the animal
-    /// `after`, or for the first page if that is `None`.
+    /// `after`, or for the first page without `after`.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();
         if self.longest_first {

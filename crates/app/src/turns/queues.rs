@@ -40,8 +40,8 @@ pub(super) struct Queues<T> {
     shared: usize,
     /// The number of turns in progress of the kind [`TurnKind::KnownOnly`].
     known_only: usize,
-    /// The queues of the waiting callers. Of callers that were served equally often, the first one is next.
-    queues: VecDeque<CallerQueue<T>>,
+    /// The waiting callers, each with its queue. Of callers that were served equally often, the first one is next.
+    callers: VecDeque<CallerQueue<T>>,
     served: Served,
 }
 
@@ -58,7 +58,7 @@ impl<T> Queues<T> {
             turns: HashMap::new(),
             shared: 0,
             known_only: 0,
-            queues: VecDeque::new(),
+            callers: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
     }
@@ -113,7 +113,7 @@ impl<T> Queues<T> {
     ) -> Result<oneshot::Receiver<T>, NoTurn> {
         self.served.rotate(now);
         self.remove_abandoned();
-        let own_queue = self.queues.iter().find(|queue| queue.caller == caller);
+        let own_queue = self.callers.iter().find(|queue| queue.caller == caller);
         let own_length = own_queue.map_or(0, |queue| queue.requests.len());
         let max_length = match caller {
             Caller::Shared => self.limits.waiting_of_shared,
@@ -128,9 +128,9 @@ impl<T> Queues<T> {
         }
 
         let (sender, receiver) = oneshot::channel();
-        match self.queues.iter_mut().find(|queue| queue.caller == caller) {
+        match self.callers.iter_mut().find(|queue| queue.caller == caller) {
             Some(queue) => queue.requests.push_back(sender),
-            None => self.queues.push_back(CallerQueue {
+            None => self.callers.push_back(CallerQueue {
                 caller,
                 requests: [sender].into(),
             }),
@@ -147,7 +147,7 @@ impl<T> Queues<T> {
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
         let strangers = self
-            .queues
+            .callers
             .iter_mut()
             .filter(|queue| !queue.caller.is_known());
         let victim =
@@ -159,23 +159,23 @@ impl<T> Queues<T> {
             return false;
         }
         victim.requests.pop_back();
-        self.queues.retain(|queue| !queue.requests.is_empty());
+        self.callers.retain(|queue| !queue.requests.is_empty());
         true
     }
 
     /// Returns the number of waiting requests that count against the limit. Requests of known browsers do
     /// not.
     pub(super) fn waiting(&self) -> usize {
-        let strangers = self.queues.iter().filter(|queue| !queue.caller.is_known());
+        let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
     }
 
     /// Removes the waiting requests whose clients have disconnected.
     fn remove_abandoned(&mut self) {
-        for queue in &mut self.queues {
+        for queue in &mut self.callers {
             queue.requests.retain(|request| !request.is_closed());
         }
-        self.queues.retain(|queue| !queue.requests.is_empty());
+        self.callers.retain(|queue| !queue.requests.is_empty());
     }
 
     /// Begins the turn of the next waiting request, if a turn is free for one. Of the callers that may have a
@@ -183,15 +183,15 @@ impl<T> Queues<T> {
     /// end.
     pub(super) fn begin_next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.remove_abandoned();
-        let waiting = self.queues.iter().enumerate();
+        let waiting = self.callers.iter().enumerate();
         let ready = waiting.filter(|(_, queue)| self.free_turn(queue.caller).is_some());
         let (index, _) = ready.min_by_key(|(_, queue)| self.served.turns(queue.caller))?;
 
-        let mut queue = self.queues.remove(index)?;
+        let mut queue = self.callers.remove(index)?;
         let caller = queue.caller;
         let request = queue.requests.pop_front()?;
         if !queue.requests.is_empty() {
-            self.queues.push_back(queue);
+            self.callers.push_back(queue);
         }
         let kind = self.try_begin(caller, now)?;
         Some(NextRequest {

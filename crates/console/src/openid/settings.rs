@@ -193,7 +193,8 @@ impl RoleRule {
     fn is_value_of(&self, claim: &Value) -> bool {
         match claim {
             Value::String(text) => *text == self.value,
-            Value::Bool(_) | Value::Number(_) => claim.to_string() == self.value,
+            Value::Bool(value) => value.to_string() == self.value,
+            Value::Number(number) => number.to_string() == self.value,
             Value::Array(values) => values.iter().any(|value| self.is_value_of(value)),
             Value::Object(members) => members.contains_key(&self.value),
             Value::Null => false,

@@ -240,9 +240,10 @@ async fn ask_to_cancel_order(
         back_path: &format!("/animals/{}", desk.visit.parameter),
     };
     let order = desk.store().get_order(order_id).await?;
-    let details = match &order {
-        Some(order) => orders::details(desk, order),
-        None => html! {},
+    let details = if let Some(order) = &order {
+        orders::details(desk, order)
+    } else {
+        html! {}
     };
     Ok(question.ask(desk, &details))
 }

@@ -115,9 +115,10 @@ impl<'r> ValueReader<'r> {
                 continue;
             };
             let value = stored_values.get(field.name.as_str());
-            let stored_value = match value {
-                Some(value) => value_markup(desk, field, value),
-                None => html! { (texts().no_value) },
+            let stored_value = if let Some(value) = value {
+                value_markup(desk, field, value)
+            } else {
+                html! { (texts().no_value) }
             };
             compared_values.push(ComparedValue {
                 label: label_of(field),

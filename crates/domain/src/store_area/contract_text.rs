@@ -114,7 +114,7 @@ pub fn unknown_placeholder(text: &str) -> Option<String> {
     while let Some(position) = remaining.find(['{', '}']) {
         let from_brace = &remaining[position..];
         let Some((_, after)) = Placeholder::split_from(from_brace) else {
-            // A brace that is never closed is returned alone.
+            // A brace that is never closed is returned as it is.
             let end = from_brace.find('}').unwrap_or(0);
             return Some(from_brace[..=end].to_owned());
         };

@@ -153,7 +153,7 @@ fn write_contact(
 /// Updates the columns of a resource that change. SQLite then does not write to the indexes on the other
 /// columns.
 ///
-/// `OR FAIL` saves SQLite from copying each page so that it can undo the statement alone. The copies are
+/// `OR FAIL` saves SQLite from copying each page so that it can undo only this statement. The copies are
 /// not needed, because after an error the writer rolls back the whole transaction.
 fn update_resource(
     connection: &Connection,

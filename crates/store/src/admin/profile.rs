@@ -1,7 +1,5 @@
 //! The profile of the store.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{

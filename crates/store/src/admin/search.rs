@@ -111,7 +111,7 @@ async fn find_first_ids<S: Sql>(
     };
     let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
 
-    // If unmerged animals alone fill the page, no animal after the last of them is needed.
+    // If the unmerged animals fill the page, no animal after the last of them is needed.
     let last_needed = if unmerged.matching_ids.len() == max_count {
         unmerged.matching_ids.last().copied()
     } else {

@@ -43,7 +43,7 @@ pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 /// - those that already have `Vary: Accept-Encoding`: their handler has chosen the encoding;
 /// - those with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
 /// - those with `no-store`: they can contain a secret, which the compressed length could reveal.
-pub fn compress_response(
+pub(crate) fn compress_response(
     memory: &ResponseMemory,
     reader: impl FnOnce() -> Reader,
     request: &HeaderMap,
