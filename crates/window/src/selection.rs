@@ -70,7 +70,7 @@ pub(super) async fn find_page(
         && fields.find(INTAKE).is_some_and(|field| field.is_public)
         && let Some(pets) = find_sorted_by_arrival(store, &pet_query, fields).await?
     {
-        return Ok(page_after_cursor(pets, query));
+        return page_after_cursor(store, pets, query, fields).await;
     }
     pet_query.newest_first = !query.longest_first;
     pet_query.limit = query.limit;
@@ -111,15 +111,25 @@ async fn find_sorted_by_arrival(
 }
 
 /// Cuts the page that a query selects out of the sorted list of all animals. Also returns the cursor
-/// of the next page, if more animals follow. If the animal of the query's cursor is gone, returns the
-/// first page.
-fn page_after_cursor(mut pets: Vec<StorePet>, query: &Query) -> (Vec<StorePet>, Option<PetId>) {
-    let cursor_index = pets.iter().position(|pet| Some(pet.id) == query.after);
-    let start_index = match cursor_index {
-        Some(index) => index + 1,
-        None => 0,
-    };
-    query.limit.page(pets.split_off(start_index), |pet| pet.id)
+/// of the next page, if more animals follow.
+///
+/// An animal that was sold since the previous page keeps its place in the order, so the page still
+/// begins after it. If the animal of the cursor has left the website, returns the first page.
+async fn page_after_cursor(
+    store: &StoreReader,
+    mut pets: Vec<StorePet>,
+    query: &Query,
+    fields: &FieldSet,
+) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+    if let Some(after) = query.after
+        && let Some(cursor_pet) = store.get_listed_pet(after).await?
+        && cursor_pet.withdrawal.is_none()
+    {
+        let place = |pet: &StorePet| (Animal::public(pet, fields).arrival(utc_day), pet.id);
+        let cursor_place = place(&cursor_pet);
+        pets.retain(|pet| place(pet) > cursor_place);
+    }
+    Ok(query.limit.page(pets, |pet| pet.id))
 }
 
 /// Returns the UTC date of a time.

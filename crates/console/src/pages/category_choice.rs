@@ -100,10 +100,11 @@ pub(super) async fn choose_for_species(
     }
 }
 
-/// Finds the most frequent category among the newest animals of a species; the highest number if
-/// several are equally frequent, and `None` if there are no such animals.
+/// Finds the category that the store usually gives to animals of a species: the most frequent one
+/// among the newest animals of the species, or `None` if the store has no such animals. Of equally
+/// frequent categories, the one with the highest number counts.
 ///
-/// For example, a store with the category "Kittens and cats" does not need a category "Cats".
+/// For example, if most cats are in "Kittens and cats", a new cat belongs there, too.
 async fn find_usual_category(
     desk: &Desk<'_>,
     species: &Species,

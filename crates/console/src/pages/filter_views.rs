@@ -217,7 +217,8 @@ fn suggestion_chip(path: &str, label: &str) -> Markup {
     html! { a.more href=(path) { (label) } }
 }
 
-/// Returns the text of the chip of an active filter.
+/// Describes an active filter in words, for its chip above the list: the label of a category, the text
+/// of a search, or the label and the value of a field.
 fn filter_in_words(
     filters: &Filters<'_>,
     desk: &Desk<'_>,

@@ -149,12 +149,12 @@ fn find_replacement(table: &[(char, &'static str)], character: char) -> Option<&
 /// Converts katakana to hiragana, and digits of other scripts to ASCII digits. Other characters are
 /// returned unchanged.
 fn plain_character(character: char) -> char {
-    /// The difference between the code points of a katakana and the same hiragana.
-    const HIRAGANA_TO_KATAKANA: u32 = 0x60;
+    /// The distance of a katakana from the same hiragana, in code points.
+    const KATAKANA_OFFSET: u32 = 0x60;
 
     let code = u32::from(character);
     if ('\u{30a1}'..='\u{30f6}').contains(&character) {
-        return char::from_u32(code - HIRAGANA_TO_KATAKANA).unwrap_or(character);
+        return char::from_u32(code - KATAKANA_OFFSET).unwrap_or(character);
     }
     let digit = ZEROS
         .iter()

@@ -35,6 +35,7 @@ const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds =
 /// is based. Each statement then finds exactly the row that it changes.
 pub(super) fn write_decision(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
     for Change { before, after, .. } in &decision.changes {
+        // The animal has its first version, so this is its first change.
         if let Some(Resource::Pet(pet)) = before
             && pet.version == 1
         {

@@ -32,7 +32,7 @@ impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         _: &mut Facts,
     ) -> Result<Response, ApiError> {
         match request.uri.path() {
-            "/panic" => unreachable!("planted"),
+            "/panic" => unreachable!("a panic that the tests expect"),
             "/hang" => pending().await,
             _ => Ok(response::json(StatusCode::OK, "[]")),
         }

@@ -1,7 +1,11 @@
 //! The fields of a shelter in the window.
 
-use petstore_domain::store_area::{
-    FieldKind, FieldPatch, FieldValue, Language, PetPatch, RequestedValue, missing_shelter_fields,
+use petstore_domain::{
+    PetStatus,
+    store_area::{
+        FieldKind, FieldPatch, FieldValue, Language, PetPatch, RequestedValue,
+        missing_shelter_fields,
+    },
 };
 use petstore_languages::field_labels;
 
@@ -151,4 +155,34 @@ async fn a_store_with_more_animals_than_are_sorted_lists_them_as_they_were_added
     street.withdraw(expected[0]).await;
     let found = street.get("/?sort=longest").await.expect(200).animals();
     assert_eq!(found[0], expected[500]);
+}
+
+#[tokio::test]
+async fn by_arrival_a_page_goes_on_after_an_animal_that_was_sold_meanwhile() {
+    let street = shelter().await;
+    let mut expected = Vec::new();
+    for day in 1..=40 {
+        let day = format!("2026-{:02}-{:02}", 9 + day / 25, 1 + day % 25);
+        expected.push(street.add("Luna", &[("intake", &day)]).await);
+    }
+    let first_page: Seen = street.get("/?sort=longest").await.expect(200);
+    let next = first_page.next().unwrap();
+    let mut seen = first_page.animals();
+    let last = *seen.last().unwrap();
+    let sold = PetPatch {
+        status: Some(PetStatus::Sold),
+        ..PetPatch::default()
+    };
+    street.patch(last, sold).await;
+    seen.extend(walk(&street, &next).await);
+    assert_eq!(seen, expected);
+
+    // Nothing tells when an animal that is not on the website arrived.
+    let hidden = PetPatch {
+        is_listed: Some(false),
+        ..PetPatch::default()
+    };
+    street.patch(last, hidden).await;
+    let page: Seen = street.get(&next).await.expect(200);
+    assert_eq!(page.animals()[0], expected[0]);
 }

@@ -285,9 +285,10 @@ impl Serve {
     }
 }
 
-/// Waits for the first signal, or for a fatal error of the store, and then begins the shutdown: reports
-/// that the service is not ready, and after the shutdown delay, or at the next signal, drops
-/// `stop_sender`, which ends the listeners. Completes at one more signal.
+/// Shuts the service down in steps, and completes at the signal after the last one:
+///
+/// 1. At the first signal, or at a fatal error of the store, reports that the service is not ready.
+/// 2. After the shutdown delay, or at the next signal, drops `stop_sender`, which ends the listeners.
 async fn wait_for_last_signal(
     mut signals: EndSignals,
     store: Arc<dyn Store>,
