@@ -147,7 +147,7 @@ async function aDay(at, hand, which) {
   await press(at, "details.card summary", hand);
   await choose(at, "#why", "mistake", hand);
   await submit(at, "form[action$=withdraw] button", hand);
-  await says(at, "The animal is no longer in any list.");
+  await says(at, "The animal is no longer in the usual lists.");
   done(at, "withdraw");
   await submit(at, "form[action$=restore] button", hand);
   await says(at, "Restored.");

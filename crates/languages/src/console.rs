@@ -72,6 +72,8 @@ texts! {
     order;
     placed_at;
     ends;
+    /// The heading of a column with the ends of reservations and the times of closed orders.
+    ends_or_closed;
     closed_at;
     sold_at;
     /// The prefixes that people may type before a number, in lower case.

@@ -199,7 +199,7 @@ async function leaving(at) {
   const saved = page.waitForNavigation();
   saved.catch(() => {});
   await press(at, "#shown .buttons button[value=save]:not(.hidden)");
-  await sent(at, "The photos are sent first.");
+  await sent(at, "The photos are uploaded first.");
   await again(at);
   await saved;
   await says(at, "Saved.");
@@ -210,7 +210,7 @@ async function leaving(at) {
   const moved = page.waitForNavigation();
   moved.catch(() => {});
   await press(at, ".photos button[value^=down]");
-  await sent(at, "The photos are sent first.");
+  await sent(at, "The photos are uploaded first.");
   await again(at);
   await moved;
   await says(at, "Saved.");
@@ -232,7 +232,7 @@ async function filesThatAreNoPhotos(at) {
   assert.match(said, /phone\.heic\s*▲? ?Not added\. This is a HEIC picture\. Set the camera to “Most compatible”/);
   // What is wrong with a file stays wrong, so it can only be left out.
   const offered = await at.page.$$eval(".uploads button:not([hidden])", (all) => all.map(({ textContent }) => textContent));
-  assert.deepEqual(offered, ["Leave it out", "Leave it out"]);
+  assert.deepEqual(offered, ["Skip this photo", "Skip this photo"]);
   await measure(at, undefined, "photos that were not added", [1280, 390, 320]);
   // Now nothing is unsent, so leaving asks nothing.
   for (let left = 2; left > 0; left -= 1) {
@@ -251,7 +251,7 @@ async function tooMany(at) {
   await add(at, "Many");
   const all = await pictures(at, 25);
   await choose(at, all);
-  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("An animal can have up to 20 photos. Not sent (5): "));
+  await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("An animal can have up to 20 photos. Not uploaded (5): "));
   await at.page.waitForFunction(() => document.getElementById("sent").textContent.startsWith("20 photos added."));
   assert.equal(await shown(at), 20);
   assert.match(await text(at, "#shown"), /20 of 20 photos\. Delete one to add another\./);
@@ -342,7 +342,7 @@ async function adding(at) {
   await slowly(at, 100_000);
   await fillNew(at, "Next", await pictures(at, 2, 700, 500));
   await press(at, "form[action='/add'] button.main");
-  await sent(at, "The photos are sent first.");
+  await sent(at, "The photos are uploaded first.");
   [page.asked, page.stays] = [undefined, true];
   await press(at, "nav a[href='/orders']");
   assert.equal(page.asked, "beforeunload");

@@ -221,7 +221,8 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
 }
 
 /// Returns the heading of the date column. The column has the time of the sale if all orders are
-/// sales, the closing time if all are closed, and otherwise the end of the reservations.
+/// sales, the closing time if all are closed, the end of the reservations if all are open, and
+/// otherwise one or the other, so that its heading is only "Date".
 fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
     let are_sold = orders
         .clone()
@@ -229,11 +230,12 @@ fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static st
     if are_sold {
         return texts().sold_at;
     }
+    let mut closed_orders = orders.clone().filter(|order| order.closed_at.is_some());
     let mut open_orders = orders.filter(|order| order.closed_at.is_none());
-    if open_orders.next().is_none() {
-        texts().closed_at
-    } else {
-        texts().ends
+    match (open_orders.next(), closed_orders.next()) {
+        (Some(_), Some(_)) => texts().ends_or_closed,
+        (Some(_), None) => texts().ends,
+        (None, _) => texts().closed_at,
     }
 }
 

@@ -121,7 +121,7 @@ fn action_button(
         form method="post" action={ (PAGE) "/" (key.id) } {
             (desk.key_field(&format!("{action}-{}", key.id)))
             input type="hidden" name="do" value=(action);
-            button class=(class) { (label) span.hidden { " " (key.name) } }
+            button class=(class) { (label) span.hidden { (window_texts().colon) (key.name) } }
         }
     }
 }

@@ -116,7 +116,7 @@ fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
             }
             button {
                 (texts().change_verb)
-                span.hidden { (texts().for_member(name)) }
+                span.hidden { (window_texts().colon) (texts().role_of(name)) }
             }
         }
     }
@@ -151,7 +151,7 @@ fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &st
             input type="hidden" name="do" value=(action);
             button {
                 (label)
-                span.hidden { (texts().for_member(member.name.as_str())) }
+                span.hidden { (window_texts().colon) (member.name.as_str()) }
             }
         }
     }

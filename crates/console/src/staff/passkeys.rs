@@ -183,7 +183,7 @@ fn passkey_row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
                     input type="hidden" name="id" value=(encode_base64url(&passkey.id));
                     button {
                         (texts().remove_choice)
-                        span.hidden { (texts().for_member(&passkey.name)) }
+                        span.hidden { (window_texts().colon) (passkey.name) }
                     }
                 }
             }

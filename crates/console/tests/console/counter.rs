@@ -574,7 +574,7 @@ async fn the_activity_names_animals_and_says_what_was_replaced() {
     }
     let page = manager.get("/activity").await.expect(200);
     for shown in [
-        "Category name set</td>",
+        "Category added or renamed</td>",
         "Category renamed</td>",
         "Extended</td>",
         "<a href=\"/orders/1\">Order 1</a>, <a href=\"/animals/1\"><bdi>Rex</bdi></a></td>",

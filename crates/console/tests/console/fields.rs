@@ -347,7 +347,7 @@ async fn a_manager_adds_changes_and_deletes_a_field() {
         .await
         .expect(422);
     assert!(
-        again.text.contains("Another field has this name"),
+        again.text.contains("Another field has this technical name"),
         "{again:?}"
     );
     let page = manager.get("/settings/fields/temper").await.expect(200);

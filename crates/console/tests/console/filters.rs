@@ -115,11 +115,11 @@ async fn every_choice_filters_and_each_filter_is_a_chip_that_can_be_taken_off() 
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=0"
             ),
             (
-                "1 to 3 years",
+                "1–2 years",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=1"
             ),
             (
-                "3 to 8 years",
+                "3–7 years",
                 "/animals?q=m&field.species=Cat&field.kennel=k1&sort=longest&age=3"
             ),
             (
@@ -255,14 +255,14 @@ async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() 
         walk(&mut clerk, &format!("{path}&age=under3")).await,
         ["Young", "Kitten"]
     );
-    let link = link_of("1 to 3 years");
+    let link = link_of("1–2 years");
     assert_eq!(walk(&mut clerk, &link).await, ["Young"]);
     let page = clerk.get(&link).await.expect(200).text;
     assert!(
-        chips(&page).contains(&("1 to 3 years".to_owned(), path.to_owned())),
+        chips(&page).contains(&("1–2 years".to_owned(), path.to_owned())),
         "{page}"
     );
-    let selected = "<option value=\"1\" selected>1 to 3 years</option>";
+    let selected = "<option value=\"1\" selected>1–2 years</option>";
     assert!(page.contains(selected), "{page}");
     // It is one of the three, and the fourth is left out, whichever it is.
     let three = "/animals?age=1&field.sex=Female&field.size=Small";
@@ -307,13 +307,13 @@ async fn a_search_says_in_which_other_list_the_animal_is() {
         ),
         (
             "q=rolf",
-            &[("q=rolf&amp;status=withdrawn", "Left the store: 1 animal")],
+            &[("q=rolf&amp;status=withdrawn", "Other departures: 1 animal")],
         ),
         (
             "q=rol",
             &[
                 ("q=rol&amp;status=sold", "Sold: 1 animal"),
-                ("q=rol&amp;status=withdrawn", "Left the store: 1 animal"),
+                ("q=rol&amp;status=withdrawn", "Other departures: 1 animal"),
             ],
         ),
         ("q=ada&status=sold", &[("q=ada", "In the store: 1 animal")]),

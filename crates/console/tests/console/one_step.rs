@@ -180,7 +180,7 @@ async fn a_reserved_animal_is_withdrawn_with_its_reservation_after_a_question() 
             .await
             .expect(200)
             .text
-            .contains("The animal is no longer in any list.")
+            .contains("The animal is no longer in the usual lists.")
     );
     assert_eq!(order().await.status, OrderStatus::Cancelled);
     let withdrawn = pet(&shop).await.withdrawal.unwrap();

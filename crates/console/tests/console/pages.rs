@@ -327,7 +327,7 @@ async fn the_activity_begins_with_the_newest_and_goes_back_page_by_page() {
     assert_eq!(animals(&page), (1..=10).rev().collect::<Vec<_>>());
     // The first act is the last entry.
     assert!(
-        page.text.rfind("Member added") > page.text.rfind("Animal added"),
+        page.text.rfind("Staff member added") > page.text.rfind("Animal added"),
         "{page:?}"
     );
     for (days, is_there) in [("until=2026-11-30", false), ("since=2026-12-01", true)] {

@@ -80,7 +80,7 @@ async fn a_manager_adds_changes_and_disables_staff() {
         "{page:?}"
     );
     for (name, wrong) in [
-        (hostile, "There is already a member with this name."),
+        (hostile, "There is already a staff member with this name."),
         ("", "one line of 1 to 64"),
     ] {
         let page = manager

@@ -521,7 +521,7 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
         ("/orders", "Adopted"),
         (
             "/orders?status=completed",
-            "Adopted: 1 with a fee, 95 in total",
+            "1 adoption with a fee, 95 in total",
         ),
         ("/orders/1", "Signature of the adopter"),
         ("/activity", "Animal adopted"),

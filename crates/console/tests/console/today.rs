@@ -24,9 +24,9 @@ async fn reserve(clerk: &mut Browser<'_>, name: &str, contact: &str, until: &str
 pub(super) fn expect_rex_today_and_max_tomorrow(page: &str) {
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     let parts = [
-        "<h3>To be collected today (1)</h3>",
+        "<h3>Ending today (1)</h3>",
         "<bdi>Rex",
-        "<h3>Until tomorrow (1)</h3>",
+        "<h3>Ending tomorrow (1)</h3>",
         "<bdi>Max",
     ];
     assert!(parts.map(place).is_sorted(), "{page}");
@@ -102,13 +102,33 @@ async fn a_page_of_sold_orders_says_what_they_brought() {
     }
     let page = clerk.get("/orders?status=completed").await.expect(200).text;
     assert!(
-        page.contains("Sold: 2 with a price, €200.50 in total"),
+        page.contains("2 sales with a price, €200.50 in total"),
         "{page}"
     );
     assert!(page.contains("<th scope=\"col\">Sold on</th>"), "{page}");
     assert!(!page.contains("Closed"), "{page}");
     let page = clerk.get("/orders?status=cancelled").await.expect(200).text;
     assert!(!page.contains("with a price"), "{page}");
+}
+
+#[tokio::test]
+async fn a_list_of_open_and_closed_orders_has_a_column_for_the_dates_of_both() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    reserve(&mut clerk, "Rex", "Ann", "2026-12-24").await;
+    reserve(&mut clerk, "Max", "Bo", "2026-12-24").await;
+    let completed = clerk.post("/orders/1/complete", &[]).await;
+    completed.expect(303);
+    for (status, heading) in [
+        ("all", "Date"),
+        ("reserved", "Ends"),
+        ("completed", "Sold on"),
+    ] {
+        let path = format!("/orders?status={status}");
+        let page = clerk.get(&path).await.expect(200).text;
+        let shown = format!("<th scope=\"col\">{heading}</th>");
+        assert!(page.contains(&shown), "{status}: {page}");
+    }
 }
 
 #[tokio::test]
@@ -128,9 +148,9 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     let page = clerk.get("/").await.expect(200);
     // It shows the first 20, and says how many there are of each kind.
     for heading in [
-        "To be collected today (20 of 21)",
-        "Until tomorrow (0 of 1)",
-        "Until the day after tomorrow (0 of 1)",
+        "Ending today (20 of 21)",
+        "Ending tomorrow (0 of 1)",
+        "Ending the day after tomorrow (0 of 1)",
     ] {
         assert!(
             page.text.contains(&format!("<h3>{heading}</h3>")),
@@ -238,7 +258,7 @@ async fn today_says_what_was_sold_today_and_is_still_sold() {
     assert!(page.text.contains("<h2>Sold today (2)</h2>"), "{page:?}");
     assert!(
         page.text
-            .contains("<p>Sold: 2 with a price, €200.50 in total</p>"),
+            .contains("<p>2 sales with a price, €200.50 in total</p>"),
         "{page:?}"
     );
     let sold = page.between("<ul class=\"chips\">", "</ul>");

@@ -51,11 +51,17 @@ async fn the_statuses_on_today_agree_with_the_number_of_animals() {
     for (language, words) in [
         (
             "en",
-            ["Available", "Reserved", "Adopted", "Left the shelter"],
+            ["Available", "Reserved", "Adopted", "Other departures"],
         ),
-        ("de", ["Verfügbar", "Reserviert", "Vermittelt", "Abgänge"]),
-        ("fr", ["Disponibles", "Réservé", "Adopté", "Sorties"]),
-        ("es", ["Disponibles", "Reservados", "Adoptado", "Bajas"]),
+        (
+            "de",
+            ["Verfügbar", "Reserviert", "Vermittelt", "Sonstige Abgänge"],
+        ),
+        ("fr", ["Disponibles", "Réservé", "Adopté", "Autres sorties"]),
+        (
+            "es",
+            ["Disponibles", "Reservados", "Adoptado", "Otras bajas"],
+        ),
     ] {
         work_in_a_shelter(&mut browser, language).await;
         let page = browser.get("/").await.expect(200);

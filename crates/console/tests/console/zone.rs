@@ -129,15 +129,15 @@ async fn the_page_today_has_the_day_of_the_store_in_its_morning_and_in_its_eveni
     clerk.sign_in("Cy", PASSWORD).await.expect(303);
     let evening = clerk.get("/").await.expect(200).text;
     assert!(evening.contains("<h2>Sold today (1)</h2>"), "{evening}");
-    assert!(evening.contains("<h3>Until tomorrow (1)</h3>"), "{evening}");
+    assert!(
+        evening.contains("<h3>Ending tomorrow (1)</h3>"),
+        "{evening}"
+    );
     shop.clock.set("2026-12-03T08:00:00Z".parse().unwrap());
     clerk.sign_in("Cy", PASSWORD).await.expect(303);
     let next_day = clerk.get("/").await.expect(200).text;
     assert!(!next_day.contains("Sold today"), "{next_day}");
-    assert!(
-        next_day.contains("<h3>To be collected today (1)</h3>"),
-        "{next_day}"
-    );
+    assert!(next_day.contains("<h3>Ending today (1)</h3>"), "{next_day}");
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "der Dienst",
     the_operator: "der Betreiber",
     reference: "Belegnummer",
-    reference_hint: "Ihre eigene Nummer dafür, z.\u{a0}B. von Rechnung oder Vertrag. Nicht der Name des Kunden.",
+    reference_hint: "Ihre eigene Nummer, z.\u{a0}B. die der Rechnung oder des Vertrags. Bitte keine Namen eintragen.",
     note: "Notiz",
     reason_label: "Grund",
     optional: "(optional)",
@@ -62,6 +62,7 @@ pub(crate) static TEXTS: Texts = Texts {
     order: "Vorgang",
     placed_at: "Angelegt",
     ends: "Endet",
+    ends_or_closed: "Datum",
     closed_at: "Abgeschlossen",
     sold_at: "Verkauft am",
     before_number: ["#", "nr.", "nr", "nummer", "tier", "vorgang"],
@@ -69,9 +70,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
     find: "Suchen",
-    ending_today: "Heute abzuholen",
-    ending_tomorrow: "Bis morgen",
-    ending_later: "Bis übermorgen",
+    ending_today: "Enden heute",
+    ending_tomorrow: "Enden morgen",
+    ending_later: "Enden übermorgen",
     call: "Anrufen",
     ending: "Reservierungen, die bald enden",
     none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
@@ -105,8 +106,8 @@ pub(crate) static TEXTS: Texts = Texts {
     sell: "Verkaufen",
     sell_now: "Jetzt verkaufen",
     cancel_reservation: "Reservierung stornieren",
-    take_back_more: "Zurücknehmen\u{a0}…",
-    take_back: "Zurücknehmen",
+    take_back_more: "Rückgabe eintragen\u{a0}…",
+    take_back: "Rückgabe eintragen",
     take_back_hint: "Der Kunde bringt das Tier zurück. Es ist dann wieder verfügbar.",
     new_intake: "Auch die neue Aufnahme eintragen, mit dem heutigen Tag",
     sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
@@ -114,8 +115,8 @@ pub(crate) static TEXTS: Texts = Texts {
      Ende. Reservieren Sie es hier, um ein Ende festzulegen, verkaufen Sie es oder ändern Sie seinen Status.",
     withdraw: "Abgang eintragen",
     withdraw_more: "Abgang eintragen\u{a0}…",
-    withdraw_hint: "Das Tier verschwindet aus allen Listen. Sein Verlauf bleibt, und es kann wieder aufgenommen werden.",
-    restore: "Wieder aufnehmen",
+    withdraw_hint: "Das Tier verschwindet von der Website und aus den üblichen Listen. Sein Verlauf bleibt erhalten, und der Abgang lässt sich rückgängig machen.",
+    restore: "Abgang rückgängig machen",
     restore_hint: "Das Tier steht dann wieder wie vorher in den Listen.",
     choose: "Grund wählen",
     history: "Verlauf",
@@ -153,7 +154,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Add.
     add_one: "Ein Tier",
-    add_many: "Viele aus einer Tabelle",
+    add_many: "Mehrere aus einer Tabelle",
     add_animal: "Tier hinzufügen",
     add_to_number: "Unter dieser Nummer hinzufügen, ohne Kategorienamen",
     paste: "Zeilen der Tabelle",
@@ -169,8 +170,8 @@ pub(crate) static TEXTS: Texts = Texts {
     preview_again: "Neue Vorschau",
 
     // Orders.
-    find_order: "Vorgang suchen: Kunde, Telefon, Tier, Belegnummer oder Nummer",
-    find_order_by_animal: "Vorgang suchen: Tier, Belegnummer oder Nummer",
+    find_order: "Vorgang suchen: Kunde, Telefon, Tier, Belegnummer oder Vorgangsnummer",
+    find_order_by_animal: "Vorgang suchen: Tier, Belegnummer oder Vorgangsnummer",
     no_orders: "Hier gibt es keine Vorgänge",
     no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu verkaufen.",
     no_order_found: "Kein Vorgang gefunden",
@@ -208,11 +209,11 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
     withdrawn: "Abgang",
-    departures: "Abgang",
-    withdrawn_filter: "Nicht mehr im Bestand",
+    departures: "Sonstiger Abgang",
+    withdrawn_filter: "Sonstige Abgänge",
     status_below: |count, status| {
         if status == TEXTS.departures && count != 1 {
-            Cow::Borrowed("Abgänge")
+            Cow::Borrowed("Sonstige Abgänge")
         } else {
             Cow::Borrowed(status)
         }
@@ -287,7 +288,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_prefix: "Kategorie ",
     category_number: |id| format!("Kategorie {id}"),
     changed_by: |name| format!("Zuletzt geändert: {name}"),
-    is_withdrawn: "Für das Tier ist ein Abgang eingetragen. Nehmen Sie es zuerst wieder auf.",
+    is_withdrawn: "Für das Tier ist ein Abgang eingetragen. Machen Sie ihn zuerst rückgängig.",
     withdraw_animal: |name| format!("Abgang von {name} eintragen?"),
     has_no_reservation: "Es ist nicht reserviert.",
     is_gone: "Es ist nicht mehr vorhanden.",
@@ -299,7 +300,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "Noch hat keine Kategorie einen Namen",
     no_categories_hint: "Geben Sie der ersten einen Namen, z.\u{a0}B. Hunde. Dann können alle sie unter diesem Namen wählen.",
     name_category_heading: "Kategorie hinzufügen oder umbenennen",
-    category_number_hint: "Eine freie Nummer ist eingetragen. Um eine Kategorie umzubenennen, geben Sie deren Nummer ein.",
+    category_number_hint: "Eine freie Nummer ist eingetragen. Um eine Kategorie umzubenennen, geben Sie ihre Nummer und den neuen Namen ein.",
     label_missing: "Geben Sie den Namen der Kategorie ein.",
     label_invalid: "Geben Sie 1 bis 255 Zeichen ein.",
     no_free_number: "Es wurde keine freie Nummer gefunden. Geben Sie auf der Seite „Kategorien“ eine Nummer ein.",
@@ -321,16 +322,16 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Felder",
-    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf ihren Seiten und für Programme.",
+    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf ihren Seiten und für andere Programme.",
     more_fields: "Weitere Felder",
     any_value: "Alle",
     no_value: "–",
     field_label: "Bezeichnung",
     field_label_hint: "So wird das Feld angezeigt, z.\u{a0}B. Rasse.",
-    field_name: "Name für Programme",
+    field_name: "Technischer Name",
     field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Bleibt er leer, wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
-    field_name_invalid: "Geben Sie einen Namen für Programme ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
-    field_name_taken: "Ein anderes Feld hat schon diesen Namen für Programme. Geben Sie einen anderen ein.",
+    field_name_invalid: "Geben Sie einen technischen Namen ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
+    field_name_taken: "Ein anderes Feld hat schon diesen technischen Namen. Geben Sie einen anderen ein.",
     field_label_taken: "Ein anderes Feld hat schon diese Bezeichnung. Beide würden in allen Formularen gleich aussehen. Geben Sie eine andere ein.",
     field_kind: "Typ",
     choose_kind: "Typ wählen",
@@ -435,7 +436,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "Auf der Website",
     not_on_website: "Nicht auf der Website",
     listing_invalid: "Geben Sie ja oder nein ein.",
-    website_hint: "Wählen Sie „Nicht auf der Website“ zum Beispiel in der Quarantäne oder während der Fundfrist. Solange sieht nur das Team das Tier.",
+    website_hint: "Wählen Sie „Nicht auf der Website“ zum Beispiel in der Quarantäne oder während der Fundfrist. So lange sieht nur das Team das Tier.",
     website_more: "Website\u{a0}…",
     put_on_website: "Auf die Website stellen",
     take_off_website: "Von der Website nehmen",
@@ -443,7 +444,7 @@ pub(crate) static TEXTS: Texts = Texts {
     also_sold: "Im Bestand oder verkauft",
     filter: "Filtern",
     filters: "Filter",
-    add_sold: "Auch verkaufte",
+    add_sold: "Auch verkaufte Tiere",
     take_off: " (entfernen)",
     show: "Anzeigen",
     any_category: "Alle",
@@ -455,13 +456,13 @@ pub(crate) static TEXTS: Texts = Texts {
     select_all: "Alle auf dieser Seite auswählen",
     skip_list: "Zu den Aktionen springen",
     with_selected: "Ausgewählte Tiere ändern",
-    all_or_none: "Es ändern sich entweder alle oder keines.",
+    all_or_none: "Es werden entweder alle geändert oder keines.",
     reserve_or_sell: "Reservieren oder verkaufen\u{a0}…",
     move_more: "Kategorie ändern\u{a0}…",
     move_label: "In Kategorie verschieben",
     value_more: "Wert ändern\u{a0}…",
     new_value: "Neuer Wert",
-    value_hint: "Wie in einer Tabelle: ein Auswahlwert, Ja oder Nein, ein Datum. Ohne Eingabe wird der Wert entfernt.",
+    value_hint: "Je nach Feld ein Wert aus der Liste, Ja oder Nein, ein Datum, eine Zahl oder ein Text. Lassen Sie es leer, um den Wert zu löschen.",
     field_of_animals: "Feld",
     choose_field: "Feld wählen",
     field_missing: "Wählen Sie das Feld, dessen Wert sich ändern soll.",
@@ -507,13 +508,13 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldAdded => "Feld hinzugefügt",
         ActType::FieldChanged => "Feld geändert",
         ActType::FieldDeleted => "Feld gelöscht",
-        ActType::ProfileChanged => "Profil geändert",
+        ActType::ProfileChanged => "Angaben über den Betrieb geändert",
         ActType::StaffAdded => "Teammitglied hinzugefügt",
         ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
-        ActType::StaffReset => "Teammitglied zurückgesetzt",
+        ActType::StaffReset => "Zugang eines Teammitglieds zurückgesetzt",
         ActType::StaffDisabled => "Teammitglied deaktiviert",
         ActType::StaffPasswordSet => "Passwort gesetzt",
-        ActType::StaffLinked => "Mit dem Anbieter verknüpft",
+        ActType::StaffLinked => "Mit dem Anbieter der Anmeldung verknüpft",
         ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
         ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
         ActType::StaffPasskeyAdded => "Passkey hinzugefügt",
@@ -523,7 +524,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffSessionsEnded => "Sitzungen beendet",
         ActType::DatabaseCopied => "Datenbank kopiert",
         ActType::DatabaseRestored => "Datenbank wiederhergestellt",
-        ActType::DatabaseTimeConfirmed => "Zeit der Datenbank bestätigt",
+        ActType::DatabaseTimeConfirmed => "Uhr der Datenbank bestätigt",
     },
     subject: |kind| match kind {
         SubjectKind::Pet => "Tier",
@@ -535,7 +536,7 @@ pub(crate) static TEXTS: Texts = Texts {
         SubjectKind::Staff => "Teammitglied",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Feld",
-        SubjectKind::Profile => "Profil",
+        SubjectKind::Profile => "Betrieb",
         SubjectKind::Database => "Datenbank",
     },
 
@@ -618,10 +619,13 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{at_least}{count} {orders}")
     },
     sum_of: |status, count, sum| {
-        format!(
-            "{}: {count} mit Preis, zusammen {sum}",
-            order_status(status)
-        )
+        let what = match (status, count) {
+            (OrderStatus::Completed, 1) => "Verkauf",
+            (OrderStatus::Completed, _) => "Verkäufe",
+            (_, 1) => "Reservierung",
+            _ => "Reservierungen",
+        };
+        format!("{count} {what} mit Preis, zusammen {sum}")
     },
     text_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
@@ -668,21 +672,21 @@ pub(crate) static TEXTS: Texts = Texts {
     look_at_pressed: "Die angeklickte Stelle",
     uploads: [
         "Wartet",
-        "Wird gesendet",
+        "Wird hochgeladen",
         "Wartet auf die Verbindung",
         "Hinzugefügt",
         "Nicht hinzugefügt.",
         "Erneut versuchen",
-        "Weglassen",
-        "Es ist größer, als der Dienst oder sein Proxy erlaubt. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber.",
+        "Überspringen",
+        "Dieses Foto ist zu groß. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber.",
         "Der Dienst ist nicht erreichbar.",
         "Sie sind abgemeldet. Melden Sie sich in einem anderen Tab an und drücken Sie noch einmal auf die Schaltfläche.",
         "Es ist dasselbe Bild wie {}.",
-        "Ein Tier kann höchstens 20 Fotos haben. Nicht gesendet ({}): {}",
+        "Ein Tier kann höchstens 20 Fotos haben. Nicht hochgeladen ({}): {}",
         "1 Foto hinzugefügt.",
         "{} Fotos hinzugefügt.",
         "{} nicht hinzugefügt.",
-        "Zuerst werden die Fotos gesendet.",
+        "Zuerst werden die Fotos hochgeladen.",
     ],
     photos: "Fotos",
     photos_after: "Fügen Sie zuerst das Tier hinzu. Danach die Fotos: mit „Fotos verwalten“ auf seiner Seite.",
@@ -921,7 +925,7 @@ pub(crate) static TEXTS: Texts = Texts {
     changed_many: |count| format!("{} geändert.", animals(count)),
     reservation_cancelled: "Die Reservierung ist storniert. Das Tier ist verfügbar.",
     sale_undone: "Der Verkauf ist rückgängig gemacht.",
-    taken_back: "Zurückgenommen. Das Tier ist verfügbar.",
+    taken_back: "Zurückgegeben. Das Tier ist verfügbar.",
     photo_was_removed: "Foto entfernt.",
     photo_was_turned: "Foto gedreht.",
     photo_is_back: "Das Foto ist wieder da.",
@@ -929,7 +933,7 @@ pub(crate) static TEXTS: Texts = Texts {
     undone: "Die Änderung ist rückgängig gemacht.",
     saved: "Gespeichert.",
     was_withdrawn: "Abgang eingetragen.",
-    was_restored: "Wieder aufgenommen.",
+    was_restored: "Der Abgang ist rückgängig gemacht.",
     was_deleted: "Gelöscht.",
     webhook_disabled: "Dorthin wird nichts mehr gesendet.",
     webhook_enabled: "Der Webhook ist aktiviert.",
@@ -1017,7 +1021,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Passwort festlegen",
     new_password: "Neues Passwort",
     new_password_again: "Neues Passwort wiederholen",
-    new_password_hint: "Mindestens 12 Zeichen, z.\u{a0}B. vier zufällige Wörter. Sie können es einfügen.",
+    new_password_hint: "Mindestens 12 Zeichen, z.\u{a0}B. vier zufällige Wörter. Sie können das Passwort auch einfügen.",
     passwords_different: "Die beiden Passwörter sind verschieden. Geben Sie zweimal dasselbe ein.",
     save_password: "Speichern und anmelden",
     link_invalid: "Dieser Link ist ungültig",
@@ -1034,7 +1038,7 @@ pub(crate) static TEXTS: Texts = Texts {
     language_of_store: |name| format!("Sprache des Betriebs ({name})"),
     own_sessions: "Wo Sie angemeldet sind",
     browser_label: "Browser",
-    ip_address: "Adresse",
+    ip_address: "IP-Adresse",
     last_used: "Zuletzt benutzt",
     this_session: " (diese)",
     browser_on: |browser, system| format!("{browser} auf {system}"),
@@ -1103,7 +1107,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
     too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
     own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
-    new_link: "Neuer Link",
+    new_link: "Neuer Anmeldelink",
     disabled_state: "deaktiviert",
     active: "aktiv",
     active_with_second_factor: "aktiv, mit zweitem Faktor",
@@ -1156,7 +1160,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
     to_first_page: "Zur Seite „Heute“",
-    request: "Fehlernummer ",
+    request: "Fehlerkennung ",
 
     // Open pages.
     page_changed: "Jemand hat etwas auf dieser Seite geändert. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
@@ -1238,7 +1242,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Internal => (
             "Etwas ist schiefgegangen",
             Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
-            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlernummer unten.",
+            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlerkennung unten.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "Der Dienst ist ausgelastet",
@@ -1324,7 +1328,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Ausdrucken. Nichts davon ist Pflicht.",
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
-    pages_heading: "Seiten",
+    pages_heading: "Sprache und Darstellung",
     paper_heading: "Auf Papier",
     links: "Links",
     links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
@@ -1344,17 +1348,17 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Art",
-        "Ein Tierheim vermittelt Tiere gegen eine Schutzgebühr, eine Tierhandlung verkauft sie.",
+        "Bestimmt die Wörter: im Tierheim „vermittelt“ und „Schutzgebühr“, in der Tierhandlung „verkauft“ und „Preis“.",
         "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
     ],
     member_about: [
         "Über uns",
-        "Ein paar Sätze auf der ersten öffentlichen Seite, höchstens 2.000 Zeichen.",
+        "Ein paar Sätze für die Startseite Ihrer Website, höchstens 2.000 Zeichen.",
         "Der Text über den Betrieb darf höchstens 2.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_contract: [
         "Vertrag",
-        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tiers, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tiers, für {fee} der Preis des Vorgangs, für {adopter} der Name aus dem Kontakt des Vorgangs, für {date} der Tag des Verkaufs, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tieres, für {fee} der Preis, für {adopter} der Name des Kunden, für {date} der Tag des Verkaufs, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
         "Der Vertrag darf höchstens 4.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [
@@ -1369,7 +1373,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Kontaktseite",
-        "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Schreiben Sie {id} an die Stelle, an die die Nummer des Tieres gehört.",
+        "Die Adresse einer Seite mit Ihrem Kontaktformular. Sie beginnt mit https://. Setzen Sie {id} dort ein, wo die Nummer des Tieres stehen soll.",
         "Die Kontaktseite muss eine Adresse sein, die mit https:// beginnt, ohne Leerzeichen, ohne Benutzernamen vor einem @, ohne {id} im Namen des Servers und mit höchstens 500 Zeichen. Korrigieren Sie sie oder lassen Sie sie leer.",
     ],
     member_address: [
@@ -1462,7 +1466,7 @@ fn order_status(status: OrderStatus) -> &'static str {
         OrderStatus::Completed => "Verkauft",
         OrderStatus::Cancelled => "Storniert",
         OrderStatus::Expired => "Abgelaufen",
-        OrderStatus::Returned => "Zurückgenommen",
+        OrderStatus::Returned => "Zurückgegeben",
     }
 }
 
@@ -1481,16 +1485,16 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::PetAdded => "Hinzugefügt",
         ChangeType::PetChanged => "Geändert",
         ChangeType::PetWithdrawn => "Abgang eingetragen",
-        ChangeType::PetRestored => "Wieder aufgenommen",
+        ChangeType::PetRestored => "Abgang rückgängig gemacht",
         ChangeType::OrderPlaced => "Reserviert",
         ChangeType::OrderChanged => "Vorgang geändert",
         ChangeType::OrderCompleted => "Verkauft",
         ChangeType::OrderCancelled => "Reservierung storniert",
         ChangeType::OrderExpired => "Reservierung abgelaufen",
-        ChangeType::OrderReturned => "Zurückgenommen",
+        ChangeType::OrderReturned => "Zurückgegeben",
         ChangeType::OrderReopened => "Wieder reserviert",
-        ChangeType::CategoryChanged => "Kategorie benannt",
-        ChangeType::CategoryDeleted => "Kategoriename gelöscht",
+        ChangeType::CategoryChanged => "Kategorie hinzugefügt oder umbenannt",
+        ChangeType::CategoryDeleted => "Kategorie gelöscht",
         ChangeType::NoteAdded => "Notiz hinzugefügt",
         ChangeType::NoteChanged => "Notiz geändert",
         ChangeType::NoteDeleted => "Notiz gelöscht",
@@ -1519,11 +1523,11 @@ fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::PetAdded => "Tier hinzugefügt",
         ChangeType::PetChanged => "Tier geändert",
         ChangeType::PetWithdrawn => "Abgang eines Tieres eingetragen",
-        ChangeType::PetRestored => "Tier wieder aufgenommen",
+        ChangeType::PetRestored => "Abgang eines Tieres rückgängig gemacht",
         ChangeType::PetsImported => "Tiere importiert",
         ChangeType::OrderPlaced => "Tier reserviert",
         ChangeType::OrderCompleted => "Tier verkauft",
-        ChangeType::OrderReturned => "Tier zurückgenommen",
+        ChangeType::OrderReturned => "Tier zurückgegeben",
         ChangeType::OrderReopened => "Tier wieder reserviert",
         other => change(other),
     }
@@ -1551,7 +1555,7 @@ fn order_is(id: i64, status: OrderStatus) -> String {
         OrderStatus::Completed => "ist schon ein Verkauf, und das Tier wurde seitdem geändert",
         OrderStatus::Cancelled => "ist schon storniert",
         OrderStatus::Expired => "ist abgelaufen",
-        OrderStatus::Returned => "wurde schon zurückgenommen",
+        OrderStatus::Returned => "ist abgeschlossen: Das Tier wurde schon zurückgegeben",
     };
     format!("Vorgang {id} {is}. Diesmal wurde nichts geändert.")
 }
@@ -1562,17 +1566,19 @@ fn this_photo(number: usize, animal: &str) -> String {
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Nur lesen",
-        Role::Clerk => "Mitarbeit",
+        Role::Viewer => "Nur Ansicht",
+        Role::Clerk => "Bearbeitung",
         Role::Manager => "Leitung",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Nur lesen: sieht alles, ändert nichts",
-        Role::Clerk => "Mitarbeit: ändert Tiere und Vorgänge",
-        Role::Manager => "Leitung: verwaltet auch Team, Schlüssel, Webhooks und Protokoll",
+        Role::Viewer => "Nur Ansicht: kann nichts ändern",
+        Role::Clerk => "Bearbeitung: ändert auch Tiere und Vorgänge",
+        Role::Manager => {
+            "Leitung: verwaltet auch Team, Schlüssel und Webhooks und sieht das Protokoll"
+        }
     }
 }
 
@@ -1591,44 +1597,61 @@ pub(crate) mod shelter {
     use crate::console::Texts;
     use petstore_domain::{
         PetStatus, Scope,
-        store_area::{ChangeType, OrderStatus, WithdrawalReason},
+        store_area::{ActType, ChangeType, OrderStatus, SubjectKind, WithdrawalReason},
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Ihre eigene Nummer dafür, z.\u{a0}B. von Schutzvertrag oder Beleg. Nicht der Name von Interessenten.",
+        reference_hint: "Ihre eigene Nummer, z.\u{a0}B. die des Schutzvertrags oder der Quittung. Bitte keine Namen eintragen.",
         sold_at: "Vermittelt am",
         sold_today: "Heute vermittelt",
         all_sales: "Alle Vermittlungen",
-        sell_more: "Vermitteln\u{a0}…",
-        sell: "Vermitteln",
-        sell_now: "Jetzt vermitteln",
+        sell_more: "Als vermittelt eintragen\u{a0}…",
+        sell: "Als vermittelt eintragen",
+        sell_now: "Jetzt als vermittelt eintragen",
         take_back_hint: "Das Tier kommt zurück und ist dann wieder verfügbar.",
         sold_without_order: "Das Tier wurde ohne Vorgang als vermittelt markiert. Zum Korrigieren ändern Sie seinen Status.",
-        pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein Ende. Reservieren Sie es hier, um ein Ende festzulegen, vermitteln Sie es oder ändern Sie seinen Status.",
-        find_order: "Vorgang suchen: Person, Telefon, Tier, Belegnummer oder Nummer",
-        no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder zu vermitteln.",
+        pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein Ende. Reservieren Sie es hier, um ein Ende festzulegen, tragen Sie es als vermittelt ein oder ändern Sie seinen Status.",
+        find_order: "Vorgang suchen: Kontakt, Telefon, Tier, Belegnummer oder Vorgangsnummer",
+        no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder als vermittelt einzutragen.",
         signature: "Unterschrift Übernehmer/in",
         signature_of_store: "Unterschrift Tierheim",
         contract_heading: "Schutzvertrag",
         store: "Tierheim",
         change_store: "Angaben über das Tierheim ändern",
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
-        language_of_store: |name| format!("Sprache des Tierheims ({name})"),
+        language_of_store: |name| format!("Wie im Tierheim ({name})"),
         status_invalid: "Der Status muss verfügbar, reserviert oder vermittelt sein.",
         member_about: [
             super::TEXTS.member_about[0],
             super::TEXTS.member_about[1],
             "Der Text über das Tierheim darf höchstens 2.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
         ],
+        member_contract: [
+            super::TEXTS.member_contract[0],
+            "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Tierheims, für {microchip} die Chipnummer des Tieres, für {fee} die Schutzgebühr, für {adopter} der Name der übernehmenden Person, für {date} der Tag der Vermittlung, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+            super::TEXTS.member_contract[2],
+        ],
+        act: |kind| match kind {
+            ActType::ProfileChanged => "Angaben über das Tierheim geändert",
+            other => super::TEXTS.act(other),
+        },
+        subject: |kind| match kind {
+            SubjectKind::Profile => "Tierheim",
+            other => super::TEXTS.subject(other),
+        },
+        withdraw_animals: |count, why| {
+            format!("Abgang für {} eintragen ({})?", animals(count), reason(why))
+        },
         reason,
         scope: |scope| match scope {
+            Scope::StoreRead => "Tiere und Vorgänge des Tierheims ansehen",
+            Scope::StoreWrite => "Tiere und Vorgänge des Tierheims ändern",
             Scope::StoreAdmin => "Tierheim verwalten",
             other => super::TEXTS.scope(other),
         },
-        withdrawn_filter: "Nicht mehr im Tierheim",
         any_status: "Im Tierheim",
         also_sold: "Im Tierheim oder vermittelt",
-        add_sold: "Auch vermittelte",
+        add_sold: "Auch vermittelte Tiere",
         reserve_or_sell: "Reservieren oder vermitteln\u{a0}…",
         price: "Schutzgebühr",
         contact: "Kontakt",
@@ -1674,13 +1697,18 @@ pub(crate) mod shelter {
             )
         },
         sum_of: |status, count, sum| {
-            format!(
-                "{}: {count} mit Schutzgebühr, zusammen {sum}",
-                order_status(status)
-            )
+            let what = match (status, count) {
+                (OrderStatus::Completed, 1) => "Vermittlung",
+                (OrderStatus::Completed, _) => "Vermittlungen",
+                (_, 1) => "Reservierung",
+                _ => "Reservierungen",
+            };
+            format!("{count} {what} mit Schutzgebühr, zusammen {sum}")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "Versehentlich vermittelt? Wieder reservieren",
+            OrderStatus::Completed => {
+                "Versehentlich als vermittelt eingetragen? Wieder reservieren"
+            }
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
@@ -1689,7 +1717,7 @@ pub(crate) mod shelter {
             ),
             other => super::order_is(id, other),
         },
-        sell_animals: |count| format!("{} vermitteln?", animals(count)),
+        sell_animals: |count| format!("{} als vermittelt eintragen?", animals(count)),
         sold_as: |order| format!("Vermittelt (Vorgang {order})."),
         sale_undone: "Die Vermittlung ist rückgängig gemacht.",
         ..super::TEXTS

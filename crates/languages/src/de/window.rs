@@ -115,7 +115,7 @@ pub(crate) static TEXTS: Texts = Texts {
     newest: "Neu bei uns",
     new: "Neu eingestellt",
     one_year: "Über ein Jahr bei uns",
-    request: "Fehlernummer ",
+    request: "Fehlerkennung ",
     found_a_home: |name| format!("{} hat ein Zuhause gefunden", called_first(name)),
     ask: |name| format!("Anfrage zu {}", called(name)),
     ask_here: |name, number| format!("Fragen Sie uns nach {}, Nummer {number}.", called(name)),
@@ -130,8 +130,8 @@ pub(crate) static TEXTS: Texts = Texts {
     age_range: |age| match age {
         Age::UnderOne => "Unter 1\u{a0}Jahr",
         Age::UnderThree => "Unter 3\u{a0}Jahren",
-        Age::OneToThree => "1 bis 3\u{a0}Jahre",
-        Age::ThreeToEight => "3 bis 8\u{a0}Jahre",
+        Age::OneToThree => "1–2\u{a0}Jahre",
+        Age::ThreeToEight => "3–7\u{a0}Jahre",
         Age::EightOrMore => "8\u{a0}Jahre oder älter",
     },
     about_list: |store| {

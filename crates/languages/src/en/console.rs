@@ -52,7 +52,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "the service",
     the_operator: "the operator",
     reference: "Reference",
-    reference_hint: "Your own number for this, such as an invoice or receipt number. Not the customer’s name.",
+    reference_hint: "Your own number, such as an invoice or receipt number. Do not enter the customer’s name.",
     note: "Note",
     reason_label: "Reason",
     optional: "(optional)",
@@ -62,6 +62,7 @@ pub(crate) static TEXTS: Texts = Texts {
     order: "Order",
     placed_at: "Placed",
     ends: "Ends",
+    ends_or_closed: "Date",
     closed_at: "Closed",
     sold_at: "Sold on",
     before_number: ["#", "no.", "no", "number", "animal", "order"],
@@ -69,9 +70,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Find an animal: name, number, microchip, breed, colour…",
     find: "Search",
-    ending_today: "To be collected today",
-    ending_tomorrow: "Until tomorrow",
-    ending_later: "Until the day after tomorrow",
+    ending_today: "Ending today",
+    ending_tomorrow: "Ending tomorrow",
+    ending_later: "Ending the day after tomorrow",
     call: "Call",
     ending: "Reservations ending soon",
     none_ending: "No reservation ends in the next three days.",
@@ -114,7 +115,7 @@ pub(crate) static TEXTS: Texts = Texts {
      set one, sell it, or edit its status.",
     withdraw: "Record the departure",
     withdraw_more: "Record a departure…",
-    withdraw_hint: "The animal disappears from all lists. Its history is kept, and you can undo this.",
+    withdraw_hint: "The animal is taken off the website and out of the usual lists. Its history is kept, and you can undo this.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
     choose: "Choose a reason",
@@ -123,7 +124,7 @@ pub(crate) static TEXTS: Texts = Texts {
     whole_before: "Full text before the change",
     no_history: "No changes were recorded.",
     new_note: "New note",
-    new_note_hint: "Only people who work here can see notes, for example about behaviour or a phone call.",
+    new_note_hint: "Only the staff can see notes, for example about behaviour or a phone call.",
     add_note: "Add note",
     correct_note: "Correct or delete",
     note_on: |animal| format!("Note about {animal}"),
@@ -158,7 +159,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_to_number: "Add the animal under this number, without a category name",
     paste: "Rows of the spreadsheet",
     paste_hint: "Copy the rows and paste them here: one animal in each row, with its name and category. \
-     If the first row has headings, you can add its status and other details too. \
+     If the first row has headings, you can also include the status and other details. \
      A row without a category gets the category of its species. You will see a preview before anything is added.",
     preview: "Preview",
     line: "Row",
@@ -208,8 +209,8 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "The others have their previous value again. These animals stay as they are:",
     status,
     withdrawn: "Left the store",
-    departures: "Left the store",
-    withdrawn_filter: "Left the store",
+    departures: "Other departures",
+    withdrawn_filter: "Other departures",
     status_below: |_, status| Cow::Borrowed(status),
     overdue: "Overdue",
     order_status,
@@ -288,7 +289,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "No category has a name yet",
     no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
     name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is filled in. To rename a category, enter its number.",
+    category_number_hint: "A free number is already filled in. To rename a category, enter its number and the new name.",
     label_missing: "Enter the name of the category.",
     label_invalid: "Enter 1 to 255 characters.",
     no_free_number: "No free number was found. Enter a number on the page “Categories”.",
@@ -316,10 +317,10 @@ pub(crate) static TEXTS: Texts = Texts {
     no_value: "–",
     field_label: "Label",
     field_label_hint: "What people see, such as Breed.",
-    field_name: "Name for programs",
+    field_name: "Technical name",
     field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot be changed later.",
-    field_name_invalid: "Enter a name for programs: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
-    field_name_taken: "Another field has this name for programs. Enter a different one.",
+    field_name_invalid: "Enter a technical name: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
+    field_name_taken: "Another field has this technical name. Enter a different one.",
     field_label_taken: "Another field already has this label. Both would look the same in all forms. Enter a different one.",
     field_kind: "Type",
     choose_kind: "Choose a type",
@@ -437,13 +438,13 @@ pub(crate) static TEXTS: Texts = Texts {
     select_all: "Select all on this page",
     skip_list: "Skip to the actions",
     with_selected: "Change the selected animals",
-    all_or_none: "Either all of them change, or none.",
+    all_or_none: "Either all of them are changed, or none.",
     reserve_or_sell: "Reserve or sell…",
     move_more: "Change the category…",
     move_label: "Move to category",
     value_more: "Change a value…",
     new_value: "New value",
-    value_hint: "As in a spreadsheet: a choice, yes or no, a date. Leave it empty to remove the value.",
+    value_hint: "Depending on the field: one of its choices, yes or no, a date, a number or a text. Leave it empty to clear the field.",
     field_of_animals: "Field",
     choose_field: "Choose a field",
     field_missing: "Choose the field to change.",
@@ -490,12 +491,12 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldChanged => "Field changed",
         ActType::FieldDeleted => "Field deleted",
         ActType::ProfileChanged => "Store profile changed",
-        ActType::StaffAdded => "Member added",
-        ActType::StaffRoleChanged => "Role of a member changed",
-        ActType::StaffReset => "Access of a member reset",
-        ActType::StaffDisabled => "Member disabled",
+        ActType::StaffAdded => "Staff member added",
+        ActType::StaffRoleChanged => "Role of a staff member changed",
+        ActType::StaffReset => "Access of a staff member reset",
+        ActType::StaffDisabled => "Staff member disabled",
         ActType::StaffPasswordSet => "Password set",
-        ActType::StaffLinked => "Linked to the provider",
+        ActType::StaffLinked => "Linked to the sign-in provider",
         ActType::StaffSecondFactorSet => "Second factor set up",
         ActType::StaffSecondFactorRemoved => "Second factor removed",
         ActType::StaffPasskeyAdded => "Passkey added",
@@ -505,7 +506,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffSessionsEnded => "Sessions ended",
         ActType::DatabaseCopied => "Database copied",
         ActType::DatabaseRestored => "Database restored",
-        ActType::DatabaseTimeConfirmed => "Time of the database confirmed",
+        ActType::DatabaseTimeConfirmed => "Clock of the database confirmed",
     },
     subject: |kind| match kind {
         SubjectKind::Pet => "Animal",
@@ -514,7 +515,7 @@ pub(crate) static TEXTS: Texts = Texts {
         SubjectKind::Category => "Category",
         SubjectKind::Note => "Note",
         SubjectKind::Key => "API key",
-        SubjectKind::Staff => "Member",
+        SubjectKind::Staff => "Staff member",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Field",
         SubjectKind::Profile => "Store profile",
@@ -604,10 +605,13 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("{count}{more} {orders}")
     },
     sum_of: |status, count, sum| {
-        format!(
-            "{}: {count} with a price, {sum} in total",
-            order_status(status)
-        )
+        let what = match (status, count) {
+            (OrderStatus::Completed, 1) => "sale",
+            (OrderStatus::Completed, _) => "sales",
+            (_, 1) => "reservation",
+            _ => "reservations",
+        };
+        format!("{count} {what} with a price, {sum} in total")
     },
     text_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
@@ -654,21 +658,21 @@ pub(crate) static TEXTS: Texts = Texts {
     look_at_pressed: "The point that you clicked",
     uploads: [
         "Waiting",
-        "Sending",
+        "Uploading",
         "Waiting for the connection",
         "Added",
         "Not added.",
         "Try again",
-        "Leave it out",
-        "It is larger than the limit of the service or its proxy. Choose a smaller one, or tell the operator.",
+        "Skip this photo",
+        "This photo is too large. Choose a smaller one, or tell the operator.",
         "The service cannot be reached.",
-        "You are signed out. Sign in from another tab, and press the button again.",
+        "You are signed out. Sign in in another tab, and press the button again.",
         "It is the same picture as {}.",
-        "An animal can have up to 20 photos. Not sent ({}): {}",
+        "An animal can have up to 20 photos. Not uploaded ({}): {}",
         "1 photo added.",
         "{} photos added.",
         "{} not added.",
-        "The photos are sent first.",
+        "The photos are uploaded first.",
     ],
     photos: "Photos",
     photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
@@ -878,7 +882,7 @@ pub(crate) static TEXTS: Texts = Texts {
     reservation_extended: "The end of the reservation is changed.",
     undone: "The change is undone.",
     saved: "Saved.",
-    was_withdrawn: "Saved. The animal is no longer in any list.",
+    was_withdrawn: "Saved. The animal is no longer in the usual lists.",
     was_restored: "Restored.",
     was_deleted: "Deleted.",
     webhook_disabled: "Nothing more is sent to it.",
@@ -888,7 +892,7 @@ pub(crate) static TEXTS: Texts = Texts {
     session_ended: "The session has ended.",
     second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
     role_changed: "The role is changed.",
-    member_disabled: "This member can no longer sign in. Their sessions have ended.",
+    member_disabled: "This staff member can no longer sign in. Their sessions have ended.",
     key_revoked: "The key is revoked.",
 
     // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
@@ -903,7 +907,7 @@ pub(crate) static TEXTS: Texts = Texts {
     code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
     sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
     form_saved: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in from another tab, go back in this one, and send it again.",
+    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
     form_not_of_browser: "This form was kept in another browser, or this browser has lost its cookies since. So it was not sent. Go back to the page of the form, and send it again.",
     no_password: "No password yet, or forgotten it? A manager can give you a link.",
     submit_saved_form_hint: "You are signed in. Send what you typed now.",
@@ -959,7 +963,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Choose a password",
     new_password: "New password",
     new_password_again: "New password again",
-    new_password_hint: "At least 12 characters, such as four random words. You can paste it.",
+    new_password_hint: "At least 12 characters, such as four random words. You can paste the password.",
     passwords_different: "The two passwords are different. Enter the same one twice.",
     save_password: "Save and sign in",
     link_invalid: "This link is not valid",
@@ -973,10 +977,10 @@ pub(crate) static TEXTS: Texts = Texts {
     sessions: "Sessions",
     only_last_sessions: "Only the 100 most recently used sessions are shown.",
     language_label: "Language",
-    language_of_store: |name| format!("Language of the store ({name})"),
+    language_of_store: |name| format!("Same as the store ({name})"),
     own_sessions: "Where you are signed in",
     browser_label: "Browser",
-    ip_address: "Address",
+    ip_address: "IP address",
     last_used: "Last used",
     this_session: " (this one)",
     browser_on: |browser, system| format!("{browser} on {system}"),
@@ -1036,16 +1040,16 @@ pub(crate) static TEXTS: Texts = Texts {
     role_label: "Role",
     state: "Status",
     you: "you",
-    add_member: "Add a member",
+    add_member: "Add a staff member",
     password_again: "Enter your password again, because you last did so more than five minutes ago. What you \
      typed is kept, and you can send it afterwards.",
     add_member_button: "Add and create a link",
     member_name_hint: "They sign in with this name.",
     member_name_invalid: "The name must be one line of 1 to 64 characters.",
-    member_name_taken: "There is already a member with this name. Choose another one.",
-    too_many_members: "There are 1,000 members already. No more can be added.",
+    member_name_taken: "There is already a staff member with this name. Choose another one.",
+    too_many_members: "There are 1,000 staff members already. No more can be added.",
     own_access: "You cannot change your own role or access. Ask another manager.",
-    new_link: "New link",
+    new_link: "New sign-in link",
     disabled_state: "disabled",
     active: "active",
     active_with_second_factor: "active, with a second factor",
@@ -1098,13 +1102,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
     to_first_page: "Go to Today",
-    request: "Error number ",
+    request: "Error code ",
 
     // Open pages.
     page_changed: "Somebody has changed something on this page. It stays as it is while you are using it.",
     offline: "There is no connection, so nothing was sent. What you typed is still here: try again when the connection is back.",
     connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in from another tab, or reload the page.",
+    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload the page.",
     show_change: "1 change – show it",
     show_changes: "{} changes – show them",
     reload: "Reload the page",
@@ -1169,8 +1173,8 @@ pub(crate) static TEXTS: Texts = Texts {
     scope: |scope| match scope {
         Scope::Read => "View animals",
         Scope::Write => "View and add animals",
-        Scope::StoreRead => "View animals and orders of the store",
-        Scope::StoreWrite => "Change animals and orders of the store",
+        Scope::StoreRead => "View the store’s animals and orders",
+        Scope::StoreWrite => "Change the store’s animals and orders",
         Scope::StoreAdmin => "Administer the store",
     },
     problem: |problem| match problem {
@@ -1182,7 +1186,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Internal => (
             "Something went wrong",
             Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Try again. If it happens again, tell the operator of the service the error number below.",
+            "Try again. If it happens again, tell the operator of the service the error code below.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "The service is busy",
@@ -1287,7 +1291,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_hint: "Everybody sees this: on the website, in the console and on printouts. All of it is optional.",
     who_you_are: "Who you are",
     how_to_reach_you: "How to reach you",
-    pages_heading: "Pages",
+    pages_heading: "Language and appearance",
     paper_heading: "On paper",
     links: "Links",
     links_hint: "They appear at the end of each public page: your privacy policy, for example, or how to adopt an animal.",
@@ -1312,12 +1316,12 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_about: [
         "About",
-        "A few sentences on the first public page, at most 2,000 characters.",
+        "A few sentences for the home page of your website, at most 2,000 characters.",
         "The text about the store must have at most 2,000 characters. Shorten it, or leave it empty.",
     ],
     member_contract: [
         "Contract",
-        "Printed with the order, above the lines for signatures. It does not appear on the website. These become values: {animal} the name of the animal, {store} the name of the store, {microchip} the number of its microchip, {fee} the price of the order, {adopter} the name of the customer of the order, {date} the day of the sale or else today. A missing value becomes a line to write on. Empty lines make paragraphs; at most 4,000 characters.",
+        "Printed with the order, above the lines for signatures. It does not appear on the website. These are filled in: {animal} the animal’s name, {store} the name of the store, {microchip} the animal’s microchip number, {fee} the price, {adopter} the customer’s name, {date} the date of the sale, or else today’s date. Anything missing becomes a blank line to fill in. Empty lines make paragraphs; at most 4,000 characters.",
         "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
@@ -1332,7 +1336,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Contact page",
-        "The address of your contact form. It begins with https://. Write {id} where the number of the animal belongs.",
+        "The address of your contact form. It begins with https://. Put {id} where the animal’s number should go.",
         "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
     ],
     member_address: [
@@ -1397,11 +1401,11 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     shelter_fields: "More fields for a shelter",
-    shelter_fields_hint: "One click adds these fields. They start empty, so your animals do not change.",
+    shelter_fields_hint: "One click adds these fields. They start empty; nothing else about your animals changes.",
     add_shelter_fields: "Add these fields",
     by_place: |place| format!("By {}", place.to_lowercase()),
     store_labels: "Field labels in the language of the store",
-    store_labels_hint: "Labels that somebody has changed stay as they are, and no animal changes.",
+    store_labels_hint: "Labels that somebody has changed stay as they are. No animal’s details are changed.",
     labels_with_language: "Also change the field labels, such as “Species” and “Sex”, to this language",
     write_labels: "Use these labels",
     no_backup: "There is no backup yet. Ask the operator to turn on backups.",
@@ -1434,7 +1438,7 @@ fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
         WithdrawalReason::Died => "Died",
         WithdrawalReason::Transferred => "Transferred elsewhere",
-        WithdrawalReason::Reclaimed => "Returned to owner",
+        WithdrawalReason::Reclaimed => "Reclaimed by owner",
         WithdrawalReason::Mistake => "Added by mistake",
         WithdrawalReason::Other => "Other reason",
     }
@@ -1444,7 +1448,7 @@ fn change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Added",
         ChangeType::PetChanged => "Changed",
-        ChangeType::PetWithdrawn => "Left the store",
+        ChangeType::PetWithdrawn => "Departure recorded",
         ChangeType::PetRestored => "Restored",
         ChangeType::OrderPlaced => "Reserved",
         ChangeType::OrderChanged => "Order changed",
@@ -1453,8 +1457,8 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reservation expired",
         ChangeType::OrderReturned => "Returned",
         ChangeType::OrderReopened => "Reserved again",
-        ChangeType::CategoryChanged => "Category name set",
-        ChangeType::CategoryDeleted => "Category name deleted",
+        ChangeType::CategoryChanged => "Category added or renamed",
+        ChangeType::CategoryDeleted => "Category deleted",
         ChangeType::NoteAdded => "Note added",
         ChangeType::NoteChanged => "Note corrected",
         ChangeType::NoteDeleted => "Note deleted",
@@ -1482,7 +1486,6 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal added",
         ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetWithdrawn => "Animal left the store",
         ChangeType::PetRestored => "Animal restored",
         ChangeType::PetsImported => "Animals imported",
         ChangeType::OrderPlaced => "Animal reserved",
@@ -1555,7 +1558,8 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Your own number for this, such as that of a contract or receipt. Not the adopter’s name.",
+        reference_hint: "Your own number, such as that of a contract or receipt. Do not enter the adopter’s name.",
+        placed_at: "Created",
         sold_at: "Adopted on",
         sold_today: "Adopted today",
         all_sales: "All adoptions",
@@ -1563,8 +1567,6 @@ pub(crate) mod shelter {
         sell: "Mark as adopted",
         sell_now: "Mark as adopted now",
         withdrawn: "Left the shelter",
-        departures: "Left the shelter",
-        withdrawn_filter: "Left the shelter",
         is_withdrawn: "It has left the shelter. Restore it first.",
         withdraw_animal: |name| format!("Record {name} as having left the shelter?"),
         withdraw_animals: |count, why| {
@@ -1585,12 +1587,17 @@ pub(crate) mod shelter {
         store: "Shelter",
         change_store: "Edit the details of the shelter",
         store_labels: "Field labels in the language of the shelter",
-        language_of_store: |name| format!("Language of the shelter ({name})"),
+        language_of_store: |name| format!("Same as the shelter ({name})"),
         status_invalid: "The status must be available, reserved or adopted.",
         member_about: [
             super::TEXTS.member_about[0],
             super::TEXTS.member_about[1],
             "The text about the shelter must have at most 2,000 characters. Shorten it, or leave it empty.",
+        ],
+        member_contract: [
+            super::TEXTS.member_contract[0],
+            "Printed with the order, above the lines for signatures. It does not appear on the website. These are filled in: {animal} the animal’s name, {store} the name of the shelter, {microchip} the animal’s microchip number, {fee} the adoption fee, {adopter} the adopter’s name, {date} the date of the adoption, or else today’s date. Anything missing becomes a blank line to fill in. Empty lines make paragraphs; at most 4,000 characters.",
+            super::TEXTS.member_contract[2],
         ],
         reason,
         act: |kind| match kind {
@@ -1602,8 +1609,8 @@ pub(crate) mod shelter {
             other => super::TEXTS.subject(other),
         },
         scope: |scope| match scope {
-            Scope::StoreRead => "View animals and orders of the shelter",
-            Scope::StoreWrite => "Change animals and orders of the shelter",
+            Scope::StoreRead => "View the shelter’s animals and orders",
+            Scope::StoreWrite => "Change the shelter’s animals and orders",
             Scope::StoreAdmin => "Administer the shelter",
             other => super::TEXTS.scope(other),
         },
@@ -1625,12 +1632,10 @@ pub(crate) mod shelter {
         order_status,
         change: |kind| match kind {
             ChangeType::OrderCompleted => "Adopted",
-            ChangeType::PetWithdrawn => "Left the shelter",
             other => super::change(other),
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
-            ChangeType::PetWithdrawn => "Animal left the shelter",
             other => super::audited_change(other),
         },
 
@@ -1652,10 +1657,13 @@ pub(crate) mod shelter {
             )
         },
         sum_of: |status, count, sum| {
-            format!(
-                "{}: {count} with a fee, {sum} in total",
-                order_status(status)
-            )
+            let what = match (status, count) {
+                (OrderStatus::Completed, 1) => "adoption",
+                (OrderStatus::Completed, _) => "adoptions",
+                (_, 1) => "reservation",
+                _ => "reservations",
+            };
+            format!("{count} {what} with a fee, {sum} in total")
         },
         reopen: |status| match status {
             OrderStatus::Completed => "Marked as adopted by mistake? Make it a reservation again",

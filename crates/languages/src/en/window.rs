@@ -114,7 +114,7 @@ pub(crate) static TEXTS: Texts = Texts {
     newest: "Our newest animals",
     new: "Newly listed",
     one_year: "With us for over a year",
-    request: "Error number ",
+    request: "Error code ",
     found_a_home: |name| format!("{} has found a home", called_first(name)),
     ask: |name| format!("Ask about {}", called(name)),
     ask_here: |name, number| format!("Ask us about {}, number {number}.", called(name)),
@@ -129,8 +129,8 @@ pub(crate) static TEXTS: Texts = Texts {
     age_range: |age| match age {
         Age::UnderOne => "Under 1 year",
         Age::UnderThree => "Under 3 years",
-        Age::OneToThree => "1 to 3 years",
-        Age::ThreeToEight => "3 to 8 years",
+        Age::OneToThree => "1–2 years",
+        Age::ThreeToEight => "3–7 years",
         Age::EightOrMore => "8 years or older",
     },
     about_list: |store| match store {

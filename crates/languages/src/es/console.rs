@@ -62,6 +62,7 @@ pub(crate) static TEXTS: Texts = Texts {
     order: "Trámite",
     placed_at: "Registrado",
     ends: "Vence",
+    ends_or_closed: "Fecha",
     closed_at: "Cerrado",
     sold_at: "Vendido el",
     before_number: ["#", "n.º", "nº", "número", "animal", "trámite"],
@@ -69,9 +70,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Buscar un animal: nombre, número, microchip, raza, color…",
     find: "Buscar",
-    ending_today: "Para recoger hoy",
-    ending_tomorrow: "Vence mañana",
-    ending_later: "Vence pasado mañana",
+    ending_today: "Vencen hoy",
+    ending_tomorrow: "Vencen mañana",
+    ending_later: "Vencen pasado mañana",
     call: "Llamar",
     ending: "Reservas que vencen pronto",
     none_ending: "Ninguna reserva vence en los próximos tres días.",
@@ -114,7 +115,7 @@ pub(crate) static TEXTS: Texts = Texts {
      ponerle uno, véndalo o edite su estado.",
     withdraw: "Registrar la baja",
     withdraw_more: "Registrar una baja…",
-    withdraw_hint: "Desaparece de todas las listas de animales. Su historial se conserva y la baja se puede anular.",
+    withdraw_hint: "El animal desaparece del sitio web y de las listas habituales. Su historial se conserva y la baja se puede anular.",
     restore: "Anular la baja",
     restore_hint: "Volverá a las listas tal como estaba.",
     choose: "Elija un motivo",
@@ -156,15 +157,15 @@ pub(crate) static TEXTS: Texts = Texts {
     add_many: "Varios desde una hoja de cálculo",
     add_animal: "Añadir el animal",
     add_to_number: "Añadir el animal con este número, sin nombre de categoría",
-    paste: "Líneas de la hoja de cálculo",
-    paste_hint: "Copie las filas y péguelas aquí: un animal por línea, con su nombre y su categoría. Si la primera línea \
+    paste: "Filas de la hoja de cálculo",
+    paste_hint: "Copie las filas y péguelas aquí: un animal por fila, con su nombre y su categoría. Si la primera fila \
      contiene los encabezados, puede incluir también el estado y los demás campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
     preview: "Vista previa",
-    line: "Línea",
+    line: "Fila",
     check: "Comprobación",
     fine: "Correcto",
     preview_hint: "Aún no se ha añadido nada. Se añaden todos o ninguno.",
-    change_lines: "Editar las líneas",
+    change_lines: "Editar las filas",
     preview_again: "Repetir la vista previa",
 
     // Orders.
@@ -200,18 +201,20 @@ pub(crate) static TEXTS: Texts = Texts {
     reason_missing: "Elija un motivo.",
     day_invalid: "Indique un día futuro, dentro de 400 días como máximo.",
     none_selected: "Seleccione primero al menos un animal.",
-    nothing_pasted: "Pegue al menos una línea.",
+    nothing_pasted: "Pegue al menos una fila.",
     stale: "Otra persona lo ha modificado mientras tanto, así que esta vez no se ha cambiado nada. Mire cómo está ahora y \
      vuelva a intentarlo.",
     nothing_changed: "No se ha cambiado nada. No es posible con estos animales:",
     undone_without: "Los demás animales vuelven a tener su valor anterior. Estos se quedan como están:",
     status,
     withdrawn: "Baja",
-    departures: "Baja",
-    withdrawn_filter: "Bajas",
+    departures: "Otra baja",
+    withdrawn_filter: "Otras bajas",
     status_below: |count, status| {
         if count == 1 {
             Cow::Borrowed(status)
+        } else if status == TEXTS.departures {
+            Cow::Borrowed(TEXTS.withdrawn_filter)
         } else {
             Cow::Owned(format!("{status}s"))
         }
@@ -263,10 +266,10 @@ pub(crate) static TEXTS: Texts = Texts {
     add_count: |count| format!("Añadir {}", animals(count)),
     wrong_lines: |count| {
         if count == 1 {
-            "Hay un problema en 1 línea. Corríjala abajo y repita la vista previa.".to_owned()
+            "Hay un problema en 1 fila. Corríjala abajo y repita la vista previa.".to_owned()
         } else {
             format!(
-                "Hay problemas en {} líneas. Corríjalas abajo y repita la vista previa.",
+                "Hay problemas en {} filas. Corríjalas abajo y repita la vista previa.",
                 in_digits(count)
             )
         }
@@ -295,7 +298,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "Ninguna categoría tiene nombre todavía",
     no_categories_hint: "Ponga nombre a la primera, por ejemplo Perros. Así todos podrán elegirla por ese nombre.",
     name_category_heading: "Añadir o renombrar una categoría",
-    category_number_hint: "Se propone un número libre. Para cambiar el nombre de una categoría, escriba su número.",
+    category_number_hint: "Se propone un número libre. Para cambiar el nombre de una categoría, escriba su número y el nombre nuevo.",
     label_missing: "Escriba el nombre de la categoría.",
     label_invalid: "Escriba de 1 a 255 caracteres.",
     no_free_number: "No se ha encontrado ningún número libre. Escriba un número en la página Categorías.",
@@ -305,7 +308,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
-    about_hint: "Por ejemplo, 2 años u 8 meses; un número solo cuenta como años.",
+    about_hint: "Por ejemplo, 2 años u 8 meses; un número sin unidad se interpreta como años.",
     ages_typed: ["a año años", "m mes meses", "s sem semana semanas"],
     age_invalid: "Escriba la edad en años, como 2, o bien 8 meses o 10 semanas.",
     birth_too_early: "Hace más de 150 años de eso. Escriba una edad de 150 años como máximo o una fecha de nacimiento posterior.",
@@ -313,16 +316,16 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Campos",
-    fields_hint: "Los campos describen sus animales: en los formularios, en sus páginas y para los programas.",
+    fields_hint: "Los campos describen sus animales: en los formularios, en sus páginas y para otros programas.",
     more_fields: "Más campos",
     any_value: "Cualquiera",
     no_value: "–",
     field_label: "Nombre visible",
     field_label_hint: "Lo que se muestra, como Raza.",
-    field_name: "Nombre para programas",
+    field_name: "Nombre técnico",
     field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
-    field_name_invalid: "Escriba un nombre para programas: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
-    field_name_taken: "Otro campo ya tiene este nombre para programas. Escriba uno distinto.",
+    field_name_invalid: "Escriba un nombre técnico: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
+    field_name_taken: "Otro campo ya tiene este nombre técnico. Escriba uno distinto.",
     field_label_taken: "Otro campo ya tiene este nombre visible. No se podrían distinguir en ningún formulario. Escriba uno distinto.",
     field_kind: "Tipo",
     choose_kind: "Elija un tipo",
@@ -331,7 +334,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_choices: "Opciones",
     more_choices: "Más opciones",
     remove_choice: "Quitar",
-    field_labels_hint: "Para renombrar una opción, cambie su nombre visible: los animales no cambian. Los programas siguen usando el primer nombre.",
+    field_labels_hint: "Para renombrar una opción, cambie su nombre visible: los animales la conservan. Los programas siguen usando el primer nombre.",
     field_labels_invalid: "Cada opción necesita un nombre de 1 a 100 caracteres que ninguna otra tenga o haya tenido. No se \
      distingue entre mayúsculas y minúsculas.",
     field_choices_hint: "Solo para el tipo «Opción de una lista»: una por línea, de 1 a 100, cada una con 64 caracteres como máximo.",
@@ -420,7 +423,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "En el sitio web",
     not_on_website: "Fuera del sitio web",
     listing_invalid: "Indique sí o no.",
-    website_hint: "No lo publique, por ejemplo, durante la cuarentena o mientras el dueño pueda reclamarlo. Así solo lo ve el equipo.",
+    website_hint: "Elija «Fuera del sitio web», por ejemplo, durante la cuarentena o mientras el dueño pueda reclamarlo. Mientras tanto, solo lo verá el equipo.",
     website_more: "Sitio web…",
     put_on_website: "Publicar en el sitio web",
     take_off_website: "Retirar del sitio web",
@@ -446,7 +449,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_label: "Pasar a la categoría",
     value_more: "Cambiar un valor…",
     new_value: "Valor nuevo",
-    value_hint: "Como en una hoja de cálculo: una opción, sí o no, una fecha. Si se deja vacío, se quita el valor.",
+    value_hint: "Según el campo: una opción de la lista, sí o no, una fecha, un número o un texto. Déjelo vacío para borrar el valor.",
     field_of_animals: "Campo",
     choose_field: "Elija un campo",
     field_missing: "Elija el campo que quiere cambiar.",
@@ -492,13 +495,13 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldAdded => "Campo añadido",
         ActType::FieldChanged => "Campo modificado",
         ActType::FieldDeleted => "Campo eliminado",
-        ActType::ProfileChanged => "Perfil modificado",
+        ActType::ProfileChanged => "Datos del centro modificados",
         ActType::StaffAdded => "Miembro añadido",
         ActType::StaffRoleChanged => "Rol de un miembro cambiado",
         ActType::StaffReset => "Acceso de un miembro restablecido",
         ActType::StaffDisabled => "Miembro desactivado",
-        ActType::StaffPasswordSet => "Contraseña elegida",
-        ActType::StaffLinked => "Vinculado al proveedor",
+        ActType::StaffPasswordSet => "Contraseña establecida",
+        ActType::StaffLinked => "Vinculado al proveedor de acceso",
         ActType::StaffSecondFactorSet => "Segundo factor configurado",
         ActType::StaffSecondFactorRemoved => "Segundo factor eliminado",
         ActType::StaffPasskeyAdded => "Llave de acceso añadida",
@@ -508,7 +511,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffSessionsEnded => "Sesiones cerradas",
         ActType::DatabaseCopied => "Base de datos copiada",
         ActType::DatabaseRestored => "Base de datos restaurada",
-        ActType::DatabaseTimeConfirmed => "Hora de la base de datos confirmada",
+        ActType::DatabaseTimeConfirmed => "Reloj de la base de datos confirmado",
     },
     subject: |kind| match kind {
         SubjectKind::Pet => "Animal",
@@ -520,7 +523,7 @@ pub(crate) static TEXTS: Texts = Texts {
         SubjectKind::Staff => "Miembro",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Campo",
-        SubjectKind::Profile => "Perfil",
+        SubjectKind::Profile => "Centro",
         SubjectKind::Database => "Base de datos",
     },
 
@@ -637,7 +640,7 @@ pub(crate) static TEXTS: Texts = Texts {
     manage_photos: "Gestionar fotos",
     to_animal: "Volver al animal",
     add_photos: "Añadir fotos",
-    photos_hint: "JPEG, PNG, WebP o GIF. Puede elegir varias o hacer una.",
+    photos_hint: "JPEG, PNG, WebP o GIF. Puede elegir varias fotos o hacer una.",
     upload: "Subir",
     save_texts_first: "Pulse Guardar antes que Subir. Al subir no se guardan las descripciones.",
     make_main: "Usar como foto principal",
@@ -662,21 +665,21 @@ pub(crate) static TEXTS: Texts = Texts {
     look_at_pressed: "El punto pulsado",
     uploads: [
         "En espera",
-        "Enviando",
+        "Subiendo",
         "Esperando la conexión",
         "Añadida",
         "No se ha añadido.",
         "Reintentar",
-        "Descartar",
-        "Supera el límite del servicio o de su proxy. Elija una más pequeña o avise al administrador del servidor.",
+        "Omitir esta foto",
+        "Esta foto pesa demasiado. Elija una más pequeña o avise al administrador del servidor.",
         "No se puede conectar con el servicio.",
-        "La sesión está cerrada. Inicie sesión en otra pestaña y pulse de nuevo el botón.",
+        "Se ha cerrado su sesión. Inicie sesión en otra pestaña y pulse de nuevo el botón.",
         "Es la misma imagen que {}.",
-        "Un animal puede tener hasta 20 fotos. Sin enviar ({}): {}",
+        "Un animal puede tener hasta 20 fotos. Sin subir ({}): {}",
         "1 foto añadida.",
         "{} fotos añadidas.",
         "{} sin añadir.",
-        "Primero se envían las fotos.",
+        "Primero se suben las fotos.",
     ],
     photos: "Fotos",
     photos_after: "Añada primero el animal. Después, añada sus fotos con «Gestionar fotos» en su página.",
@@ -784,13 +787,13 @@ pub(crate) static TEXTS: Texts = Texts {
     quote_not_closed: "Unas comillas no están cerradas, o están dentro de una celda sin comillas alrededor. Escriba una celda así: \"Llamado \"\"Max\"\"\", o elimine las comillas.",
     columns: "Columnas",
     leave_out: "Omitir",
-    first_line: "La primera línea",
+    first_line: "La primera fila",
     first_line_is: ["es un animal", "contiene los encabezados"],
-    first_line_has_headings: "La primera línea contiene los encabezados",
-    first_line_counts: "Por ahora, la primera línea cuenta como un animal.",
+    first_line_has_headings: "La primera fila contiene los encabezados",
+    first_line_counts: "Por ahora, la primera fila cuenta como un animal.",
     unknown_columns: "¿Qué contienen estas columnas?",
     see_above: "Ver arriba",
-    lines_with: |numbers| format!("Líneas {numbers}"),
+    lines_with: |numbers| format!("Filas {numbers}"),
     separator: "Las celdas están separadas por",
     separators: ["una coma", "un punto y coma", "un tabulador"],
     titles_left_out: |titles| {
@@ -820,7 +823,7 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     lines_added: |added| format!("{} Estos son los siguientes.", added_many(added)),
-    on_line: |number, why| format!("Línea {number}: {why}"),
+    on_line: |number, why| format!("Fila {number}: {why}"),
     no_category: |number| {
         format!(
             "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
@@ -1002,7 +1005,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Elija una contraseña",
     new_password: "Contraseña nueva",
     new_password_again: "Repita la contraseña nueva",
-    new_password_hint: "Al menos 12 caracteres, por ejemplo cuatro palabras al azar. Puede pegarla.",
+    new_password_hint: "Al menos 12 caracteres, por ejemplo cuatro palabras al azar. Puede pegar la contraseña.",
     passwords_different: "Las dos contraseñas no coinciden. Escriba la misma dos veces.",
     save_password: "Guardar e iniciar sesión",
     link_invalid: "Este enlace no es válido",
@@ -1016,7 +1019,7 @@ pub(crate) static TEXTS: Texts = Texts {
     sessions: "Sesiones",
     only_last_sessions: "Solo se muestran las 100 últimas sesiones usadas.",
     language_label: "Idioma",
-    language_of_store: |name| format!("Idioma del centro ({name})"),
+    language_of_store: |name| format!("El del centro ({name})"),
     own_sessions: "Sus sesiones abiertas",
     browser_label: "Navegador",
     ip_address: "Dirección IP",
@@ -1088,7 +1091,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_taken: "Ya hay un miembro con este nombre. Elija otro.",
     too_many_members: "Ya hay 1000 miembros. No se pueden añadir más.",
     own_access: "No puede cambiar su propio rol ni su acceso. Pídaselo a otro responsable.",
-    new_link: "Enlace nuevo",
+    new_link: "Nuevo enlace de acceso",
     disabled_state: "desactivado:",
     active: "activo",
     active_with_second_factor: "activo, con segundo factor",
@@ -1145,9 +1148,9 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Alguien ha cambiado algo en esta página. Seguirá como está mientras la use.",
-    offline: "No hay conexión, así que no se ha enviado nada. Sus datos siguen aquí: inténtelo de nuevo cuando vuelva la conexión.",
+    offline: "No hay conexión, así que no se ha enviado nada. Lo que ha escrito sigue aquí: inténtelo de nuevo cuando vuelva la conexión.",
     connection_lost: "Se ha perdido la conexión con el servicio. Es posible que esta página no esté al día.",
-    signed_out: "La sesión está cerrada, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
+    signed_out: "Se ha cerrado su sesión, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
     show_change: "1 cambio: mostrarlo",
     show_changes: "{} cambios: mostrarlos",
     reload: "Recargar la página",
@@ -1163,7 +1166,7 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     stay: "Tiempo aquí",
-    longest_first: "Primero los que llevan más tiempo",
+    longest_first: "Primero los que llevan más tiempo aquí",
     too_many_attempts: |minutes| {
         let minutes = if minutes == 1 {
             "1 minuto".to_owned()
@@ -1340,9 +1343,9 @@ pub(crate) static TEXTS: Texts = Texts {
     store: "Centro",
     change_store: "Cambiar los datos del centro",
     store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en los documentos impresos. Nada es obligatorio.",
-    who_you_are: "Quiénes son",
+    who_you_are: "Quiénes son ustedes",
     how_to_reach_you: "Cómo contactar con ustedes",
-    pages_heading: "Páginas",
+    pages_heading: "Idioma y aspecto",
     paper_heading: "En papel",
     links: "Enlaces",
     links_hint: "Aparecen al final de cada página pública: aviso legal, privacidad, cómo adoptar un animal…",
@@ -1362,17 +1365,17 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Tipo",
-        "Una protectora da animales en adopción a cambio de una tasa; una tienda los vende.",
+        "De esto dependen las palabras: «adoptado» y «tasa de adopción» en una protectora; «vendido» y «precio» en una tienda.",
         "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
     ],
     member_about: [
         "Presentación",
-        "Unas frases en la primera página pública, 2000 caracteres como máximo.",
+        "Unas frases para la página de inicio de su sitio web, 2000 caracteres como máximo.",
         "El texto de presentación debe tener 2000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_contract: [
         "Contrato",
-        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de su microchip, {fee} por el precio del trámite, {adopter} por el nombre del cliente del trámite y {date} por el día de la venta o, si no, el de hoy. Un valor que falta se convierte en una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de microchip del animal, {fee} por el precio, {adopter} por el nombre del cliente y {date} por la fecha de la venta o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
         "El contrato debe tener 4000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [
@@ -1451,11 +1454,11 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     shelter_fields: "Más campos para una protectora",
-    shelter_fields_hint: "Con un clic se añaden estos campos. Al principio están vacíos, y ningún animal cambia.",
+    shelter_fields_hint: "Con un clic se añaden estos campos. Al principio están vacíos; los demás datos de los animales no cambian.",
     add_shelter_fields: "Añadir estos campos",
     by_place: |place| format!("Por {}", place.to_lowercase()),
     store_labels: "Nombres visibles de los campos en el idioma del centro",
-    store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están, y ningún animal cambia.",
+    store_labels_hint: "Los nombres que alguien ha cambiado se quedan como están. Los datos de los animales no cambian.",
     labels_with_language: "Poner también los nombres visibles de los campos, como «Especie» y «Sexo», en este idioma",
     write_labels: "Aplicar estos nombres",
     no_backup: "Todavía no hay ninguna copia de seguridad. Pida al administrador del servidor que las active.",
@@ -1507,8 +1510,8 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Reserva vencida",
         ChangeType::OrderReturned => "Devuelto",
         ChangeType::OrderReopened => "Reservado de nuevo",
-        ChangeType::CategoryChanged => "Nombre de categoría asignado",
-        ChangeType::CategoryDeleted => "Nombre de categoría eliminado",
+        ChangeType::CategoryChanged => "Categoría añadida o renombrada",
+        ChangeType::CategoryDeleted => "Categoría eliminada",
         ChangeType::NoteAdded => "Nota añadida",
         ChangeType::NoteChanged => "Nota corregida",
         ChangeType::NoteDeleted => "Nota eliminada",
@@ -1615,7 +1618,7 @@ pub(crate) mod shelter {
     use crate::console::Texts;
     use petstore_domain::{
         PetStatus, Scope,
-        store_area::{ChangeType, OrderStatus},
+        store_area::{ActType, ChangeType, OrderStatus, SubjectKind, WithdrawalReason},
     };
 
     pub(crate) static TEXTS: Texts = Texts {
@@ -1637,8 +1640,29 @@ pub(crate) mod shelter {
         store: "Protectora",
         change_store: "Cambiar los datos de la protectora",
         store_labels: "Nombres visibles de los campos en el idioma de la protectora",
-        language_of_store: |name| format!("Idioma de la protectora ({name})"),
+        language_of_store: |name| format!("El de la protectora ({name})"),
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
+        member_contract: [
+            super::TEXTS.member_contract[0],
+            "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre de la protectora, {microchip} por el número de microchip del animal, {fee} por la tasa de adopción, {adopter} por el nombre del adoptante y {date} por la fecha de la adopción o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+            super::TEXTS.member_contract[2],
+        ],
+        act: |kind| match kind {
+            ActType::ProfileChanged => "Datos de la protectora modificados",
+            other => super::TEXTS.act(other),
+        },
+        subject: |kind| match kind {
+            SubjectKind::Profile => "Protectora",
+            other => super::TEXTS.subject(other),
+        },
+        withdraw_animals: |count, why| {
+            format!(
+                "¿Registrar la baja de {} ({})?",
+                animals(count),
+                reason(why).to_lowercase()
+            )
+        },
+        reason,
         scope: |scope| match scope {
             Scope::StoreRead => "Consultar animales y trámites de la protectora",
             Scope::StoreWrite => "Modificar animales y trámites de la protectora",
@@ -1705,7 +1729,9 @@ pub(crate) mod shelter {
             format!("{count} {what} con tasa, {sum} en total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "¿Adoptado por error? Dejarlo otra vez reservado",
+            OrderStatus::Completed => {
+                "¿Marcado como adoptado por error? Dejarlo otra vez reservado"
+            }
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
@@ -1722,4 +1748,11 @@ pub(crate) mod shelter {
         sale_undone: "La adopción se ha deshecho.",
         ..super::TEXTS
     };
+
+    fn reason(reason: WithdrawalReason) -> &'static str {
+        match reason {
+            WithdrawalReason::Transferred => "Traslado a otra protectora",
+            other => super::reason(other),
+        }
+    }
 }

@@ -89,7 +89,7 @@ pub(crate) static TEXTS: Texts = Texts {
     age: "Edad",
     kind: "Categoría",
     newest_first: "Primero los más recientes",
-    longest_first: "Primero los que llevan más tiempo",
+    longest_first: "Primero los que llevan más tiempo aquí",
     chosen: "Filtros elegidos",
     take_off: "Quitar ",
     any: "Cualquiera",
@@ -130,8 +130,8 @@ pub(crate) static TEXTS: Texts = Texts {
     age_range: |age| match age {
         Age::UnderOne => "Menos de 1\u{a0}año",
         Age::UnderThree => "Menos de 3\u{a0}años",
-        Age::OneToThree => "De 1 a 3\u{a0}años",
-        Age::ThreeToEight => "De 3 a 8\u{a0}años",
+        Age::OneToThree => "De 1 a 2\u{a0}años",
+        Age::ThreeToEight => "De 3 a 7\u{a0}años",
         Age::EightOrMore => "8\u{a0}años o más",
     },
     about_list: |store| match store {

@@ -54,7 +54,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_operator: "l’administrateur du serveur",
     reference: "Référence",
     reference_hint: "Votre propre numéro, par exemple celui de la facture ou du ticket. Pas le nom du client.",
-    note: "Remarque",
+    note: "Note",
     reason_label: "Motif",
     optional: "(facultatif)",
     until: "Réserver jusqu’au (inclus)",
@@ -63,16 +63,17 @@ pub(crate) static TEXTS: Texts = Texts {
     order: "Dossier",
     placed_at: "Création",
     ends: "Échéance",
+    ends_or_closed: "Date",
     closed_at: "Clôture",
     sold_at: "Vente",
     before_number: ["#", "n°", "no", "numéro", "animal", "dossier"],
 
     // Today.
-    find_label: "Trouver un animal\u{a0}: nom, numéro, puce, race, couleur…",
+    find_label: "Rechercher un animal\u{a0}: nom, numéro, puce, race, couleur…",
     find: "Rechercher",
-    ending_today: "Départs prévus aujourd’hui",
-    ending_tomorrow: "Jusqu’à demain",
-    ending_later: "Jusqu’à après-demain",
+    ending_today: "Se terminent aujourd’hui",
+    ending_tomorrow: "Se terminent demain",
+    ending_later: "Se terminent après-demain",
     call: "Appeler",
     ending: "Réservations qui se terminent bientôt",
     none_ending: "Aucune réservation ne se termine dans les trois prochains jours.",
@@ -115,7 +116,7 @@ pub(crate) static TEXTS: Texts = Texts {
      en fixer une, vendez-le ou modifiez son statut.",
     withdraw: "Enregistrer la sortie",
     withdraw_more: "Enregistrer une sortie…",
-    withdraw_hint: "L’animal disparaît de toutes les listes. Son historique reste, et la sortie peut être annulée.",
+    withdraw_hint: "L’animal disparaît du site et des listes habituelles. Son historique est conservé, et la sortie peut être annulée.",
     restore: "Annuler la sortie",
     restore_hint: "L’animal reviendra dans les listes tel qu’il était.",
     choose: "Choisissez un motif",
@@ -157,7 +158,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_many: "Plusieurs, depuis un tableur",
     add_animal: "Ajouter l’animal",
     add_to_number: "Ajouter l’animal à ce numéro, sans nom de catégorie",
-    paste: "Lignes du tableur",
+    paste: "Lignes du tableau",
     paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
      Si la première ligne contient les en-têtes, vous pouvez ajouter le statut et les autres champs. \
      Sans catégorie, celle de l’espèce s’applique. \
@@ -171,8 +172,8 @@ pub(crate) static TEXTS: Texts = Texts {
     preview_again: "Actualiser l’aperçu",
 
     // Orders.
-    find_order: "Trouver un dossier par client, téléphone, animal, référence ou numéro",
-    find_order_by_animal: "Trouver un dossier par animal, référence ou numéro",
+    find_order: "Rechercher un dossier par client, téléphone, animal, référence ou numéro",
+    find_order_by_animal: "Rechercher un dossier par animal, référence ou numéro",
     no_orders: "Aucun dossier ici",
     no_orders_hint: "Ouvrez un animal pour le réserver ou le vendre.",
     no_order_found: "Aucun dossier trouvé",
@@ -210,11 +211,13 @@ pub(crate) static TEXTS: Texts = Texts {
     undone_without: "Les autres animaux ont retrouvé leur valeur d’avant. Ceux-ci restent tels quels\u{a0}:",
     status,
     withdrawn: "Sortie",
-    departures: "Sortie",
-    withdrawn_filter: "Sortis",
+    departures: "Autre sortie",
+    withdrawn_filter: "Autres sorties",
     status_below: |count, status| {
         if count < 2 {
             Cow::Borrowed(status)
+        } else if status == TEXTS.departures {
+            Cow::Borrowed(TEXTS.withdrawn_filter)
         } else {
             Cow::Owned(format!("{status}s"))
         }
@@ -296,7 +299,7 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "Aucune catégorie n’a encore de nom",
     no_categories_hint: "Donnez un nom à la première, par exemple Chiens. Tout le monde pourra ensuite la choisir par ce nom.",
     name_category_heading: "Ajouter ou renommer une catégorie",
-    category_number_hint: "Un numéro libre est proposé. Pour changer le nom d’une catégorie, saisissez son numéro.",
+    category_number_hint: "Un numéro libre est proposé. Pour changer le nom d’une catégorie, saisissez son numéro et le nouveau nom.",
     label_missing: "Saisissez le nom de la catégorie.",
     label_invalid: "Saisissez de 1 à 255 caractères.",
     no_free_number: "Aucun numéro libre n’a été trouvé. Saisissez un numéro sur la page Catégories.",
@@ -306,7 +309,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre seul compte en années.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité est compris en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     birth_too_early: "Cela fait plus de 150 ans. Saisissez un âge de 150 ans au plus, ou une date de naissance plus récente.",
@@ -314,16 +317,16 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Champs",
-    fields_hint: "Les champs décrivent vos animaux\u{a0}: dans les formulaires, sur leurs pages et pour les programmes.",
+    fields_hint: "Les champs décrivent vos animaux\u{a0}: dans les formulaires, sur leurs pages et pour d’autres programmes.",
     more_fields: "Autres champs",
     any_value: "Indifférent",
     no_value: "–",
     field_label: "Libellé",
     field_label_hint: "Libellé affiché, par exemple Race.",
-    field_name: "Nom pour les programmes",
+    field_name: "Nom technique",
     field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne pourra plus être modifié.",
-    field_name_invalid: "Saisissez un nom pour les programmes\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
-    field_name_taken: "Un autre champ porte ce nom pour les programmes. Saisissez-en un autre.",
+    field_name_invalid: "Saisissez un nom technique\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
+    field_name_taken: "Un autre champ porte ce nom technique. Saisissez-en un autre.",
     field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires. Saisissez-en un autre.",
     field_kind: "Type",
     choose_kind: "Choisissez un type",
@@ -332,13 +335,13 @@ pub(crate) static TEXTS: Texts = Texts {
     field_choices: "Choix",
     more_choices: "Autres choix",
     remove_choice: "Supprimer",
-    field_labels_hint: "Pour renommer un choix, changez son libellé\u{a0}: aucun animal n’est modifié. Les programmes continuent d’utiliser le premier nom.",
+    field_labels_hint: "Pour renommer un choix, changez son libellé\u{a0}: les animaux le gardent. Les programmes continuent d’utiliser le premier nom.",
     field_labels_invalid: "Chaque choix doit avoir un nom de 1 à 100 caractères qu’aucun autre choix n’a ni n’a eu. Majuscules et minuscules \
      comptent comme identiques.",
     field_choices_hint: "Seulement pour le type «\u{a0}Choix dans une liste\u{a0}»\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
     field_choices_invalid: "Saisissez de 1 à 100 choix différents, un par ligne, de 64 caractères au maximum chacun. Majuscules et minuscules comptent comme identiques.",
     field_position: "Position",
-    field_position_hint: "De 0 à 10\u{202f}000. Les champs de position plus petite viennent d’abord. Sans position, le champ vient en dernier.",
+    field_position_hint: "De 0 à 10\u{202f}000. Les champs s’affichent par position croissante. Sans position, le champ vient en dernier.",
     field_position_invalid: "Saisissez une position de 0 à 10\u{202f}000.",
     field_public: "Afficher sur le site web",
     field_public_hint: "Tout le monde peut voir les valeurs.",
@@ -431,7 +434,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "Sur le site",
     not_on_website: "Pas sur le site",
     listing_invalid: "Indiquez oui ou non.",
-    website_hint: "Laissez l’animal hors du site par exemple pendant la quarantaine ou le délai légal de garde. Seule l’équipe le voit alors.",
+    website_hint: "Choisissez «\u{a0}Pas sur le site\u{a0}» par exemple pendant la quarantaine ou le délai légal de garde. Seule l’équipe verra l’animal.",
     website_more: "Site web…",
     put_on_website: "Publier sur le site",
     take_off_website: "Retirer du site",
@@ -457,7 +460,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_label: "Changer de catégorie",
     value_more: "Modifier une valeur…",
     new_value: "Nouvelle valeur",
-    value_hint: "Comme dans un tableur\u{a0}: un choix, oui ou non, une date. Laissez vide pour effacer la valeur.",
+    value_hint: "Selon le champ\u{a0}: un choix de la liste, oui ou non, une date, un nombre ou un texte. Laissez vide pour effacer la valeur.",
     field_of_animals: "Champ",
     choose_field: "Choisissez un champ",
     field_missing: "Choisissez le champ à modifier.",
@@ -503,13 +506,13 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldAdded => "Champ ajouté",
         ActType::FieldChanged => "Champ modifié",
         ActType::FieldDeleted => "Champ supprimé",
-        ActType::ProfileChanged => "Profil modifié",
+        ActType::ProfileChanged => "Informations sur l’établissement modifiées",
         ActType::StaffAdded => "Membre ajouté",
         ActType::StaffRoleChanged => "Rôle d’un membre modifié",
         ActType::StaffReset => "Accès d’un membre réinitialisé",
         ActType::StaffDisabled => "Membre désactivé",
         ActType::StaffPasswordSet => "Mot de passe défini",
-        ActType::StaffLinked => "Associé au fournisseur",
+        ActType::StaffLinked => "Associé au fournisseur de connexion",
         ActType::StaffSecondFactorSet => "Double authentification configurée",
         ActType::StaffSecondFactorRemoved => "Double authentification désactivée",
         ActType::StaffPasskeyAdded => "Clé d’accès ajoutée",
@@ -519,7 +522,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffSessionsEnded => "Sessions fermées",
         ActType::DatabaseCopied => "Base de données copiée",
         ActType::DatabaseRestored => "Base de données restaurée",
-        ActType::DatabaseTimeConfirmed => "Heure de la base de données confirmée",
+        ActType::DatabaseTimeConfirmed => "Horloge de la base de données confirmée",
     },
     subject: |kind| match kind {
         SubjectKind::Pet => "Animal",
@@ -531,7 +534,7 @@ pub(crate) static TEXTS: Texts = Texts {
         SubjectKind::Staff => "Membre",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Champ",
-        SubjectKind::Profile => "Profil",
+        SubjectKind::Profile => "Établissement",
         SubjectKind::Database => "Base de données",
     },
 
@@ -648,7 +651,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Photos.
     manage_photos: "Gérer les photos",
-    to_animal: "Retour à l’animal",
+    to_animal: "Retour à la fiche",
     add_photos: "Ajouter des photos",
     photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez en choisir plusieurs, ou en prendre une.",
     upload: "Envoyer",
@@ -680,8 +683,8 @@ pub(crate) static TEXTS: Texts = Texts {
         "Ajoutée",
         "Non ajoutée.",
         "Réessayer",
-        "Ne pas l’ajouter",
-        "Elle dépasse la limite du service ou de son proxy. Choisissez-en une plus petite, ou prévenez l’administrateur du serveur.",
+        "Ignorer cette photo",
+        "Cette photo est trop lourde. Choisissez-en une plus petite, ou prévenez l’administrateur du serveur.",
         "Le service est injoignable.",
         "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
         "C’est la même image que {}.",
@@ -1042,7 +1045,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Choisir un mot de passe",
     new_password: "Nouveau mot de passe",
     new_password_again: "Confirmer le nouveau mot de passe",
-    new_password_hint: "Au moins 12 caractères, par exemple quatre mots au hasard. Vous pouvez le coller.",
+    new_password_hint: "Au moins 12 caractères, par exemple quatre mots au hasard. Vous pouvez coller le mot de passe.",
     passwords_different: "Les deux mots de passe sont différents. Saisissez deux fois le même.",
     save_password: "Enregistrer et se connecter",
     link_invalid: "Ce lien n’est pas valable",
@@ -1056,10 +1059,10 @@ pub(crate) static TEXTS: Texts = Texts {
     sessions: "Sessions",
     only_last_sessions: "Seules les 100 dernières sessions utilisées sont affichées.",
     language_label: "Langue",
-    language_of_store: |name| format!("Langue de l’établissement ({name})"),
+    language_of_store: |name| format!("Comme l’établissement ({name})"),
     own_sessions: "Vos sessions ouvertes",
     browser_label: "Navigateur",
-    ip_address: "Adresse",
+    ip_address: "Adresse IP",
     last_used: "Dernière utilisation",
     this_session: " (celle-ci)",
     browser_on: |browser, system| format!("{browser} sur {system}"),
@@ -1128,7 +1131,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_taken: "Un membre porte déjà ce nom. Choisissez-en un autre.",
     too_many_members: "Il y a déjà 1\u{202f}000 membres. Il n’est pas possible d’en ajouter.",
     own_access: "Vous ne pouvez pas modifier votre propre rôle ni votre propre accès. Demandez à un autre responsable.",
-    new_link: "Nouveau lien",
+    new_link: "Nouveau lien de connexion",
     disabled_state: "désactivé",
     active: "actif",
     active_with_second_factor: "actif, avec double authentification",
@@ -1355,7 +1358,7 @@ pub(crate) static TEXTS: Texts = Texts {
     store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur les documents imprimés. Rien n’est obligatoire.",
     who_you_are: "Qui vous êtes",
     how_to_reach_you: "Comment vous joindre",
-    pages_heading: "Pages",
+    pages_heading: "Langue et apparence",
     paper_heading: "Sur papier",
     links: "Liens",
     links_hint: "Au bas de chaque page publique\u{a0}: mentions légales, confidentialité, comment adopter un animal…",
@@ -1375,17 +1378,17 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Type",
-        "Un refuge fait adopter des animaux et demande des frais d’adoption\u{202f}; une animalerie les vend.",
+        "Ce choix détermine les mots\u{a0}: «\u{a0}adopté\u{a0}» et «\u{a0}frais d’adoption\u{a0}» pour un refuge, «\u{a0}vendu\u{a0}» et «\u{a0}prix\u{a0}» pour une animalerie.",
         "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
     ],
     member_about: [
         "À propos",
-        "Quelques phrases sur la première page publique, 2\u{202f}000 caractères au plus.",
+        "Quelques phrases pour la page d’accueil de votre site, 2\u{202f}000 caractères au plus.",
         "Le texte de présentation doit avoir 2\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_contract: [
         "Contrat",
-        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de sa puce, {fee} par le prix du dossier, {adopter} par le nom du client du dossier, {date} par le jour de la vente ou sinon la date du jour. Une valeur qui manque devient une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de puce de l’animal, {fee} par le prix, {adopter} par le nom du client, {date} par la date de la vente, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
         "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
@@ -1409,7 +1412,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "L’adresse doit avoir 500 caractères au plus. Raccourcissez-la, ou laissez-la vide.",
     ],
     member_hours: [
-        "Horaires",
+        "Horaires d’ouverture",
         "Ligne par ligne, comme sur votre porte, 500 caractères au plus.",
         "Les horaires doivent avoir 500 caractères au plus. Raccourcissez-les, ou laissez-les vides.",
     ],
@@ -1464,11 +1467,11 @@ pub(crate) static TEXTS: Texts = Texts {
         )
     },
     shelter_fields: "Champs supplémentaires pour un refuge",
-    shelter_fields_hint: "Un clic ajoute ces champs. Ils sont vides au départ, et aucun animal n’est modifié.",
+    shelter_fields_hint: "Un clic ajoute ces champs. Ils sont vides au départ\u{202f}; rien d’autre ne change dans les fiches des animaux.",
     add_shelter_fields: "Ajouter ces champs",
     by_place: |place| format!("Par {}", place.to_lowercase()),
     store_labels: "Libellés des champs dans la langue de l’établissement",
-    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels, et aucun animal n’est modifié.",
+    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels. Les fiches des animaux ne sont pas modifiées.",
     labels_with_language: "Mettre aussi les libellés des champs («\u{a0}Espèce\u{a0}», «\u{a0}Sexe\u{a0}»…) dans cette langue",
     write_labels: "Appliquer ces libellés",
     no_backup: "Il n’y a pas encore de sauvegarde. Demandez à l’administrateur du serveur d’activer les sauvegardes.",
@@ -1534,8 +1537,8 @@ fn change(kind: ChangeType) -> &'static str {
         ChangeType::OrderExpired => "Réservation expirée",
         ChangeType::OrderReturned => "Rendu",
         ChangeType::OrderReopened => "Réservé à nouveau",
-        ChangeType::CategoryChanged => "Nom de catégorie défini",
-        ChangeType::CategoryDeleted => "Nom de catégorie supprimé",
+        ChangeType::CategoryChanged => "Catégorie ajoutée ou renommée",
+        ChangeType::CategoryDeleted => "Catégorie supprimée",
         ChangeType::NoteAdded => "Note ajoutée",
         ChangeType::NoteChanged => "Note corrigée",
         ChangeType::NoteDeleted => "Note supprimée",
@@ -1603,16 +1606,16 @@ fn order_is(id: i64, status: OrderStatus) -> String {
 
 fn role(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "lecteur",
-        Role::Clerk => "agent",
+        Role::Viewer => "consultation",
+        Role::Clerk => "modification",
         Role::Manager => "responsable",
     }
 }
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Lecteur\u{a0}: peut seulement consulter",
-        Role::Clerk => "Agent\u{a0}: peut modifier les animaux et les dossiers",
+        Role::Viewer => "Consultation\u{a0}: ne peut rien modifier",
+        Role::Clerk => "Modification\u{a0}: peut modifier les animaux et les dossiers",
         Role::Manager => {
             "Responsable\u{a0}: gère aussi l’équipe, les clés et les webhooks, et voit l’activité"
         }
@@ -1638,7 +1641,7 @@ pub(crate) mod shelter {
     use crate::console::Texts;
     use petstore_domain::{
         PetStatus, Scope,
-        store_area::{ChangeType, OrderStatus},
+        store_area::{ActType, ChangeType, OrderStatus, SubjectKind, WithdrawalReason},
     };
 
     pub(crate) static TEXTS: Texts = Texts {
@@ -1652,7 +1655,7 @@ pub(crate) mod shelter {
         take_back_hint: "L’adoptant rend l’animal, qui redevient disponible.",
         sold_without_order: "L’animal a été marqué comme adopté sans dossier. Pour corriger cela, modifiez son statut.",
         pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour en fixer une, enregistrez son adoption ou modifiez son statut.",
-        find_order: "Trouver un dossier par adoptant, téléphone, animal, référence ou numéro",
+        find_order: "Rechercher un dossier par adoptant, téléphone, animal, référence ou numéro",
         no_orders_hint: "Ouvrez un animal pour le réserver ou enregistrer son adoption.",
         signature: "Signature de l’adoptant",
         signature_of_store: "Signature pour le refuge",
@@ -1660,15 +1663,36 @@ pub(crate) mod shelter {
         store: "Refuge",
         change_store: "Modifier les informations sur le refuge",
         store_labels: "Libellés des champs dans la langue du refuge",
-        language_of_store: |name| format!("Langue du refuge ({name})"),
+        language_of_store: |name| format!("Comme le refuge ({name})"),
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
+        member_contract: [
+            super::TEXTS.member_contract[0],
+            "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom du refuge, {microchip} par le numéro de puce de l’animal, {fee} par les frais d’adoption, {adopter} par le nom de l’adoptant, {date} par la date de l’adoption, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+            super::TEXTS.member_contract[2],
+        ],
+        act: |kind| match kind {
+            ActType::ProfileChanged => "Informations sur le refuge modifiées",
+            other => super::TEXTS.act(other),
+        },
+        subject: |kind| match kind {
+            SubjectKind::Profile => "Refuge",
+            other => super::TEXTS.subject(other),
+        },
+        withdraw_animals: |count, why| {
+            format!(
+                "Enregistrer la sortie de {} ({})\u{202f}?",
+                animals(count),
+                reason(why).to_lowercase()
+            )
+        },
+        reason,
         scope: |scope| match scope {
             Scope::StoreRead => "Consulter les animaux et les dossiers du refuge",
             Scope::StoreWrite => "Modifier les animaux et les dossiers du refuge",
             Scope::StoreAdmin => "Administrer le refuge",
             other => super::TEXTS.scope(other),
         },
-        longest_first: "Au refuge depuis le plus longtemps",
+        longest_first: "Les plus anciens au refuge d’abord",
         any_status: "Au refuge",
         also_sold: "Au refuge ou adoptés",
         add_sold: "Inclure les adoptés",
@@ -1727,7 +1751,9 @@ pub(crate) mod shelter {
             format!("{count} {what} avec des frais, {sum} au total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "Adopté par erreur\u{202f}? Remettre en réservation",
+            OrderStatus::Completed => {
+                "Marqué comme adopté par erreur\u{202f}? Remettre en réservation"
+            }
             other => super::reopen(other),
         },
         order_is: |id, status| match status {
@@ -1747,4 +1773,11 @@ pub(crate) mod shelter {
         sale_undone: "L’adoption est annulée.",
         ..super::TEXTS
     };
+
+    fn reason(reason: WithdrawalReason) -> &'static str {
+        match reason {
+            WithdrawalReason::Transferred => "Transfert vers un autre refuge",
+            other => super::reason(other),
+        }
+    }
 }

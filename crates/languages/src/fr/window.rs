@@ -91,7 +91,7 @@ pub(crate) static TEXTS: Texts = Texts {
     age: "Âge",
     kind: "Catégorie",
     newest_first: "Les plus récents d’abord",
-    longest_first: "Chez nous depuis le plus longtemps",
+    longest_first: "Les plus anciens chez nous d’abord",
     chosen: "Filtres choisis",
     take_off: "Retirer ",
     any: "Indifférent",
@@ -119,7 +119,7 @@ pub(crate) static TEXTS: Texts = Texts {
     one_year: "Chez nous depuis plus d’un an",
     request: "Référence de l’erreur\u{a0}: ",
     found_a_home: |name| format!("{} a trouvé une famille", called_first(name)),
-    ask: |name| format!("Se renseigner sur {}", called(name)),
+    ask: |name| format!("Demander des informations sur {}", called(name)),
     ask_here: |name, number| {
         format!(
             "Contactez-nous au sujet {}, numéro {number}.",
@@ -137,8 +137,8 @@ pub(crate) static TEXTS: Texts = Texts {
     age_range: |age| match age {
         Age::UnderOne => "Moins d’un an",
         Age::UnderThree => "Moins de 3\u{a0}ans",
-        Age::OneToThree => "1 à 3\u{a0}ans",
-        Age::ThreeToEight => "3 à 8\u{a0}ans",
+        Age::OneToThree => "1 à 2\u{a0}ans",
+        Age::ThreeToEight => "3 à 7\u{a0}ans",
         Age::EightOrMore => "8\u{a0}ans et plus",
     },
     about_list: |store| {

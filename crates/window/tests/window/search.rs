@@ -158,7 +158,7 @@ async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_em
         .await
         .expect(200);
     let chosen = page.between("<ul class=\"chosen\"", "</ul>");
-    for shown in ["Age: 1 to 3 years", "Name: lu", "“black  cat”"] {
+    for shown in ["Age: 1–2 years", "Name: lu", "“black  cat”"] {
         assert!(
             chosen.contains(&format!("<bdi>{shown}</bdi>")),
             "{shown}: {chosen}"
@@ -167,7 +167,7 @@ async fn what_is_searched_is_shown_and_can_be_taken_off_and_no_address_has_an_em
     for kept in [
         "value=\"black  cat\" placeholder=\"Name, breed, colour\"",
         "<input type=\"hidden\" name=\"name\" value=\"lu\">",
-        "<option value=\"1\" selected>1 to 3 years<",
+        "<option value=\"1\" selected>1–2 years<",
         "<meta name=\"robots\" content=\"noindex, follow\">",
     ] {
         assert!(page.text.contains(kept), "{kept}: {page:?}");
