@@ -27,7 +27,7 @@ pub(super) fn parameters<'a, const N: usize>(
 
 /// The parameters of a query whose names are either fixed or begin with a prefix.
 pub(super) struct PrefixedParameters<'a, const N: usize> {
-    /// The values of the parameters with fixed names, in the order of these names.
+    /// The values of the parameters with fixed names, in the order of the given names.
     pub(super) values: [Option<Cow<'a, str>>; N],
     /// The parameters with the prefix, in the order of the query.
     pub(super) prefixed: Vec<PrefixedParameter<'a>>,

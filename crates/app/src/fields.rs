@@ -34,7 +34,7 @@ impl Fields {
     }
 
     /// Creates or changes a field, or deletes it. The change is idempotent: a retry gets the remembered
-    /// response, whatever the present state is. If the fields change meanwhile, decides again on the new
+    /// response, whatever the present state is. If the fields change in the meantime, decides again on the new
     /// state.
     pub async fn change(
         &self,

@@ -9,7 +9,7 @@ use petstore_store::{Store, StoreError, WriteOutcome};
 use super::changed::{Changed, MAX_TRIES};
 
 /// Changes the profile. The change is idempotent: a retry gets the remembered response, whatever the
-/// present state is. If the profile changes meanwhile, decides again on the new state.
+/// present state is. If the profile changes in the meantime, decides again on the new state.
 pub async fn change_profile(
     store: &dyn Store,
     change: &ProfileChange,

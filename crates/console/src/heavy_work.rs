@@ -7,7 +7,7 @@ use petstore_web::edge::{ApiError, Reader};
 use tokio::{sync::Semaphore, task};
 
 /// The maximum number of concurrent jobs for members, and also for strangers. Further jobs wait.
-/// The memory of their forms stays reserved meanwhile, which bounds their number.
+/// The memory of their forms stays reserved in the meantime, which bounds their number.
 const MAX_CONCURRENT_JOBS: usize = 1;
 
 /// Limits the concurrency of heavy work. Members and strangers have separate permits, so that no

@@ -146,7 +146,7 @@ impl MergedForm {
             .any(|change| change.is_touched)
     }
 
-    /// Returns a message for each of these changes by others. `in_words` returns the label of an
+    /// Returns a message for each of the given changes by others. `in_words` returns the label of an
     /// input and a value in words, or `None` for an input that people do not see, which gets no
     /// message.
     pub(super) fn change_messages(

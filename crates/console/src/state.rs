@@ -81,7 +81,7 @@ impl Console {
         self.passwords.computed.load(Relaxed)
     }
 
-    /// Calls `work` with the console's random number generator, which is locked meanwhile.
+    /// Calls `work` with the console's random number generator, which is locked in the meantime.
     pub(super) fn with_random<T>(&self, work: impl FnOnce(&mut StdRng) -> T) -> T {
         work(&mut self.random.lock())
     }

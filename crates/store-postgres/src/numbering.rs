@@ -171,7 +171,7 @@ pub(super) const CONTINUE_LOG: &str = concat!(
 /// Numbers all changes that were committed before the call, and returns the state of the log
 /// afterwards. If all changes have numbers already, this only reads, and takes no lock.
 pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
-    // Without this flag, changes that others commit meanwhile could keep the loop going forever.
+    // Without this flag, changes that others commit in the meantime could keep the loop going forever.
     let mut is_complete = false;
     loop {
         let statement = connection.prepare_once(STATE).await?;

@@ -194,7 +194,7 @@ async fn copy_from_previous_release(
     Ok(())
 }
 
-/// Recalls all of these requests at once, with the prepared statement [`RECALL_ALL`]. Returns one element
+/// Recalls all of the given requests at once, with the prepared statement [`RECALL_ALL`]. Returns one element
 /// for each request: `None` if it has no idempotency key, or is not remembered.
 pub(super) async fn recall_all<'r>(
     client: &Client,

@@ -80,7 +80,7 @@ pub(super) fn has_lost_transactions(path: &Path) -> bool {
         {
             return false;
         }
-        // If the header has changed meanwhile, another process is writing to the files, so check again.
+        // If the header has changed in the meantime, another process is writing to the files, so check again.
         if read_shm_header(&index) == Some((version, checkpointed_pages)) {
             return true;
         }

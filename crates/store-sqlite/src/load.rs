@@ -1,7 +1,7 @@
 //! Bulk-loads a whole catalogue in one transaction, on its own connection.
 //!
 //! The transaction holds the write lock from beginning to end, so that a service on the same file
-//! cannot add animals meanwhile. Its reads continue.
+//! cannot add animals in the meantime. Its reads continue.
 
 use std::{
     fs, io,

@@ -50,7 +50,7 @@ pub(super) fn open_for_writing(
     retry_while_busy(|| set_up_wal(&connection)).map_err(to_open_error)?;
     let wal_index = make_wal_durable(&mut connection, path)?;
     migrations::run(&mut connection, mode, &path_text).map_err(to_open_error)?;
-    // Check again: another process, perhaps of another release, may have migrated the file meanwhile.
+    // Check again: another process, perhaps of another release, may have migrated the file in the meantime.
     check_kind(&connection, mode, &path_text)?;
 
     match quick_check::quick_check(&connection).map_err(to_open_error)? {

@@ -123,7 +123,7 @@ impl ValueCheck {
         !is_new && !changed.contains(id.unsigned_abs())
     }
 
-    /// Adds a row of [`super::check::UNMERGED`]. All of these rows must be added before the first
+    /// Adds a row of [`super::check::UNMERGED`]. All of the given rows must be added before the first
     /// animal.
     ///
     /// A range of one animal counts as a changed animal, and any longer range is the range of new

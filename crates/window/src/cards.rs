@@ -16,7 +16,7 @@ const NEW_DAYS: i32 = 7;
 /// After how many days of waiting an animal gets the badge for a long wait.
 const LONG_WAIT_DAYS: i32 = 365;
 
-/// The number of cards that are visible without scrolling. Browsers load the pictures of these cards
+/// The number of cards that are visible without scrolling. Browsers load the pictures of the given cards
 /// eagerly, and all others lazily.
 pub(super) const CARDS_IN_FIRST_VIEW: usize = 4;
 
@@ -56,7 +56,7 @@ impl<'a> CardRenderer<'a> {
         card_renderer
     }
 
-    /// Renders the cards of these animals as a list, in the given order.
+    /// Renders the cards of the given animals as a list, in the given order.
     pub(super) fn cards(&self, animals: &[Animal<'_>], drawings: &mut Drawings) -> Markup {
         html! {
             ul.cards {

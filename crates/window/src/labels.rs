@@ -34,7 +34,7 @@ impl Labels {
         }
     }
 
-    /// Loads the labels of these categories, except those that are loaded already.
+    /// Loads the labels of the given categories, except those that are loaded already.
     pub(super) async fn load(
         &mut self,
         store: &StoreReader,

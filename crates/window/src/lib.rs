@@ -3,6 +3,7 @@
 
 mod accent;
 mod animal_page;
+mod arrival_order;
 mod cards;
 mod contact;
 mod csv;

@@ -112,7 +112,7 @@ async fn block_numbers(shop: &Shop, mut newest_query: PetQuery) -> Result<Vec<i6
     Ok(numbers)
 }
 
-/// Writes the index of the sitemaps of these blocks.
+/// Writes the index of the sitemaps of the given blocks.
 fn write_index(shop: &Shop, block_numbers: &[i64]) -> io::Result<Vec<u8>> {
     let mut writer = XmlWriter::new(Vec::new());
     write_start(&mut writer, "sitemapindex")?;

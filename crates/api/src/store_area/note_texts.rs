@@ -8,7 +8,7 @@ use petstore_store::StoreError;
 use super::{shared::StoreArea, wire};
 
 /// Adds the text and the author of the note to `body`, the response to a command on a note. They stay null if
-/// the request is a retry and the note was deleted meanwhile. `changes` are the changes that the command has
+/// the request is a retry and the note was deleted in the meantime. `changes` are the changes that the command has
 /// just made; none for a retry.
 pub(super) async fn add_text(
     area: &StoreArea,

@@ -97,7 +97,7 @@ pub(super) async fn record_test(
         .write_webhook(change, Some(act), StoredResponse::default(), context)
         .await?;
 
-    // Any other outcome means that somebody changed the webhook meanwhile, so it stays as it is now.
+    // Any other outcome means that somebody changed the webhook in the meantime, so it stays as it is now.
     if outcome == WriteOutcome::Done {
         // This is logged as an error, because nobody in the store asked to stop the messages.
         error!(

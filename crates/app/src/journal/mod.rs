@@ -118,7 +118,7 @@ impl Journal {
         while read_to < log.last && room > 0 {
             let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
             let mut batches = Batch::from_changes(log.epoch, &page.changes);
-            // The page is empty if its changes were deleted meanwhile. The next poll skips them.
+            // The page is empty if its changes were deleted in the meantime. The next poll skips them.
             let Some(last_retained_seq) = batch::retain_fitting(&mut batches, &mut room) else {
                 break;
             };

@@ -84,7 +84,7 @@ impl IssuedKeys {
     }
 
     /// Returns the result of a read with a higher number than `earlier_reads`. Uses the result of another
-    /// request that has done such a read meanwhile, or else reads itself.
+    /// request that has done such a read in the meantime, or else reads itself.
     async fn read_after(&self, earlier_reads: u64) -> Result<(), StoreError> {
         let _permit = self.read_permit.acquire().await;
         let pause = {

@@ -298,7 +298,7 @@ impl Provider {
     }
 
     /// Returns metadata that is newer than `old_metadata`: what another caller has fetched
-    /// meanwhile, or else what the provider sends now. If the provider [was just
+    /// in the meantime, or else what the provider sends now. If the provider [was just
     /// asked](MetadataCache::was_just_asked), returns the latest metadata without a request,
     /// because strangers can send tokens with invented key ids.
     async fn newer_metadata(

@@ -258,7 +258,7 @@ async fn preview_lines(
 ///
 /// A long paste is added in several steps: if lines remain, the response is the preview of the next
 /// ones. If a line or a column has an error, nothing is added, and the preview is shown again. This
-/// can happen although the preview had no error, for example if a category was renamed meanwhile.
+/// can happen although the preview had no error, for example if a category was renamed in the meantime.
 pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
@@ -302,7 +302,7 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Whether the member must still confirm that columns with content are left out.
 ///
-/// The submitted confirmation is the sentence that the checkbox showed, with the headings of these
+/// The submitted confirmation is the sentence that the checkbox showed, with the headings of the given
 /// columns. So it is not valid for other columns.
 fn needs_confirmation(pet_table: &PetTable, form: &Form) -> bool {
     let left_out_headings = pet_table.left_out_headings();

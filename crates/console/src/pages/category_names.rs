@@ -24,7 +24,7 @@ pub(super) const MAX_CONCURRENT_READS: usize = 8;
 /// The categories with the lowest numbers, which forms suggest.
 struct FirstCategories {
     categories: Vec<Category>,
-    /// The number of the last of these categories; `None` if the store has no further ones.
+    /// The number of the last of the given categories; `None` if the store has no further ones.
     last_id: Option<i64>,
 }
 

@@ -301,7 +301,7 @@ fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     sentences
 }
 
-/// Returns the ids of the photos, in their order.
+/// Returns the ids of the photos, in order.
 fn photo_ids(photos: &Photos) -> Vec<PhotoId> {
     photos.all().iter().map(|photo| photo.id).collect()
 }

@@ -158,7 +158,7 @@ fn filter_chips<'f>(
 }
 
 /// Returns the names of the fields by which the list is filtered, with [`AGE_PARAMETER`] for a
-/// filter by age. All of these count towards [`PetQuery::MAX_VALUE_FILTERS`].
+/// filter by age. All of the given count towards [`PetQuery::MAX_VALUE_FILTERS`].
 fn filtered_fields<'f>(filters: &'f Filters<'_>) -> Vec<&'f str> {
     let mut names = Vec::new();
     for filter in &filters.query.values {

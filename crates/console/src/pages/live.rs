@@ -165,7 +165,7 @@ impl EventStream {
     }
 }
 
-/// Returns the event for a change of these animals: `data: 7 12`. It is `data: *` if there are more
+/// Returns the event for a change of the given animals: `data: 7 12`. It is `data: *` if there are more
 /// than [`MAX_NAMED_PETS`], or if the animals are unknown (`None`).
 fn event(pets: Option<&[i64]>) -> Bytes {
     let data = match pets {

@@ -41,7 +41,7 @@ struct ChangeReference {
 }
 
 impl ActReference {
-    /// Returns a reference to the first change of these decisions that is about an animal. Without
+    /// Returns a reference to the first change of the given decisions that is about an animal. Without
     /// such a change, it refers to the result of the last decision; `None` if that has no result.
     fn from_decisions(decisions: &[Decision]) -> Option<Self> {
         for change in decisions.iter().flat_map(|decision| &decision.changes) {

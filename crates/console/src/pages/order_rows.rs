@@ -316,7 +316,7 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
 }
 
 /// Returns the version and the status of an order, and its current values as the inputs of its forms
-/// show them. The forms carry all of these, so that a concurrent change can be detected.
+/// show them. The forms carry all of the given, so that a concurrent change can be detected.
 pub(super) fn form_of_order(desk: &Desk<'_>, order: &Order) -> Form {
     let is_reserved = order.status == OrderStatus::Reserved;
     let version = order.version.to_string();
@@ -346,7 +346,7 @@ pub(super) fn form_of_order(desk: &Desk<'_>, order: &Order) -> Form {
 }
 
 /// Returns the part of [`form_of_order`] that the button in a table row carries. It lacks the details
-/// and the end of the reservation, so that a concurrent change of these does not prevent the sale.
+/// and the end of the reservation, so that a concurrent change of the given does not prevent the sale.
 fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
     let mut fields = form_of_order(desk, order).fields().to_vec();
     for input in &ORDER_INPUTS {

@@ -74,7 +74,7 @@ pub(super) fn animal_card(
     card.show(&ROW, drawings, row_index, EAGER_PICTURES)
 }
 
-/// Returns a path with a query string of these parameters. Parameters with an empty value are left
+/// Returns a path with a query string of the given parameters. Parameters with an empty value are left
 /// out.
 ///
 /// `link("/orders", &[("q", "Rex"), ("status", "")])` is `/orders?q=Rex`.

@@ -243,7 +243,7 @@ fn read_cell(
 
 /// Reads the animal of a line, and adds an error for each invalid value.
 ///
-/// Returns `None` if one of these is invalid: the name, the category, the status, and whether the
+/// Returns `None` if one of the given is invalid: the name, the category, the status, and whether the
 /// animal is on the website. Invalid values of fields only add errors.
 fn read_pet(
     form: &Form,

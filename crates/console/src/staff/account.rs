@@ -271,7 +271,7 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         )
         .with_ended_sessions(EndedSessions::Others(session.record.digest));
     if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
-        // The other request of a double click may have set the same password meanwhile.
+        // The other request of a double click may have set the same password in the meantime.
         let current_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if current_member.is_none_or(|member| member.password != Some(hash)) {
             return Err(changed_meanwhile());

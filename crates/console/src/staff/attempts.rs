@@ -77,7 +77,7 @@ impl Visit<'_> {
     }
 
     /// Writes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has
-    /// changed the member meanwhile.
+    /// changed the member in the meantime.
     pub(crate) async fn write(
         &self,
         change: StaffChange,

@@ -183,7 +183,7 @@ pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
 }
 
 /// Writes a change of a member, redirects to a page, and shows the flash message with this code
-/// there. Fails with 409 if somebody else has changed the member meanwhile, and if the store fails.
+/// there. Fails with 409 if somebody else has changed the member in the meantime, and if the store fails.
 async fn write_and_redirect(
     desk: &Desk<'_>,
     change: StaffChange,

@@ -175,7 +175,7 @@ mod tests {
                 scope.spawn(|| assert!(!PasswordHash::unmatchable().matches(&password)));
             });
         }
-        // Other tests compute hashes meanwhile.
+        // Other tests compute hashes in the meantime.
         assert!(FREE_MEMORY.lock().len() < 40);
     }
 }

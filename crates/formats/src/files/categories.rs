@@ -28,7 +28,7 @@ pub struct Categories {
 /// The categories that share one label.
 #[derive(Debug, Clone, Default)]
 struct LabelledCategories {
-    /// The label as the last of these categories spells it.
+    /// The label as the last of the given categories spells it.
     label: String,
     ids: Vec<i64>,
 }

@@ -33,7 +33,7 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// Checks that all members have one of these names.
+    /// Checks that all members have one of the given names.
     pub fn check_names(&self, names: &[&str]) -> Result<(), Invalid> {
         let unknown_member = self
             .members

@@ -4,8 +4,9 @@ use super::files;
 
 /// What the window reads of the row of an animal: whether its page is there, where it is in lists and files, and what a
 /// filter compares. It shows nothing of it other than the name of an animal that has found a home.
-const READ: [(&str, &[&str]); 6] = [
+const READ: [(&str, &[&str]); 7] = [
     ("animal_page.rs", &["name", "status", "withdrawal"]),
+    ("arrival_order.rs", &["id"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["created_at"]),
     ("list_page.rs", &["category_id"]),

@@ -23,7 +23,7 @@ use crate::{
     writes::{Write, parameters, transpose},
 };
 
-/// The query for the owners of these unique values.
+/// The query for the owners of the given unique values.
 const FIND_OWNERS: &str = "SELECT field, key, pet_id
     FROM unnest($1::text[], $2::text[]) AS searched (field, key) JOIN unique_values USING (field, key)";
 
@@ -83,7 +83,7 @@ pub(super) async fn read_fields(
     Ok(())
 }
 
-/// Returns the owners of these unique values. A value that is not taken has none. Runs the prepared
+/// Returns the owners of the given unique values. A value that is not taken has none. Runs the prepared
 /// statement [`FIND_OWNERS`].
 async fn query_owners(
     client: &Client,

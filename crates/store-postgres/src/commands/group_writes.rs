@@ -24,8 +24,8 @@ use crate::{
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of these
-    /// requests, in their order. If there is nothing to write, waits until the standby has the rows on
+    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of the given
+    /// requests, in order. If there is nothing to write, waits until the standby has the rows on
     /// which the responses are based.
     pub(super) async fn save(
         &mut self,

@@ -377,7 +377,7 @@ fn block_numbers(pets: &Blocks) -> Vec<i64> {
     pets.keys().copied().collect()
 }
 
-/// Returns the smallest range that contains all of these blocks, which must ascend; `None` if there
+/// Returns the smallest range that contains all of the given blocks, which must ascend; `None` if there
 /// are none.
 fn covering_range(blocks: &[i64]) -> Option<Range<i64>> {
     let first = *blocks.first()?;

@@ -24,7 +24,7 @@ pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
 /// The owned values of all parameters of a statement, beginning with `$1`. `values!` makes them.
 ///
-/// A statement that runs several times takes one of these for each run.
+/// A statement that runs several times takes one of the given for each run.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
 
 /// Makes [`Values`]. This is a macro because each value has its own type.

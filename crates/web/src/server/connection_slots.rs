@@ -142,7 +142,7 @@ impl SlotsInUse {
     /// Evicts an untrusted connection: the oldest idle one, or else the oldest one. Returns whether there was
     /// one.
     ///
-    /// Connections that have meanwhile become trusted are removed from the map on the way, so each of them is
+    /// Connections that have in the meantime become trusted are removed from the map on the way, so each of them is
     /// skipped only once.
     fn evict_oldest(&mut self) -> bool {
         // `extract_if` removes connections only up to the one that `find` returns. `replace` fails for
