@@ -169,7 +169,7 @@ async function lostAnswers(at) {
   // A proxy has a limit of its own, and a page of its own for it.
   answer = ({ requestId }) => session.send("Fetch.fulfillRequest", { requestId, responseCode: 413 });
   await choose(at, await pictures(at, 1));
-  await rowsSay(at, 1, "larger than the limit of the service or its proxy");
+  await rowsSay(at, 1, "This photo is too large");
   answer = ({ requestId }) => session.send("Fetch.fulfillRequest", { requestId, responseCode: 503, body: Buffer.from(
     "<h1>The disk is full</h1><p data-failed>Nothing was changed.").toString("base64") });
   await press(at, ".uploads button");
@@ -276,7 +276,7 @@ async function signedOut(at) {
   await away(at);
   await at.page.waitForFunction(() => document.getElementById("news").dataset.shown === "out");
   await choose(at, await pictures(at, 1, 700, 500));
-  await rowsSay(at, 1, "You are signed out. Sign in from another tab");
+  await rowsSay(at, 1, "You are signed out. Sign in in another tab");
   await otherTab(at, (other) => signIn(other, "Anna"));
   await press(at, ".uploads button");
   await rowsSay(at, 1, "Another member is signed in now.");
