@@ -16,7 +16,7 @@ use super::{
     visit::{Form, Visit},
 };
 
-/// A request of a signed-in member who has passed the access checks of the page. Handlers of staff
+/// A request of a signed-in member, after the access checks of the page. Handlers of staff
 /// pages get it in place of the [`Visit`].
 pub(super) struct Desk<'r> {
     pub(super) visit: Visit<'r>,

@@ -20,7 +20,7 @@ pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Finds a member who has signed in with this browser before and is not disabled. If there are
+/// Finds an enabled member with an earlier sign-in in this browser. If there are
 /// several, any one will do, because each has its own limits.
 pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     // Without a cookie, there is one empty signature. Most requests return here, without a query.

@@ -117,7 +117,7 @@ impl Query {
         self.with_cursor(self.after)
     }
 
-    /// Returns the query string like [`Self::canonical`], but for the page that begins after the animal
+    /// Returns the query string of [`Self::canonical`] for the page that begins after the animal
     /// `after`, or for the first page without `after`.
     pub(super) fn with_cursor(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();

@@ -1,5 +1,5 @@
 //! Challenges for passkeys, and the verification of the browser's response to one (Web
-//! Authentication). The response is called an assertion here, also if it creates a passkey.
+//! Authentication). The response is called an assertion here, even if it creates a passkey.
 
 use std::future::{Ready, ready};
 

@@ -82,7 +82,7 @@ async fn end_session(
     Err(changed_meanwhile())
 }
 
-/// Returns the response to a member who has signed out: the page that leads to the provider's
+/// Returns the response to a member after the sign-out: the page that leads to the provider's
 /// sign-out, or else a redirect to the sign-in page.
 async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Response {
     if member.identity.is_some()

@@ -80,7 +80,7 @@ impl Categories {
         }
     }
 
-    /// Parses the id of a category. Returns `None` if the text is no integer, or no category has
+    /// Parses the id of a category. Returns `None` if the text is not an integer, or if no category has
     /// this id.
     fn find_number(&self, text: &str) -> Option<i64> {
         let number = parse_integer_cell(text)?;

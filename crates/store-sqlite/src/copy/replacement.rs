@@ -24,7 +24,7 @@ pub(super) struct ReplacedDatabase {
     pub(super) is_damaged: bool,
 }
 
-/// Prepares the database at `path` for its replacement; returns `None` if there is no file. A
+/// Prepares the database at `path` for its replacement. Returns `None` if the file is missing. A
 /// checkpoint makes the database a single file, unless it is too damaged for that. A lock keeps other
 /// processes out until the result is dropped.
 pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase>, CopyError> {
