@@ -1,11 +1,12 @@
 //! Content negotiation with `Accept`.
 
 use hyper::{HeaderMap, header};
-use petstore_web::edge::compression::weight;
+use petstore_web::edge::compression::parse_weight;
 
 /// Whether the client prefers one of `media_types` to all of `usual_types`. It does if `Accept` gives the
-/// type a higher weight (RFC 9110, section 12.5.1). Ignores ranges such as `*/*`, so the client must name
-/// the type.
+/// type a higher weight (RFC 9110, section 12.5.1).
+///
+/// Ranges such as `*/*` are ignored, so the client must name the type.
 ///
 /// Example: `text/html, application/json;q=0.9` prefers `text/html` to `application/json`.
 pub(super) fn prefers(request: &HeaderMap, media_types: &[&str], usual_types: &[&str]) -> bool {
@@ -16,7 +17,7 @@ pub(super) fn prefers(request: &HeaderMap, media_types: &[&str], usual_types: &[
         for element in elements.split(',') {
             let mut parts = element.split(';');
             let media_type = parts.next().unwrap_or_default().trim();
-            let weight = parts.find_map(weight).unwrap_or(1.0);
+            let weight = parts.find_map(parse_weight).unwrap_or(1.0);
             if media_types.contains(&media_type) {
                 highest_weight = highest_weight.max(weight);
             } else if usual_types.contains(&media_type) {

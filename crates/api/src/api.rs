@@ -9,7 +9,7 @@ use hyper::{
     header::{HeaderValue, InvalidHeaderValue},
     http::request::Parts,
 };
-use petstore_app::App;
+use petstore_app::{App, Caller};
 use petstore_domain::{Actor, Client, Scope};
 use petstore_formats::json;
 use petstore_observe::metrics::Exposition;
@@ -58,7 +58,7 @@ impl Api {
         Arc::clone(self) as _
     }
 
-    /// Returns the API on top of `app`. Fails only if the base URL is not valid in a header.
+    /// Creates the API on top of `app`. Fails only if the base URL is not valid in a header.
     pub fn new(
         app: Arc<App>,
         edge: Arc<Edge>,
@@ -90,13 +90,19 @@ impl Api {
         &self.app
     }
 
-    /// Handles one request of `client` and always returns a response.
+    /// Handles one request of `client`. An error becomes a response, too.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
         request: Request<B>,
     ) -> impl Future<Output = Response> {
         self.edge.handle(self, client, request)
+    }
+
+    /// Returns the client to which a key belongs. Fails with 401 if the key is not valid.
+    async fn authenticate(&self, key: &[u8], client: &Client) -> Result<Caller, ApiError> {
+        let caller = self.app.keys.authenticate(key, client).await;
+        caller.map_err(auth::key_error)
     }
 
     /// Handles `GET /photos/{file}`. Requires a key if the public may not see the animal of the photo.
@@ -118,7 +124,7 @@ impl Api {
         Ok(response)
     }
 
-    /// Checks that a request has a key that may read animals. If it has no key, fails with 404, as if the
+    /// Checks that a request has a key that may read animals. Fails with 404 if it has no key, as if the
     /// file did not exist.
     async fn check_reader_of_animals(
         &self,
@@ -126,10 +132,9 @@ impl Api {
         headers: &HeaderMap,
     ) -> Result<(), ApiError> {
         let key = auth::presented_key(headers).map_err(|_| ApiError::no_such_path())?;
-        let caller = self.app.keys.authenticate(key, client).await;
-        let caller = caller.map_err(auth::key_error)?;
+        let caller = self.authenticate(key, client).await?;
         rate_limit::check(caller.rate)?;
-        auth::allow(Some(&caller), Scope::StoreRead)
+        auth::require_scope(Some(&caller), Scope::StoreRead)
     }
 
     /// Adds the path prefix of the base URL to the photo paths in a response. Photo paths are rendered and
@@ -147,6 +152,7 @@ impl Api {
                     events.map(move |event| with_prefix(&prefix, &memory, event)),
                 ))
             }
+            // A file is a picture, not JSON.
             file @ Body::File(_) => file,
         };
     }
@@ -166,8 +172,9 @@ fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
     let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
         return json;
     };
-    // The memory for the original JSON is already reserved, so only the bytes of the prefixes are new. If no
-    // memory can be reserved, send the response anyway.
+    // The memory for the original JSON is reserved until it is dropped here. `fill` then counts the
+    // longer JSON, even if it exceeds the limit. If the memory is already full, send the response
+    // uncounted.
     match memory.reserve(0) {
         Ok(reservation) => reservation.fill(longer_json),
         Err(_) => longer_json.into(),
@@ -204,26 +211,24 @@ impl Interface for Api {
         let path = request.uri.path();
         let caller = if routes::needs_key(route_match, path) {
             let key = auth::presented_key(&request.headers)?;
-            let keys = &self.app.keys;
-            Some(
-                keys.authenticate(key, client)
-                    .await
-                    .map_err(auth::key_error)?,
-            )
+            Some(self.authenticate(key, client).await?)
         } else {
             None
         };
+
         let caller = caller.as_ref();
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
+
         let (route, [parameter, second_parameter]) = route_match
             .route(&ROUTES, path)
             .map_err(routes::explain_unknown_path)?;
         facts.route = Some(route.label);
         if let Access::Key(scope) = route.target.access {
-            auth::allow(caller, scope)?;
+            auth::require_scope(caller, scope)?;
         }
+
         let call = Call {
             request,
             request_id,
@@ -235,9 +240,9 @@ impl Interface for Api {
             rate: &mut facts.rate,
         };
         match route.target.run {
-            Run::ListPets => list::list(&self.contract, call).await,
-            Run::CreatePet => create::create(&self.contract, call).await,
-            Run::GetPet => get::get(&self.contract, call).await,
+            Run::ListPets => list::list_pets(&self.contract, call).await,
+            Run::CreatePet => create::create_pet(&self.contract, call).await,
+            Run::GetPet => get::get_pet(&self.contract, call).await,
             Run::StoreArea(run) => run(&self.store_area, call).await,
             Run::Document(run) => run(&self.documents, call).await,
             Run::PhotoFile => Box::pin(self.photo_file(client, call)).await,
@@ -254,6 +259,7 @@ impl Interface for Api {
     ) {
         let status = response.status();
         let headers = response.headers_mut();
+        // The documents declare the rate limit only for success and for 429.
         let tells_rate_limit = status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS;
         if let Some(rate) = facts.rate
             && tells_rate_limit

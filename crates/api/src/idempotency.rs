@@ -17,21 +17,21 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErro
         return Ok(None);
     };
     if values.next().is_some() {
-        return Err(invalid());
+        return Err(invalid_key());
     }
     let text = value
         .to_str()
         .ok()
         .and_then(string_content)
-        .ok_or_else(invalid)?;
+        .ok_or_else(invalid_key)?;
     match IdempotencyKey::new(text.into_owned()) {
         Some(key) => Ok(Some(key)),
-        None => Err(invalid()),
+        None => Err(invalid_key()),
     }
 }
 
 /// Returns the error for an invalid idempotency key.
-fn invalid() -> ApiError {
+fn invalid_key() -> ApiError {
     ApiError::new(
         Problem::InvalidParameter,
         "Idempotency-Key must be given once, as 1 to 255 visible ASCII characters, \
@@ -43,7 +43,7 @@ fn invalid() -> ApiError {
 /// without quotes, so this also accepts an unquoted value, unless it could be a list or have parameters.
 /// Returns `None` if the value is malformed.
 ///
-/// Example: `"a\\"b"` has the content `a"b`.
+/// Example: `"a\"b"` has the content `a"b`.
 fn string_content(value: &str) -> Option<Cow<'_, str>> {
     let Some(after_quote) = value.strip_prefix('"') else {
         if value.contains(['"', '\\', ',', ';']) {
@@ -64,6 +64,7 @@ fn string_content(value: &str) -> Option<Cow<'_, str>> {
                 escaped_character @ ('"' | '\\') => text.push(escaped_character),
                 _ => return None,
             },
+            // A quote within the text must be escaped.
             '"' => return None,
             _ => text.push(character),
         }

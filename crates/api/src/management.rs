@@ -18,7 +18,7 @@ use hyper::{
 use petstore_domain::{Client, Problem};
 use petstore_formats::json;
 use petstore_observe::{
-    log::chain,
+    log::error_chain,
     metrics::{Connections, Exposition},
 };
 use petstore_store::StoreError;
@@ -57,20 +57,39 @@ impl Management {
         self.is_shutting_down.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the parts of the service that are not ready, each with the reason.
-    async fn unready_parts(&self) -> Vec<(&'static str, String)> {
-        let mut parts = Vec::new();
+    /// Returns the parts of the service that are not ready.
+    async fn unready_parts(&self) -> Vec<UnreadyPart> {
+        let mut unready_parts = Vec::new();
         if self.is_shutting_down.load(Ordering::Relaxed) {
-            parts.push(("server", "shutting down".to_owned()));
+            unready_parts.push(UnreadyPart {
+                name: "server",
+                reason: "shutting down".to_owned(),
+            });
         }
+        if let Some(reason) = self.why_store_is_unready().await {
+            unready_parts.push(UnreadyPart {
+                name: "store",
+                reason,
+            });
+        }
+        unready_parts
+    }
+
+    /// Returns the reason that the store is not ready, or `None` if it is ready.
+    async fn why_store_is_unready(&self) -> Option<String> {
         match time::timeout(READINESS_TIMEOUT, self.api.app().store.check_ready()).await {
             // An overloaded store is reachable, so the service stays ready.
-            Ok(Ok(()) | Err(StoreError::Overloaded)) => {}
-            Ok(Err(error)) => parts.push(("store", chain(&error))),
-            Err(_) => parts.push(("store", "no response in time".to_owned())),
+            Ok(Ok(()) | Err(StoreError::Overloaded)) => None,
+            Ok(Err(error)) => Some(error_chain(&error)),
+            Err(_) => Some("no response in time".to_owned()),
         }
-        parts
     }
+}
+
+/// A part of the service that is not ready, as `/readyz` reports it.
+struct UnreadyPart {
+    name: &'static str,
+    reason: String,
 }
 
 impl Interface for Management {
@@ -95,10 +114,10 @@ impl Interface for Management {
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        (): (),
+        _route_match: (),
         _: &mut Facts,
     ) -> Result<Response, ApiError> {
-        check_host(request)?;
+        reject_foreign_host(request)?;
         let path = request.uri.path();
         if !["/livez", "/readyz", "/metrics"].contains(&path) {
             return Err(ApiError::no_such_path());
@@ -122,10 +141,11 @@ const BROWSER_HEADERS: [HeaderName; 3] = [
     HeaderName::from_static("sec-fetch-site"),
 ];
 
-/// Rejects a request from a browser that addresses this listener by a host name other than `localhost`. An
-/// attacker could make the host name of a page resolve to this address, and the page could then read the
+/// Rejects a request from a browser that addresses this listener by a host name other than `localhost`.
+///
+/// An attacker could make the host name of a page resolve to this address, and the page could then read the
 /// responses (DNS rebinding). Other programs do not run pages, so they may use any name.
-fn check_host(request: &Parts) -> Result<(), ApiError> {
+fn reject_foreign_host(request: &Parts) -> Result<(), ApiError> {
     let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
     let is_browser = BROWSER_HEADERS
@@ -139,20 +159,20 @@ fn check_host(request: &Parts) -> Result<(), ApiError> {
     Err(ApiError::new(Problem::InvalidRequest, message))
 }
 
-/// Returns 200 if all parts of the service are ready, or else 503 with the parts that are not, and the
-/// reasons.
-fn health_response(unready_parts: &[(&'static str, String)]) -> Response {
+/// Returns 200 if all parts of the service are ready, or else 503 with the unready parts.
+fn health_response(unready_parts: &[UnreadyPart]) -> Response {
     if unready_parts.is_empty() {
         return response::json(StatusCode::OK, json::render(&json!({ "status": "ok" })));
     }
     let parts: Vec<_> = unready_parts
         .iter()
-        .map(|(part, reason)| json!({ "part": part, "reason": reason }))
+        .map(|part| json!({ "part": part.name, "reason": part.reason }))
         .collect();
     let body = json!({ "status": "not ready", "notReady": parts });
     response::json(StatusCode::SERVICE_UNAVAILABLE, json::render(&body))
 }
 
+/// Returns the response with a page of metrics for Prometheus.
 fn metrics_response(page: String) -> Response {
     let mut response = response::json(StatusCode::OK, page);
     let content_type = HeaderValue::from_static(Exposition::CONTENT_TYPE);

@@ -19,8 +19,10 @@ pub(super) fn parameters<'a, const N: usize>(
 ) -> Result<[Option<Cow<'a, str>>; N], ApiError> {
     let mut values = [const { None }; N];
     for_each_parameter(query, |name, value| {
-        let index = names.iter().position(|&parameter| parameter == name);
-        set_value(index.map(|index| &mut values[index]), name, value, &names)
+        let Some(index) = names.iter().position(|&known_name| known_name == name) else {
+            return Err(unknown_parameter(name, &names));
+        };
+        set_once(&mut values[index], name, value)
     })?;
     Ok(values)
 }
@@ -63,15 +65,17 @@ pub(super) fn prefixed_parameters<'a, const N: usize>(
             });
             return Ok(());
         }
-        let index = names.iter().position(|&parameter| parameter == name);
-        let slot = index.map(|index| &mut values[index]);
-        set_value(slot, name, value, &[&names[..], &[prefixed_names]].concat())
+        let Some(index) = names.iter().position(|&known_name| known_name == name) else {
+            let all_names = [&names[..], &[prefixed_names]].concat();
+            return Err(unknown_parameter(name, &all_names));
+        };
+        set_once(&mut values[index], name, value)
     })?;
     Ok(PrefixedParameters { values, prefixed })
 }
 
-/// Calls `visit` with the decoded name and value of each parameter. Stops and returns the error when it
-/// fails.
+/// Calls `visit` with the decoded name and value of each parameter. Stops at the first call that fails, and
+/// returns its error.
 fn for_each_parameter<'a>(
     query: Option<&'a str>,
     mut visit: impl FnMut(&str, Cow<'a, str>) -> Result<(), ApiError>,
@@ -85,15 +89,12 @@ fn for_each_parameter<'a>(
     }
 }
 
-/// Stores a value in `slot`, the place for the value of its parameter. Fails if the parameter is unknown, so
-/// that it has no slot, or if the slot already has a value. `names` are the known parameters.
-fn set_value<'a>(
-    slot: Option<&mut Option<Cow<'a, str>>>,
+/// Stores the value of the parameter `name` in its slot. Fails if the slot already has a value.
+fn set_once<'a>(
+    slot: &mut Option<Cow<'a, str>>,
     name: &str,
     value: Cow<'a, str>,
-    names: &[&str],
 ) -> Result<(), ApiError> {
-    let slot = slot.ok_or_else(|| unknown_parameter(name, names))?;
     if slot.replace(value).is_some() {
         Err(duplicate_parameter(name))
     } else {
@@ -108,8 +109,10 @@ fn duplicate_parameter(name: &str) -> ApiError {
     ApiError::new(Problem::InvalidParameter, message)
 }
 
-/// Checks that a query is valid UTF-8. Fails with 400 if it is not. Operations with free-text parameters
-/// need this check: [`parameters`] replaces invalid bytes with U+FFFD, so they would go unnoticed.
+/// Checks that a query is valid UTF-8. Fails with 400 if it is not.
+///
+/// Operations with free-text parameters need this check: [`parameters`] replaces invalid bytes with U+FFFD, so
+/// they would go unnoticed.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
     if percent_decode_str(query.unwrap_or_default())
         .decode_utf8()
@@ -128,9 +131,12 @@ fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// Truncates a text that the client sent, for an error message. What is left is enough to recognize the text.
+/// How many characters of a text that the client sent appear in an error message: enough to recognize it.
+const MAX_QUOTED_CHARACTERS: usize = 40;
+
+/// Truncates a text that the client sent, for an error message.
 fn truncate_for_message(text: &str) -> String {
-    text.chars().take(40).collect()
+    text.chars().take(MAX_QUOTED_CHARACTERS).collect()
 }
 
 /// Returns the error for an unknown parameter. `names` are the parameters of the operation.
@@ -144,8 +150,8 @@ fn unknown_parameter(name: &str, names: &[&str]) -> ApiError {
     ApiError::new(Problem::UnknownParameter, message)
 }
 
-/// Parses the parameter `limit`. Returns the default if it is absent.
-pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
+/// Parses the parameter `limit`. Returns the default if it is absent. Fails with 400 if it is out of range.
+pub(super) fn parse_limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     let Some(text) = value else {
         return Ok(Limit::default());
     };
@@ -153,8 +159,9 @@ pub(super) fn limit(value: Option<&Cow<'_, str>>) -> Result<Limit, ApiError> {
     limit.ok_or_else(|| out_of_range("limit", Limit::MIN, Limit::MAX, text))
 }
 
-/// Parses an optional parameter. Fails with 400 if it is present but invalid. `expectation` completes the
-/// sentence "The parameter must be …".
+/// Parses an optional parameter. Fails with 400 if it is present but invalid.
+///
+/// `expectation` completes the sentence "The parameter must be …" of the error message.
 pub(super) fn parse_parameter<T>(
     name: &str,
     value: Option<&Cow<'_, str>>,

@@ -75,10 +75,10 @@ routes! {
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
     getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
     patchOrder          PATCH  "/v1/store/orders/{orderId}"                        area!(StoreWrite, orders::patch_order);
-    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, order_acts::act, OrderAct::Complete);
-    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, order_acts::act, OrderAct::Cancel);
-    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, order_acts::act, OrderAct::Return);
-    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, order_acts::act, OrderAct::Reopen);
+    completeOrder       POST   "/v1/store/orders/{orderId}/complete"               area!(StoreWrite, order_acts::close_or_reopen, OrderAct::Complete);
+    cancelOrder         POST   "/v1/store/orders/{orderId}/cancel"                 area!(StoreWrite, order_acts::close_or_reopen, OrderAct::Cancel);
+    returnOrder         POST   "/v1/store/orders/{orderId}/return"                 area!(StoreWrite, order_acts::close_or_reopen, OrderAct::Return);
+    reopenOrder         POST   "/v1/store/orders/{orderId}/reopen"                 area!(StoreWrite, order_acts::close_or_reopen, OrderAct::Reopen);
     listCategories      GET    "/v1/store/categories"                              area!(StoreRead, categories::list_categories);
     putCategory         PUT    "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::put_category);
     deleteCategory      DELETE "/v1/store/categories/{categoryId}"                 area!(StoreWrite, categories::delete_category);
@@ -89,10 +89,10 @@ routes! {
     patchProfile        PATCH  "/v1/store/profile"                                 area!(StoreAdmin, profile::patch_profile);
     putLogo             PUT    "/v1/store/profile/logo"                            area!(StoreAdmin, profile::put_logo).waiting(photos::MAX_UPLOAD);
     deleteLogo          DELETE "/v1/store/profile/logo"                            area!(StoreAdmin, profile::delete_logo);
-    runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run);
+    runBatch            POST   "/v1/store/batch"                                   area!(StoreWrite, batch::run_batch);
     followChanges       GET    "/v1/store/changes"                                 area!(StoreRead, feed::follow_changes).waiting(feed::MAX_WAIT);
     revertChange        POST   "/v1/store/changes/{seq}/revert"                    area!(StoreWrite, reverts::revert_change);
-    listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list);
+    listAudit           GET    "/v1/store/audit"                                   area!(StoreAdmin, audit::list_audit);
     listWebhooks        GET    "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::list_webhooks);
     addWebhook          POST   "/v1/store/webhooks"                                area!(StoreAdmin, webhooks::add_webhook);
     getWebhook          GET    "/v1/store/webhooks/{webhookId}"                    area!(StoreAdmin, webhooks::get_webhook);
@@ -188,7 +188,7 @@ impl Operation {
 /// Whether a request for `path` needs a key. Every path under `/v1` does, even if it does not exist.
 pub(crate) fn needs_key(route_match: RouteMatch<Operation>, path: &str) -> bool {
     match route_match {
-        RouteMatch::Route(route, _) => route.target.access != Public,
+        RouteMatch::Route { route, .. } => route.target.access != Public,
         RouteMatch::OtherMethods(_) | RouteMatch::Nothing => is_under_v1(path),
     }
 }
@@ -196,16 +196,16 @@ pub(crate) fn needs_key(route_match: RouteMatch<Operation>, path: &str) -> bool 
 /// Returns how much longer than the usual time limit of requests the operation may take.
 pub(crate) fn extra_time(route_match: RouteMatch<Operation>) -> Duration {
     match route_match {
-        RouteMatch::Route(route, _) => route.target.extra_time,
+        RouteMatch::Route { route, .. } => route.target.extra_time,
         RouteMatch::OtherMethods(_) | RouteMatch::Nothing => Duration::ZERO,
     }
 }
 
-/// Whether the operation is deprecated. If the path does not have the requested method, whether the operation
-/// at the path is.
+/// Whether the operation is deprecated. If the path does not have the requested method, the first operation
+/// at the path counts.
 pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
     match route_match {
-        RouteMatch::Route(route, _) | RouteMatch::OtherMethods(route) => {
+        RouteMatch::Route { route, .. } | RouteMatch::OtherMethods(route) => {
             route.target.is_deprecated()
         }
         RouteMatch::Nothing => false,

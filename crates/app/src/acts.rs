@@ -1,4 +1,6 @@
 //! Reads acts from the journal, and derives the commands that revert them.
+//!
+//! An act is what one request did: its changes, which were made in one transaction.
 
 use petstore_domain::{
     PetId,
@@ -9,17 +11,19 @@ use petstore_store::StoreError;
 
 use super::App;
 
-/// How many of the newest changes of an animal are searched for the one that led to a version.
+/// The number of the newest changes of an animal that are searched for the change that led to a
+/// version. It bounds the time of a request.
 const MAX_SEARCHED_CHANGES: u32 = 100;
 
-/// An act: the changes that one request made in one transaction, in the order of their sequence numbers. It
-/// has at least one change.
+/// An act: the changes that one request made in one transaction, in the order of their sequence
+/// numbers. It has at least one change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAct(Vec<JournalEntry>);
 
 impl RecordedAct {
     /// Returns the sequence number of the first change, which identifies the act when it is reverted.
     pub fn seq(&self) -> i64 {
+        // An act has a first change, so the 0 is never used.
         self.0.first().map_or(0, |entry| entry.seq)
     }
 
@@ -34,26 +38,27 @@ impl App {
     /// Returns the act that includes the change with this sequence number. Returns `None` if the journal
     /// does not have the change, or may no longer have the whole act.
     pub async fn act(&self, seq: i64) -> Result<Option<RecordedAct>, StoreError> {
-        let entries = self.store.act(seq).await?;
+        let entries = self.store.changes_of_act(seq).await?;
         if entries.is_empty() {
             return Ok(None);
         }
         Ok(Some(RecordedAct(entries)))
     }
 
-    /// Returns the act that led to this version of `subject`, which is the animal `pet` or an order for it.
-    /// Returns `None` if the change is not among the newest changes of the animal.
+    /// Returns the act that led to this version of `subject`, which is the animal `pet` or an order
+    /// for it. Returns `None` if the change is not among the newest changes of the animal.
     pub async fn act_that_led_to(
         &self,
         pet: PetId,
         subject: &JournalSubject,
         version: i64,
     ) -> Result<Option<RecordedAct>, StoreError> {
-        let newest = self
+        // No sequence number is above `i64::MAX`, so these are the newest changes.
+        let newest_changes = self
             .store
             .history(pet, i64::MAX, MAX_SEARCHED_CHANGES)
             .await?;
-        let change = newest
+        let change = newest_changes
             .iter()
             .find(|entry| entry.subject == *subject && entry.version == Some(version));
         match change {
@@ -62,9 +67,11 @@ impl App {
         }
     }
 
-    /// Returns the commands that revert an act: one for each animal and one for each category. The caller
-    /// must execute them in one transaction. For an act that can never be reverted, returns a single
-    /// command that is refused with the reason.
+    /// Returns the commands that revert an act: one for each animal and one for each category. The
+    /// caller must execute them in one transaction.
+    ///
+    /// For an act that can never be reverted, returns a single command, which is refused with the
+    /// reason.
     pub async fn reverting_commands(&self, act: &RecordedAct) -> Result<Vec<Command>, StoreError> {
         let mut reversals = match self.reversals(act) {
             Ok(reversals) => reversals,
@@ -78,7 +85,8 @@ impl App {
         Ok(reversals.into_iter().map(Command::Revert).collect())
     }
 
-    /// Returns the steps that revert an act. Assumes that all files of lost photos still exist.
+    /// Returns the steps that revert an act, or the reason why it can never be reverted. Assumes
+    /// that all files of lost photos still exist.
     fn reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
         // A later release may have recorded a kind of change that this release does not know.
         let (Some(changes), Some(first)) = (act.changes(), act.0.first()) else {

@@ -19,15 +19,16 @@ use petstore_store::{
 };
 use tracing::info;
 
-/// The number of units of work after which a command also merges pending changes into the search index. This
-/// is backpressure: commands cannot outpace the index. Each command is one unit, and each
-/// [`RESPONSE_BYTES_PER_UNIT`] of its response are another one.
-const UNITS_PER_SEARCH_STEP: usize = 1_024;
+/// The number of units of work after which a command first merges pending changes into the search
+/// index. This is backpressure: commands cannot outpace the index.
+///
+/// Each command is one unit, and each [`RESPONSE_BYTES_PER_UNIT`] of its response are another one.
+const UNITS_PER_MERGE: usize = 1_024;
 
 /// How many bytes of a response count as one unit of work.
 const RESPONSE_BYTES_PER_UNIT: usize = 512;
 
-/// The number of pending changes at which a merge does nothing yet.
+/// The number of pending changes up to which a merge does nothing, because searches are still fast.
 const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
 /// Executes commands, and counts and logs the changes that they make.
@@ -37,8 +38,8 @@ pub struct Commands {
     pub(super) metrics: ChangeMetrics,
     /// How long a reservation lasts if the request names no end.
     reservation: Duration,
-    /// The units of work since the last merge into the search index. Concurrent commands may make the count
-    /// slightly inexact, which does no harm.
+    /// The units of work since the last merge into the search index. Concurrent commands may make
+    /// the number slightly inexact, which does no harm.
     unmerged_work: AtomicUsize,
 }
 
@@ -57,7 +58,10 @@ impl Commands {
         }
     }
 
-    /// Executes commands in one transaction. See [`petstore_store::StoreArea::execute`].
+    /// Executes commands in one transaction, and counts and logs the changes that they make. See
+    /// [`petstore_store::StoreArea::execute`].
+    ///
+    /// From time to time, first merges pending changes into the search index.
     pub async fn execute(
         &self,
         commands: Vec<Command>,
@@ -66,12 +70,7 @@ impl Commands {
     ) -> Result<ExecutionOutcome, StoreError> {
         let actor = context.actor.actor;
         let request_id = context.request_id.clone();
-        let earlier_work = self.unmerged_work.fetch_add(commands.len(), Relaxed);
-        if earlier_work >= UNITS_PER_SEARCH_STEP {
-            self.unmerged_work.store(0, Relaxed);
-            // Ignore an error: the commands do not depend on the search index.
-            let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
-        }
+        self.merge_if_due(commands.len()).await;
 
         let outcome = self.store.execute(commands, context, respond).await?;
         if let ExecutionOutcome::Done { changes, response } = &outcome {
@@ -85,13 +84,28 @@ impl Commands {
         Ok(outcome)
     }
 
-    /// Returns the end of a reservation that is made at `now` by a request that names no end. If the clock is
-    /// behind the last confirmed time, counts from the confirmed time instead: a reservation that counts
-    /// from `now` would expire too early, perhaps as soon as the clock is corrected.
+    /// Counts the work of new commands, and merges pending changes into the search index if there
+    /// was much work since the last merge.
+    async fn merge_if_due(&self, command_count: usize) {
+        let earlier_work = self.unmerged_work.fetch_add(command_count, Relaxed);
+        if earlier_work < UNITS_PER_MERGE {
+            return;
+        }
+        self.unmerged_work.store(0, Relaxed);
+        // Ignore an error: the commands do not depend on the search index.
+        let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
+    }
+
+    /// Returns the end of a reservation that a request makes at `now` without naming an end.
+    ///
+    /// If the clock is behind the last confirmed time, counts from the confirmed time instead. A
+    /// reservation that counts from `now` could expire as soon as the clock is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
         let doubt = self.clock.doubt();
         let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
-        clock::truncate_to_milliseconds(start.checked_add(self.reservation).unwrap_or(start))
+        // The sum is out of range only if the clock shows a time near the year 10,000.
+        let end = start.checked_add(self.reservation).unwrap_or(start);
+        clock::truncate_to_milliseconds(end)
     }
 
     pub(super) fn expose(&self, exposition: &mut Exposition) {
@@ -102,6 +116,7 @@ impl Commands {
 /// Logs a committed change, without personal data such as names and notes.
 fn log_change(change: &Change, actor: Actor, request_id: Option<&str>) {
     let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
+        // Every change has a state before it or after it.
         return;
     };
     let kind = change.kind;

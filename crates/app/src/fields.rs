@@ -9,7 +9,7 @@ use petstore_domain::{
         Preconditions, decide_field,
     },
 };
-use petstore_store::{Store, StoreError, WriteOutcome};
+use petstore_store::{Store, StoreError};
 
 use super::changed::{Changed, MAX_TRIES};
 
@@ -18,13 +18,21 @@ pub struct Fields {
     store: Arc<dyn Store>,
 }
 
-/// The result of the check whether a field is in use.
-enum UsageCheck {
-    /// No animal has a value of the field.
-    Unused,
+/// Changes to write in one transaction, and their acts for the audit trail.
+#[derive(Default)]
+struct FieldChanges {
+    changes: Vec<FieldChange>,
+    acts: Vec<Act>,
+}
+
+/// The result of the examination whether a field is in use.
+enum Examination {
+    /// No animal has a value of the field. The start of the examination has given the fields this
+    /// version.
+    Unused { version: i64 },
     /// An animal has a value of the field.
     InUse,
-    /// The fields have changed since they were read, so the change must be decided again.
+    /// The fields have changed since they were read.
     Stale,
 }
 
@@ -33,9 +41,11 @@ impl Fields {
         Self { store }
     }
 
-    /// Creates or changes a field, or deletes it. The change is idempotent: a retry gets the remembered
-    /// response, whatever the present state is. If the fields change in the meantime, decides again on the new
-    /// state.
+    /// Creates, changes or deletes a field. If somebody else changes the fields at the same time,
+    /// decides again on the new state.
+    ///
+    /// The change is idempotent: a retry gets the remembered response, whatever the present state
+    /// is.
     pub async fn change(
         &self,
         command: &FieldCommand,
@@ -49,70 +59,101 @@ impl Fields {
             return Ok(Changed::from_recalled(outcome));
         }
         for _ in 0..MAX_TRIES {
-            let present = self.store.fields().await?;
-            let decision = match decide_field(command, preconditions, &present) {
-                Ok(decision) => decision,
-                Err(refusal) => return Ok(Changed::Refused(refusal)),
-            };
-            let response = respond(&decision);
-            let FieldDecision {
-                mut change, act, ..
-            } = decision;
-            if let Some(field_change) = &mut change
-                && field_change.must_be_unused
-            {
-                match self.check_unused(field_change).await? {
-                    UsageCheck::Stale => continue,
-                    UsageCheck::InUse => {
-                        let refusal = match present.find(field_change.name.as_str()) {
-                            Some(field) => FieldRefusal::InUse(Box::new(field.clone())),
-                            None => FieldRefusal::NotFound,
-                        };
-                        return Ok(Changed::Refused(refusal));
-                    }
-                    UsageCheck::Unused => {}
-                }
-            }
-            let changes = change.into_iter().collect();
-            let acts = act.into_iter().collect();
-            match self
-                .store
-                .write_fields(changes, acts, response.clone(), context.clone())
-                .await?
-            {
-                WriteOutcome::Done => return Ok(Changed::Done(response)),
-                WriteOutcome::Stale => {}
-                other => return Ok(Changed::from_recalled(other)),
+            let changed = self
+                .try_change(command, preconditions, &context, respond)
+                .await?;
+            if let Some(changed) = changed {
+                return Ok(changed);
             }
         }
         Err(StoreError::Overloaded)
     }
 
-    /// Checks whether an animal has a value of the field. First starts an examination of the field in the
-    /// store. A transaction that writes a value of the field ends the examination, which makes this change
-    /// stale. Therefore no value can appear between the check and the change.
-    async fn check_unused(&self, change: &mut FieldChange) -> Result<UsageCheck, StoreError> {
+    /// Decides about a change of a field in the present state, and writes it. Returns `None` if
+    /// somebody else changed the fields in the meantime.
+    async fn try_change(
+        &self,
+        command: &FieldCommand,
+        preconditions: &Preconditions,
+        context: &WriteContext,
+        respond: fn(&FieldDecision) -> StoredResponse,
+    ) -> Result<Option<Changed<FieldRefusal>>, StoreError> {
+        let present = self.store.fields().await?;
+        let mut decision = match decide_field(command, preconditions, &present) {
+            Ok(decision) => decision,
+            Err(refusal) => return Ok(Some(Changed::Refused(refusal))),
+        };
+        let response = respond(&decision);
+        if let Some(change) = &mut decision.change
+            && change.must_be_unused
+        {
+            match self.examine_use(change).await? {
+                Examination::Unused { version } => change.seen_version = version,
+                Examination::InUse => {
+                    let refusal = in_use_refusal(&present, change);
+                    return Ok(Some(Changed::Refused(refusal)));
+                }
+                Examination::Stale => return Ok(None),
+            }
+            self.merge_search_index().await?;
+        }
+        let field_changes = FieldChanges {
+            changes: decision.change.into_iter().collect(),
+            acts: decision.act.into_iter().collect(),
+        };
+        self.write(field_changes, response, context).await
+    }
+
+    /// Writes decided changes in one transaction. Returns `None` if somebody else changed the
+    /// fields after the decision.
+    async fn write(
+        &self,
+        field_changes: FieldChanges,
+        response: StoredResponse,
+        context: &WriteContext,
+    ) -> Result<Option<Changed<FieldRefusal>>, StoreError> {
+        let FieldChanges { changes, acts } = field_changes;
+        let outcome = self
+            .store
+            .write_fields(changes, acts, response.clone(), context.clone())
+            .await?;
+        Ok(Changed::from_write(outcome, response))
+    }
+
+    /// Examines whether an animal has a value of the field that `change` is about.
+    ///
+    /// The store knows about the examination: a transaction that writes a value of the field ends
+    /// it, which makes the change stale. Therefore no value can appear between the examination and
+    /// the change.
+    async fn examine_use(&self, change: &FieldChange) -> Result<Examination, StoreError> {
         let is_current = self
             .store
             .examine_field(change.name.clone(), change.seen_version)
             .await?;
         if !is_current {
-            return Ok(UsageCheck::Stale);
+            return Ok(Examination::Stale);
+        }
+        if self.store.has_values(&change.name).await? {
+            return Ok(Examination::InUse);
         }
         // The start of the examination has incremented the version of the fields.
-        change.seen_version += 1;
-        if self.store.has_values(&change.name).await? {
-            return Ok(UsageCheck::InUse);
-        }
-        // Merge all pending changes into the search index before the kind of the field changes, because the
-        // kind determines which entries must be removed from the index. The time limit of the request
-        // bounds this loop.
-        while self.store.tend_search(0).await? {}
-        Ok(UsageCheck::Unused)
+        Ok(Examination::Unused {
+            version: change.seen_version + 1,
+        })
     }
 
-    /// Creates or changes several fields atomically. Each field must have its present version, or 0 if it is
-    /// new. Does not check whether a field is in use, so the changes must be allowed for fields in use.
+    /// Merges all pending changes into the search index. This must precede a change to the kind of
+    /// a field, because the kind determines which entries must be removed from the index.
+    async fn merge_search_index(&self) -> Result<(), StoreError> {
+        // The time limit of the request bounds this loop.
+        while self.store.tend_search(0).await? {}
+        Ok(())
+    }
+
+    /// Creates or changes several fields in one transaction. Each field must have its present
+    /// version, or 0 if it is new.
+    ///
+    /// Does not check whether a field is in use, so the changes must be allowed for fields in use.
     pub async fn put_all(
         &self,
         fields: &[FieldDefinition],
@@ -120,33 +161,34 @@ impl Fields {
     ) -> Result<Changed<FieldRefusal>, StoreError> {
         for _ in 0..MAX_TRIES {
             let present = self.store.fields().await?;
-            let (changes, acts) = match decide_all(fields, &present) {
-                Ok(decided) => decided,
+            let field_changes = match decide_all(fields, &present) {
+                Ok(field_changes) => field_changes,
                 Err(refusal) => return Ok(Changed::Refused(refusal)),
             };
+            // The callers are pages, which respond without a remembered response.
             let response = StoredResponse::default();
-            match self
-                .store
-                .write_fields(changes, acts, response.clone(), context.clone())
-                .await?
-            {
-                WriteOutcome::Done => return Ok(Changed::Done(response)),
-                WriteOutcome::Stale => {}
-                other => return Ok(Changed::from_recalled(other)),
+            if let Some(changed) = self.write(field_changes, response, context).await? {
+                return Ok(changed);
             }
         }
         Err(StoreError::Overloaded)
     }
 }
 
-/// Decides how to put several fields in one transaction, and returns the changes and their acts. Fails if
-/// one of the fields is refused.
+/// Returns the refusal of a change that needs an unused field, because an animal has a value.
+fn in_use_refusal(present: &FieldSet, change: &FieldChange) -> FieldRefusal {
+    match present.find(change.name.as_str()) {
+        Some(field) => FieldRefusal::InUse(Box::new(field.clone())),
+        None => FieldRefusal::NotFound,
+    }
+}
+
+/// Decides how to put several fields in one transaction. Fails if one of the fields is refused.
 fn decide_all(
     fields: &[FieldDefinition],
     present: &FieldSet,
-) -> Result<(Vec<FieldChange>, Vec<Act>), FieldRefusal> {
-    let mut changes = Vec::new();
-    let mut acts = Vec::new();
+) -> Result<FieldChanges, FieldRefusal> {
+    let mut field_changes = FieldChanges::default();
     let mut earlier_change_count = 0;
     for field in fields {
         let command = FieldCommand::Put(field.clone());
@@ -155,13 +197,13 @@ fn decide_all(
             version => Preconditions::version(version),
         };
         let decision = decide_field(&command, &preconditions, present)?;
-        acts.extend(decision.act);
+        field_changes.acts.extend(decision.act);
         if let Some(mut change) = decision.change {
             // Each earlier change in the list will increment the version of the fields.
             change.seen_version += earlier_change_count;
             earlier_change_count += 1;
-            changes.push(change);
+            field_changes.changes.push(change);
         }
     }
-    Ok((changes, acts))
+    Ok(field_changes)
 }

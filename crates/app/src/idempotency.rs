@@ -1,4 +1,5 @@
-//! Requests with an `Idempotency-Key`. Tracks which of them are in flight, and deletes old remembered ones.
+//! Tracks the requests with an `Idempotency-Key` that are in flight, and deletes old remembered
+//! requests.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -24,8 +25,10 @@ const REQUESTS_PER_DELETION: u32 = 200;
 /// The requests that clients can safely retry, because they have an idempotency key.
 pub struct Requests {
     store: Arc<dyn Store>,
-    /// Caches the first key of the lineage of each API key. A lineage is a key with its replacements, which
-    /// share remembered requests. The first key never changes, so the store is queried once per key.
+    /// Caches the first key of the lineage of each API key. The first key never changes, so the
+    /// store is queried once per key.
+    ///
+    /// A lineage is a key with its replacements, which share remembered requests.
     lineages: RwLock<HashMap<KeyId, KeyId>>,
     in_flight: InFlight,
     last_mark: Mutex<Option<SeenMark>>,
@@ -67,9 +70,11 @@ impl Requests {
         })
     }
 
-    /// Marks a request with an idempotency key as in flight until the guard is dropped. Returns `None` for a
-    /// request without a key, which is not tracked. Fails if a request with the same key is in flight
-    /// already, or if `MAX_IN_FLIGHT` requests are.
+    /// Marks a request with an idempotency key as in flight until the guard is dropped. Returns
+    /// `None` for a request without a key, which is not tracked.
+    ///
+    /// Fails if a request with the same key is in flight already, or if `MAX_IN_FLIGHT` requests
+    /// are.
     pub fn enter(&self, context: &WriteContext) -> Result<Option<InFlightGuard<'_>>, NotEntered> {
         match &context.idempotency {
             Some(request) => Ok(Some(self.in_flight.enter(request)?)),
@@ -77,14 +82,25 @@ impl Requests {
         }
     }
 
-    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more of them
-    /// may be left.
+    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more
+    /// of them may be left.
     ///
-    /// The age of a request is the number of marks that were added after it. This process adds a mark once
-    /// the newest one has not changed for [`MARK_INTERVAL`]. It measures this time with the monotonic clock,
-    /// so a wrong wall clock deletes nothing.
+    /// The age of a request is the number of marks that were added after it.
     pub(super) async fn forget(&self, clock: &dyn Clock) -> Result<bool, StoreError> {
+        self.add_mark_if_due(clock).await?;
+        let deleted_count = self
+            .store
+            .forget_idempotency_keys(MARKS_UNTIL_FORGOTTEN, REQUESTS_PER_DELETION)
+            .await?;
+        Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
+    }
+
+    /// Adds a mark to the store once the newest one has not changed for [`MARK_INTERVAL`]. Measures
+    /// this time with the monotonic clock, so a wrong wall clock deletes nothing.
+    async fn add_mark_if_due(&self, clock: &dyn Clock) -> Result<(), StoreError> {
         let last_mark = *self.last_mark.lock();
+        // The store adds a mark after this one, unless another process has done so. Without it, the
+        // store only returns its newest mark.
         let mark_to_follow = last_mark
             .filter(|last| clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL)
             .map(|last| last.mark);
@@ -95,12 +111,7 @@ impl Requests {
                 seen_at: clock.instant(),
             });
         }
-
-        let deleted_count = self
-            .store
-            .forget_idempotency_keys(MARKS_UNTIL_FORGOTTEN, REQUESTS_PER_DELETION)
-            .await?;
-        Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
+        Ok(())
     }
 
     /// Returns the first key of the lineage of `key`.
@@ -117,13 +128,25 @@ impl Requests {
 
 /// The requests with an idempotency key that are in flight.
 #[derive(Default)]
-struct InFlight(Mutex<HashSet<(RequestOwner, IdempotencyKey)>>);
+struct InFlight {
+    entries: Mutex<HashSet<InFlightEntry>>,
+}
+
+/// The identity of a request that is in flight. Its retries have the same identity.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct InFlightEntry {
+    lineage: RequestOwner,
+    key: IdempotencyKey,
+}
 
 impl InFlight {
     /// Marks a request as in flight. See [`Requests::enter`].
     fn enter(&self, request: &IdempotentRequest) -> Result<InFlightGuard<'_>, NotEntered> {
-        let entry = (request.lineage, request.key.clone());
-        let mut entries = self.0.lock();
+        let entry = InFlightEntry {
+            lineage: request.lineage,
+            key: request.key.clone(),
+        };
+        let mut entries = self.entries.lock();
         if entries.contains(&entry) {
             return Err(NotEntered::InProgress);
         }
@@ -151,12 +174,12 @@ pub enum NotEntered {
 /// A guard that keeps a request marked as in flight until it is dropped.
 pub struct InFlightGuard<'a> {
     in_flight: &'a InFlight,
-    entry: (RequestOwner, IdempotencyKey),
+    entry: InFlightEntry,
 }
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.in_flight.0.lock().remove(&self.entry);
+        self.in_flight.entries.lock().remove(&self.entry);
     }
 }
 
@@ -200,6 +223,6 @@ mod tests {
             .collect();
         assert_eq!(enter(MAX_IN_FLIGHT).err(), Some(NotEntered::TooMany));
         drop(entered);
-        assert!(in_flight.0.lock().is_empty());
+        assert!(in_flight.entries.lock().is_empty());
     }
 }

@@ -1,5 +1,7 @@
-//! A cache of the facts about the store from its profile. Public pages need these facts often. They are read
-//! again only if somebody may have written, so that the pages do not compete for database connections.
+//! Caches the facts about the store from its profile, which public pages need often.
+//!
+//! The facts are read again only if somebody may have written, so that the pages do not compete for
+//! database connections.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +11,14 @@ use petstore_store::{StoreError, StoreReader, Version};
 
 use super::{StoreFacts, StoreOptions};
 
-/// How long a cached state is used if the store has no version. Such a store cannot tell without a read
-/// whether another process has changed it, so such changes become visible with at most this delay.
+/// How long a cached state is used if the store has no version.
+///
+/// Such a store cannot tell without a read whether another process has changed it. The change
+/// becomes visible with at most this delay.
 const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
-/// A stamp of the state of the store. By comparing two stamps, a cache can tell without reading the database
-/// that nobody has written in between.
+/// A stamp of the state of the store. By comparing two stamps, a cache can tell without reading the
+/// database that nobody has written in between.
 pub struct WriteStamp {
     /// The version of the whole store, if the store has one.
     version: Option<Version>,
@@ -34,8 +38,8 @@ impl WriteStamp {
         })
     }
 
-    /// Whether nothing was written between this stamp and the stamp `later`. If the store has no version,
-    /// misses what other processes wrote within `MAX_STATE_AGE`.
+    /// Whether nothing was written between this stamp and the stamp `later`. If the store has no
+    /// version, misses what other processes wrote within `MAX_STATE_AGE`.
     pub fn is_unchanged_at(&self, later: &Self) -> bool {
         if later.version.is_some() {
             return self.version == later.version;
@@ -45,9 +49,17 @@ impl WriteStamp {
     }
 }
 
-/// A cache of the facts that were last read, with the stamp of the state from which they were read.
+/// A cache of the facts that were last read.
 #[derive(Default)]
-pub struct KnownFacts(Mutex<Option<(WriteStamp, StoreFacts)>>);
+pub struct KnownFacts {
+    last_read: Mutex<Option<StampedFacts>>,
+}
+
+/// Facts, with the stamp of the state from which they were read.
+struct StampedFacts {
+    stamp: WriteStamp,
+    facts: StoreFacts,
+}
 
 impl KnownFacts {
     /// Returns the present facts. Reads them from the store only if somebody may have written since the
@@ -58,14 +70,17 @@ impl KnownFacts {
         clock: &dyn Clock,
         options: &StoreOptions,
     ) -> Result<StoreFacts, StoreError> {
-        let now = WriteStamp::now(store, clock).await?;
-        if let Some((stamp, facts)) = &*self.0.lock()
-            && stamp.is_unchanged_at(&now)
+        let stamp = WriteStamp::now(store, clock).await?;
+        if let Some(last_read) = &*self.last_read.lock()
+            && last_read.stamp.is_unchanged_at(&stamp)
         {
-            return Ok(facts.clone());
+            return Ok(last_read.facts.clone());
         }
         let facts = StoreFacts::read(store, options).await?;
-        *self.0.lock() = Some((now, facts.clone()));
+        *self.last_read.lock() = Some(StampedFacts {
+            stamp,
+            facts: facts.clone(),
+        });
         Ok(facts)
     }
 }

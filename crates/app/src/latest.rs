@@ -20,8 +20,11 @@ const SERVING_FACTOR: u32 = 100;
 /// The maximum time for which a result is served although there is a newer version.
 const MAX_SERVING_TIME: Duration = Duration::from_secs(10);
 
-/// A cache of the result of the newest run, which may still be in progress. All requests share this run.
-pub(crate) struct Latest<T>(Mutex<Option<Run<T>>>);
+/// A cache of the result of a computation. All requests share its newest run, which may still be in
+/// progress.
+pub(crate) struct Latest<T> {
+    newest_run: Mutex<Option<Run<T>>>,
+}
 
 /// The result of a run.
 #[derive(Clone)]
@@ -30,64 +33,84 @@ struct FinishedRun<T> {
     duration: Duration,
 }
 
-/// A run that computes a result.
+/// A run of the computation.
 struct Run<T> {
     started_at: Instant,
     /// The version of the store when the run started, if it was known.
     version: Option<Version>,
-    /// The result; `None` while the run is in progress.
-    finished: watch::Receiver<Option<FinishedRun<T>>>,
+    /// What the run has computed; `None` while it is in progress. The channel closes without a
+    /// result if the run panics.
+    outcome: watch::Receiver<Option<FinishedRun<T>>>,
     /// Aborts the run when dropped.
     _task: JoinSet<()>,
 }
 
 impl<T> Default for Latest<T> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self {
+            newest_run: Mutex::default(),
+        }
     }
 }
 
 impl<T: Clone + Send + Sync + 'static> Latest<T> {
-    /// Returns the newest result, or waits for the run in progress. Starts `run` only if there is neither,
-    /// or if the result is too old. `version` is the present version of the store, if it is known.
+    /// Returns the newest result, or waits for the run in progress. `version` is the present
+    /// version of the store, if it is known.
+    ///
+    /// Runs `computation` only if there is neither a run nor a result, or if the result is too old.
     pub(crate) async fn read(
         &self,
         clock: &Arc<dyn Clock>,
         version: Option<Version>,
-        run: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+        computation: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let clock = Arc::clone(clock);
         let started_at = clock.instant();
-        let run = async move {
-            let result = run.await;
+        let timed_computation = async move {
+            let result = computation.await;
             let duration = clock.instant().saturating_duration_since(started_at);
             FinishedRun { result, duration }
         };
-        self.read_at(started_at, version, run).await
+        self.read_at(started_at, version, timed_computation).await
     }
 
-    /// Implements [`Self::read`] for the time `now`.
+    /// Returns the result of the newest run if that is current at the time `now`, and otherwise the
+    /// result of a new run.
     async fn read_at(
         &self,
         now: Instant,
         version: Option<Version>,
-        run: impl Future<Output = FinishedRun<T>> + Send + 'static,
+        computation: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        // Check the last run and start a new one under the same lock, so that concurrent requests share it.
-        let mut receiver = {
-            let mut last_run = self.0.lock();
-            let current_run = last_run.take().filter(|run| run.is_current(now, version));
-            let current_run = current_run.unwrap_or_else(|| Run::start(now, version, run));
-            last_run.insert(current_run).finished.clone()
+        let mut outcome = self.join_or_start_run(now, version, computation);
+        let finished_run = match outcome.wait_for(Option::is_some).await {
+            Ok(finished_run) => finished_run.clone(),
+            Err(_closed) => None,
         };
-        let finished = match receiver.wait_for(Option::is_some).await {
-            Ok(finished) => finished.clone(),
-            Err(_) => None,
-        };
-        match finished {
-            Some(finished) => finished.result,
+        match finished_run {
+            Some(FinishedRun { result, .. }) => result,
             None => Err(StoreError::Internal(cause("the run panicked"))),
         }
+    }
+
+    /// Returns the outcome of the newest run if that is current, and otherwise starts another run.
+    fn join_or_start_run(
+        &self,
+        now: Instant,
+        version: Option<Version>,
+        computation: impl Future<Output = FinishedRun<T>> + Send + 'static,
+    ) -> watch::Receiver<Option<FinishedRun<T>>> {
+        // Hold the lock until another run has started, so that concurrent requests share it.
+        let mut newest_run = self.newest_run.lock();
+        if let Some(run) = &*newest_run
+            && run.is_current(now, version)
+        {
+            return run.outcome.clone();
+        }
+        let run = Run::start(now, version, computation);
+        let outcome = run.outcome.clone();
+        *newest_run = Some(run);
+        outcome
     }
 }
 
@@ -96,36 +119,36 @@ impl<T: Send + Sync + 'static> Run<T> {
     fn start(
         now: Instant,
         version: Option<Version>,
-        run: impl Future<Output = FinishedRun<T>> + Send + 'static,
+        computation: impl Future<Output = FinishedRun<T>> + Send + 'static,
     ) -> Self {
-        let (sender, finished) = watch::channel(None);
+        let (sender, outcome) = watch::channel(None);
         let mut task = JoinSet::new();
         task.spawn(async move {
-            sender.send_replace(Some(run.await));
+            sender.send_replace(Some(computation.await));
         });
         Self {
             started_at: now,
             version,
-            finished,
+            outcome,
             _task: task,
         }
     }
 
-    /// Whether requests can share this run: it is in progress, or it has a result that is of this version or
-    /// young enough. Errors are not cached.
+    /// Whether requests can share this run: it is in progress, or it has a result that is of this
+    /// version or young enough. Errors are not cached.
     fn is_current(&self, now: Instant, version: Option<Version>) -> bool {
-        let Some(finished) = &*self.finished.borrow() else {
-            // A run that panics drops its sender without a result, which closes the channel.
-            let has_panicked = self.finished.has_changed().is_err();
+        let Some(finished_run) = &*self.outcome.borrow() else {
+            // `has_changed` fails if the channel is closed.
+            let has_panicked = self.outcome.has_changed().is_err();
             return !has_panicked;
         };
-        if finished.result.is_err() {
+        if finished_run.result.is_err() {
             return false;
         }
         if version.is_some() && version == self.version {
             return true;
         }
-        let serving_time = MAX_SERVING_TIME.min(finished.duration * SERVING_FACTOR);
+        let serving_time = MAX_SERVING_TIME.min(finished_run.duration * SERVING_FACTOR);
         now.saturating_duration_since(self.started_at) < serving_time
     }
 }

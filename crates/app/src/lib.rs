@@ -29,10 +29,9 @@ use parking_lot::Mutex;
 use petstore_domain::{Clock, Deployment, RateLimit, store_area::OrderId};
 use petstore_observe::metrics::{BackupMetrics, Exposition, Kind, SignInMetrics, TaskMetrics};
 use petstore_photos::Photos;
-use petstore_store::{Store, StoreError, confirmed_clock::ConfirmedClock};
+use petstore_store::{Keys, Store, StoreError, confirmed_clock::ConfirmedClock};
 
 pub(crate) use self::keys::KeyRing;
-pub use self::store_facts::{Contact, Effective, Source, StoreFacts, StoreOptions};
 pub use self::{
     acts::RecordedAct,
     changed::Changed,
@@ -42,6 +41,7 @@ pub use self::{
     logo::LogoFiles,
     profile::change_profile,
     reading_parts::ReadingParts,
+    store_facts::{Contact, Effective, Source, StoreFacts, StoreOptions},
     webhooks::{WebhookError, WebhookRefusal},
 };
 use self::{
@@ -81,13 +81,19 @@ impl Default for Settings {
 /// The parts of the service, which the API, the console and the background tasks share.
 pub struct App {
     pub store: Arc<dyn Store>,
+    /// The clock of the machine.
     pub clock: Arc<dyn Clock>,
+    /// The clock by which data expires and is deleted.
     pub confirmed_clock: Arc<ConfirmedClock>,
     pub keys: KeyRing,
+    /// The requests with an `Idempotency-Key`.
     pub requests: Requests,
+    /// Executes commands on animals, orders and categories.
     pub commands: Commands,
+    /// Changes the fields with which the store describes its animals.
     pub fields: Fields,
     pub webhooks: Webhooks,
+    /// The cached numbers of animals.
     pub inventory: InventoryCount,
     /// Processes uploaded photos, and reads their files.
     pub photos: Arc<Photos>,
@@ -95,7 +101,9 @@ pub struct App {
     pub journal: Journal,
     /// The read-only parts, for interfaces that must never write.
     pub reading: ReadingParts,
+    /// How long changes are kept ([`Settings::keep_changes`]).
     keep_changes: Duration,
+    /// How long contacts are kept ([`Settings::keep_contacts`]).
     pub keep_contacts: Duration,
     /// The order (with the end of its reservation) after which the next run of [`App::expire_orders`]
     /// continues; `None` to start from the beginning.
@@ -128,7 +136,7 @@ impl App {
             reservation,
         } = settings;
         // The key ring needs only the part of the store that has the keys.
-        let key_store = Arc::<dyn Store>::clone(&store);
+        let key_store: Arc<dyn Keys> = Arc::<dyn Store>::clone(&store);
         Self {
             keys: KeyRing::new(key_store, Arc::clone(&clock), deployment, rate_limit),
             requests: Requests::new(Arc::clone(&store)),
@@ -156,8 +164,8 @@ impl App {
         }
     }
 
-    /// Saves the uses of keys that are not yet in the store. A background task calls this periodically.
-    /// After an error, the next call saves them.
+    /// Saves the uses of keys that are not yet in the store. A background task calls this
+    /// periodically. After an error, the next call saves the uses.
     pub async fn save_key_uses(&self) -> Result<(), StoreError> {
         self.keys.save_uses().await
     }
@@ -178,8 +186,13 @@ impl App {
         self.photos.expose(exposition);
         self.tasks.expose(exposition);
         self.backups.expose(exposition);
-        let name = "petstore_build_info";
-        exposition.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
-        exposition.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+        expose_version(exposition);
     }
+}
+
+/// Writes the version of the service, as the label of a metric that is always 1.
+fn expose_version(exposition: &mut Exposition) {
+    let name = "petstore_build_info";
+    exposition.begin(Kind::Gauge, name, "Always 1; the version is in the label.");
+    exposition.sample(name, &[("version", &env!("CARGO_PKG_VERSION"))], 1);
 }

@@ -37,8 +37,10 @@ impl LogoFiles {
         }
     }
 
-    /// Returns the PNG file of a logo. The store has the file of its present logo, and of each logo that was
-    /// replaced less than a day ago, because cached pages may still refer to it.
+    /// Returns the PNG file of a logo; `None` if the store does not have it.
+    ///
+    /// The store has the file of its present logo, and of each logo that was replaced less than a
+    /// day ago, because cached pages may still refer to it.
     pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
         let cached_logo = self.cached_logo.lock().clone();
@@ -49,11 +51,11 @@ impl LogoFiles {
             return Ok(Some(cached_logo.png));
         }
 
-        let Some((png, is_present)) = self.store.logo(logo, self.clock.now()).await? else {
+        let Some(stored_logo) = self.store.logo(logo, self.clock.now()).await? else {
             return Ok(None);
         };
-        let png = Bytes::from(png);
-        if is_present {
+        let png = Bytes::from(stored_logo.png);
+        if stored_logo.is_present {
             *self.cached_logo.lock() = Some(CachedLogo {
                 logo,
                 png: png.clone(),

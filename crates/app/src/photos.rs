@@ -1,4 +1,8 @@
-//! Maintains the photo storage: finds missing and orphaned files, and deletes the orphaned ones.
+//! Maintains the photo storage: finds missing and orphaned files, and deletes the orphaned files.
+//!
+//! The storage has 256 shards. A walk checks the files of all of them, one after another
+//! ([`App::tend_photos`]). Each database that uses a storage leaves its mark there, which is a
+//! file.
 
 use std::{io, mem, sync::Arc};
 
@@ -11,15 +15,16 @@ use tracing::{info, warn};
 
 use super::App;
 
-/// How long orphaned files are kept, because backups and caches may still need them.
+/// How long the files of photos that no animal has are kept. Backups and caches may still need
+/// them.
 const ORPHAN_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 impl App {
-    /// Checks the files of one shard of the photo storage. Records orphaned files, and deletes them a day
-    /// later. A walk covers all 256 shards, one per call. Returns whether the walk has more shards.
+    /// Checks the files of the next shard of the photo storage. Returns whether the walk has more
+    /// shards.
     ///
-    /// Each database that uses a storage leaves its mark there, which is a file. Nothing is deleted while
-    /// the storage has the mark of another database.
+    /// Records orphaned files, and deletes them a day later. Nothing is deleted while the storage
+    /// has the mark of another database.
     pub async fn tend_photos(&self) -> Result<bool, StoreError> {
         let Some(storage) = self.photos.storage() else {
             return Ok(false);
@@ -27,8 +32,8 @@ impl App {
         let mut walk = self.photos.walk.lock().await;
         let own_mark =
             photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
-        let other_marks = storage.other_marks(&own_mark).await;
-        let other_marks = self.count_failure(other_marks)?;
+        let listed_marks = storage.add_mark_and_list_others(&own_mark).await;
+        let other_marks = self.count_failure(listed_marks)?;
 
         self.check_shard(storage, &mut walk, other_marks.is_empty())
             .await?;
@@ -37,12 +42,16 @@ impl App {
         if walk.shard != 0 {
             return Ok(true);
         }
-        let walk = mem::take(&mut *walk);
-        self.finish_walk(storage, walk, &own_mark, &other_marks)
+        let completed_walk = mem::take(&mut *walk);
+        self.finish_walk(storage, completed_walk, &own_mark, &other_marks)?;
+        Ok(false)
     }
 
-    /// Checks the files of the next shard of a walk. `may_delete` must be false if another database uses
-    /// the same storage, because that database may need files that this one does not know.
+    /// Counts the files of the next shard of a walk, and queues the creation of missing card files.
+    /// Deletes orphaned files if `may_delete` is set.
+    ///
+    /// `may_delete` must be false if another database uses the same storage, because that database
+    /// may need files that this one does not know.
     async fn check_shard(
         &self,
         storage: &PhotoStorage,
@@ -82,9 +91,11 @@ impl App {
         Ok(())
     }
 
-    /// Records which photos in the shard are orphans: photos that no animal has. Deletes the files of photos
-    /// that have been orphans for a day. Does not rely on the modification times of the files, because the
-    /// clock of the storage may be wrong.
+    /// Records which photos in the shard are orphans, which no animal has. Deletes the files of
+    /// photos that have been orphans for a day.
+    ///
+    /// Does not rely on the modification times of the files, because the clock of the storage may
+    /// be wrong.
     async fn delete_orphans(
         &self,
         storage: &PhotoStorage,
@@ -92,6 +103,7 @@ impl App {
         files: ShardFiles,
     ) -> Result<(), StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
+            // A wrong clock could delete files too early.
             return Ok(());
         };
         // An error means that the time is out of range, so nothing can be that old.
@@ -120,15 +132,15 @@ impl App {
         Ok(())
     }
 
-    /// Reports the results of a completed walk in the metrics and the log. Returns `false`, because the walk
-    /// has no more shards. Fails with the first failure of the walk, if it had one.
+    /// Reports the results of a completed walk in the metrics and the log. Fails with the first
+    /// error of the walk, if it had one.
     fn finish_walk(
         &self,
         storage: &PhotoStorage,
         walk: WalkProgress,
         own_mark: &str,
         other_marks: &[String],
-    ) -> Result<bool, StoreError> {
+    ) -> Result<(), StoreError> {
         let missing = walk.missing;
         let database_count = 1 + other_marks.len() as u64;
         self.photos.metrics.record_counts(PhotoCounts {
@@ -151,24 +163,25 @@ impl App {
         }
         match walk.first_error {
             Some(error) => Err(unavailable(error)),
-            None => Ok(false),
+            None => Ok(()),
         }
     }
 
     /// Whether the files of a photo exist; `false` if the service has no photo storage.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
+        // All files of a photo are deleted together, so looking for one of them is enough.
         let has_files = self.photos.has_large_file(id).await;
         has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
     }
 
-    /// Counts a failure, and remembers it if it is the first one of the walk. The walk continues, and
-    /// reports the failure at its end.
+    /// Counts a failure, and remembers the error if it is the first one of the walk. The walk
+    /// continues, and reports the error at its end.
     fn note_failure(&self, walk: &mut WalkProgress, error: io::Error) {
         self.photos.metrics.failures.count();
         walk.first_error.get_or_insert(error);
     }
 
-    /// Converts the error of an operation on the photo storage, and counts it as a failure.
+    /// Converts the result of an operation on the photo storage, and counts an error as a failure.
     fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| {
             self.photos.metrics.failures.count();
@@ -193,6 +206,7 @@ fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
         .all(|size| size.may_be_missing() || has_file(files, id, size))
 }
 
+/// Returns the error of a store whose photo storage failed.
 fn unavailable(error: io::Error) -> StoreError {
     StoreError::Unavailable(Arc::new(PhotoError::from(error)) as Cause)
 }

@@ -4,12 +4,14 @@ use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{Preconditions, Profile, ProfileChange, ProfileRefusal, decide_profile},
 };
-use petstore_store::{Store, StoreError, WriteOutcome};
+use petstore_store::{Store, StoreError};
 
 use super::changed::{Changed, MAX_TRIES};
 
-/// Changes the profile. The change is idempotent: a retry gets the remembered response, whatever the
-/// present state is. If the profile changes in the meantime, decides again on the new state.
+/// Changes the profile of the store. If somebody else changes it at the same time, decides again on
+/// the new state.
+///
+/// The change is idempotent: a retry gets the remembered response, whatever the present state is.
 pub async fn change_profile(
     store: &dyn Store,
     change: &ProfileChange,
@@ -29,13 +31,11 @@ pub async fn change_profile(
             Err(refusal) => return Ok(Changed::Refused(refusal)),
         };
         let response = respond(&decision.profile);
-        match store
+        let outcome = store
             .write_profile(decision, response.clone(), context.clone())
-            .await?
-        {
-            WriteOutcome::Done => return Ok(Changed::Done(response)),
-            WriteOutcome::Stale => {}
-            other => return Ok(Changed::from_recalled(other)),
+            .await?;
+        if let Some(changed) = Changed::from_write(outcome, response) {
+            return Ok(changed);
         }
     }
     Err(StoreError::Overloaded)

@@ -1,5 +1,7 @@
-//! The effective facts about a store, such as its name and currency. Each comes from the profile of the
-//! store, or else from an option of `serve`, or else is a default.
+//! The effective facts about a store, such as its name and currency.
+//!
+//! Each fact comes from the profile of the store, or else from an option of `serve`, or else is a
+//! default.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -125,8 +127,10 @@ impl StoreFacts {
         self.zone_of_days().day_of(time)
     }
 
-    /// Returns how the public can ask about an animal: the contact page, email address or telephone number
-    /// of the profile, in this order of preference, or else the URL of the option.
+    /// Returns how the public can ask about an animal.
+    ///
+    /// The order of preference is the contact page, email address and telephone number of the
+    /// profile, and then the URL of the option.
     pub fn contact(&self) -> Effective<Option<Contact<'_>>> {
         let page = self.profile.contact_page.as_ref().map(Contact::Page);
         let email = self.profile.email.as_ref().map(Contact::Email);

@@ -2,9 +2,9 @@
 //!
 //! Work that would lose data with a wrong clock is done only while the clock is confirmed.
 //!
-//! Background tasks call each function periodically, and several processes on one database may do so at the
-//! same time. A call does one bounded step, and returns whether more work may be left. After an error, the
-//! next call continues.
+//! Background tasks call each function periodically, and several processes on one database may do
+//! so at the same time. A call does one bounded step, and returns whether more work may be left.
+//! After an error, the next call continues.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -24,15 +24,16 @@ const ORDERS_PER_RUN: u32 = 100;
 const FORGOTTEN_CHANGES_PER_RUN: u32 = 1_000;
 
 impl App {
-    /// Expires the reservations whose end has passed, each in its own transaction.
+    /// Expires the reservations whose end has passed, each in its own transaction. Also updates the
+    /// metrics of reservations.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
         metrics.record_reservations(self.store.reservations().await?);
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
         };
-        // Continue after the orders of the last run, so that orders that cannot expire do not block the
-        // others.
+        // Continue after the orders of the last run. Orders that cannot expire would otherwise
+        // block the others.
         let last_due_order = *self.last_due_order.lock();
         let due_orders = self
             .store
@@ -49,7 +50,7 @@ impl App {
         if has_expired {
             metrics.record_reservations(self.store.reservations().await?);
         }
-        let last_order = next_start(&due_orders);
+        let last_order = order_to_continue_after(&due_orders);
         *self.last_due_order.lock() = last_order;
         Ok(last_order.is_some())
     }
@@ -67,18 +68,19 @@ impl App {
         let last_contact_order = *self.last_contact_order.lock();
         let due_orders = self
             .store
-            .contacts_until(closed_until, last_contact_order, ORDERS_PER_RUN)
+            .orders_with_contact(closed_until, last_contact_order, ORDERS_PER_RUN)
             .await?;
         for &id in &due_orders {
             self.change_order(id, Command::EraseContact { id, closed_until }, now)
                 .await?;
         }
-        let last_order = next_start(&due_orders);
+        let last_order = order_to_continue_after(&due_orders);
         *self.last_contact_order.lock() = last_order;
         Ok(last_order.is_some())
     }
 
     /// Executes a command on an order on behalf of the clock. Returns whether it changed something.
+    /// Logs and skips an order that cannot be changed.
     async fn change_order(
         &self,
         id: OrderId,
@@ -120,8 +122,8 @@ impl App {
         Ok(forgotten_count >= FORGOTTEN_CHANGES_PER_RUN as usize)
     }
 
-    /// Deletes the sessions of staff that have been idle for too long, or are too old. One call deletes all
-    /// of them, so it always returns `false`.
+    /// Deletes the sessions of staff that have been idle for too long, or are too old. One call
+    /// deletes all such sessions, so it always returns `false`.
     pub async fn forget_old_sessions(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -141,9 +143,9 @@ impl App {
     }
 }
 
-/// Returns the order after which the next run continues. Returns `None` if this run has reached the last due
-/// order, so that the next run starts from the beginning.
-fn next_start<T: Copy>(due_orders: &[T]) -> Option<T> {
+/// Returns the order after which the next run continues. Returns `None` if this run has reached the
+/// last due order, so that the next run starts from the beginning.
+fn order_to_continue_after<T: Copy>(due_orders: &[T]) -> Option<T> {
     if due_orders.len() < ORDERS_PER_RUN as usize {
         return None;
     }

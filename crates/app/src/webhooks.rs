@@ -11,7 +11,7 @@ use petstore_domain::{
 use petstore_store::{Store, StoreError, WriteOutcome};
 
 use super::changed::{Changed, MAX_TRIES};
-/// A failure of a request. Whether the change was made can be unknown.
+/// The error of a request. Whether the change was made can be unknown.
 pub use crate::delivery::DecisionError as WebhookError;
 use crate::delivery::{self, Registrar, WebhookCommand, WebhookDecision};
 
@@ -35,8 +35,9 @@ impl Webhooks {
         Self { store, registrar }
     }
 
-    /// Finds the webhook with this id. The id is `None` if a path has a text that is not a number as its id;
-    /// then there is no such webhook.
+    /// Finds the webhook with this id. Returns `None` if there is no such webhook.
+    ///
+    /// The id is `None` if a path has a text that is not a number in place of the id.
     pub async fn find(&self, id: Option<WebhookId>) -> Result<Option<StoredWebhook>, StoreError> {
         let webhooks = self.store.list_webhooks().await?;
         Ok(webhooks
@@ -44,11 +45,11 @@ impl Webhooks {
             .find(|stored| Some(stored.webhook.id) == id))
     }
 
-    /// Executes a command on the webhook with this id. If `versions` are given, the webhook must have one of
-    /// them.
+    /// Executes a command on the webhook with this id. If `versions` are given, the webhook must
+    /// have one of them.
     ///
-    /// The change is idempotent: a retry gets the remembered response, whatever the present state is. A
-    /// response with a secret is remembered in encrypted form.
+    /// The change is idempotent: a retry gets the remembered response, whatever the present state
+    /// is. If somebody else changes the webhook at the same time, decides again on the new state.
     pub async fn change(
         &self,
         id: Option<WebhookId>,
@@ -78,20 +79,10 @@ impl Webhooks {
             .await?;
 
             let response = respond(&decision);
-            let remembered_response = self.remembered_response(&decision, &response)?;
-            let outcome = self
-                .store
-                .write_webhook(
-                    decision.change,
-                    decision.act,
-                    remembered_response,
-                    context.clone(),
-                )
-                .await?;
-            match outcome {
+            match self.write(decision, &response, context.clone()).await? {
                 WriteOutcome::Done => return Ok(Changed::Done(response)),
                 WriteOutcome::Stale => {}
-                // The queue of test messages is full. It is sent soon, so the client can retry.
+                // The queue of test messages is full. They are sent soon, so the client can retry.
                 WriteOutcome::Full if matches!(command, WebhookCommand::Test) => break,
                 other => return self.recalled_outcome(other),
             }
@@ -99,7 +90,23 @@ impl Webhooks {
         Err(StoreError::Overloaded.into())
     }
 
-    /// Returns the form in which the store remembers a response. Encrypts the body if it contains a secret.
+    /// Writes the change and the act of a decision, and remembers the response for retries.
+    async fn write(
+        &self,
+        decision: WebhookDecision,
+        response: &StoredResponse,
+        context: WriteContext,
+    ) -> Result<WriteOutcome, WebhookError> {
+        let remembered_response = self.remembered_response(&decision, response)?;
+        let outcome = self
+            .store
+            .write_webhook(decision.change, decision.act, remembered_response, context)
+            .await?;
+        Ok(outcome)
+    }
+
+    /// Returns the form in which the store remembers a response. The body is encrypted if it
+    /// contains a secret.
     fn remembered_response(
         &self,
         decision: &WebhookDecision,

@@ -33,8 +33,9 @@ impl Question<'_> {
     /// Returns the confirmation page, with these details below the effects; `None` if the member
     /// has already confirmed this question.
     ///
-    /// The page resubmits the form with the text of the question in [`CONFIRMATION`]. If the
-    /// effects have changed since then, the texts differ, and the member is asked again.
+    /// The button of the page submits the form again, with the text of the question in
+    /// [`CONFIRMATION`]. If the effects have changed in the meantime, the texts differ, and the
+    /// member is asked again.
     pub(super) fn ask(&self, desk: &Desk<'_>, details: &Markup) -> Option<Reply> {
         let form = &desk.visit.form;
         let question = format!("{} {}", self.title, self.effects.join(" "));
@@ -42,13 +43,16 @@ impl Question<'_> {
             return None;
         }
         let path = desk.visit.request.uri.path();
+        let mut fields = form.fields().to_vec();
+        // An answer to an earlier question does not count for this one.
+        fields.retain(|(name, _)| name != CONFIRMATION);
         let content = html! {
             h1 { (self.title) }
             div.card.stack {
                 @for effect in &self.effects { p { (effect) } }
                 (details)
                 form.buttons method="post" action=(path) {
-                    @for (name, value) in form.fields().iter().filter(|(name, _)| name != CONFIRMATION) {
+                    @for (name, value) in &fields {
                         input type="hidden" name=(name) value=(value);
                     }
                     input type="hidden" name=(CONFIRMATION) value=(question);

@@ -18,10 +18,10 @@ pub(super) struct BrowserSecret {
 impl BrowserSecret {
     /// Returns the secret in the browser's cookie; `None` if it is missing or malformed.
     pub(super) fn from_cookie(visit: &Visit<'_>) -> Option<Self> {
-        let text = Cookie::Form.get(visit)?.to_owned();
-        TokenDigest::from_presented(&text)?;
-        Some(Self {
-            text,
+        let text = Cookie::Form.get(visit)?;
+        let is_well_formed = TokenDigest::from_presented(text).is_some();
+        is_well_formed.then(|| Self {
+            text: text.to_owned(),
             is_new: false,
         })
     }
@@ -46,7 +46,7 @@ impl BrowserSecret {
     /// Adds the cookie to the response if the secret is new.
     pub(super) fn set_cookie(&self, visit: &Visit<'_>, response: &mut Response) {
         if self.is_new {
-            Cookie::Form.set(visit, response, &self.text, None);
+            Cookie::Form.set(visit, response, &self.text);
         }
     }
 }

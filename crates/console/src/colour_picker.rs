@@ -1,5 +1,5 @@
-//! The colour picker of the store profile, next to the text input for the same colour. With the
-//! text input, people can also name a colour, or clear it.
+//! The colour picker of the store profile. It is next to the text input for the same colour, in
+//! which people can also name a colour, or clear it.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Colour;
@@ -19,8 +19,9 @@ const INITIAL_COLOUR: &str = "picker-showed";
 /// The picker's initial colour for a store without a colour: the default colour of buttons.
 const DEFAULT_COLOUR: &str = "#2b5b4d";
 
-/// Renders the colour picker. Browsers always submit a colour for it, so a hidden field records the
-/// initial colour. [`with_picked_colour`] recognizes by it whether somebody has picked another one.
+/// Renders the colour picker. A hidden field records the initial colour, because browsers always
+/// submit a colour for the picker: [`with_picked_colour`] compares both colours to find out whether
+/// somebody has picked one.
 pub(super) fn picker(form: &Form) -> Markup {
     let typed_colour = store_spellings::colour_to_hex(form.get(COLOUR));
     let colour = Colour::new(typed_colour);
@@ -37,13 +38,15 @@ pub(super) fn picker(form: &Form) -> Markup {
 /// Returns the submitted form. If somebody has picked a colour, it replaces the text input's value.
 pub(super) fn with_picked_colour(form: &Form) -> Form {
     let picked_colour = form.get(PICKER).to_owned();
-    let mut inputs = form.fields().to_vec();
-    if !picked_colour.is_empty() && picked_colour != form.get(INITIAL_COLOUR) {
-        for (name, value) in &mut inputs {
+    let mut fields = form.fields().to_vec();
+    // A form without the picker has no colour in it.
+    let was_picked = !picked_colour.is_empty() && picked_colour != form.get(INITIAL_COLOUR);
+    if was_picked {
+        for (name, value) in &mut fields {
             if name == COLOUR {
                 value.clone_from(&picked_colour);
             }
         }
     }
-    inputs.into_iter().collect()
+    fields.into_iter().collect()
 }

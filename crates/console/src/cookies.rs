@@ -37,9 +37,10 @@ impl Cookie {
         } else {
             ""
         };
-        let (_, port) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
-        let port = match port.parse::<u16>() {
+        let (_, text_after_colon) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
+        let port_part = match text_after_colon.parse::<u16>() {
             Ok(port) => format!("-{port}"),
+            // The origin has no port, so this is the part after `https:`.
             Err(_) => String::new(),
         };
         let suffix = match self {
@@ -51,14 +52,15 @@ impl Cookie {
             Self::Passkey => "-passkey",
             Self::Form => "-form",
         };
-        format!("{prefix}petstore{port}{suffix}")
+        format!("{prefix}petstore{port_part}{suffix}")
     }
 
-    /// Returns the value of the cookie in the request.
+    /// Returns the value of the cookie in the request; `None` if the browser did not send it.
     pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
         let cookie_name = self.name(visit);
-        for line in visit.request.headers.get_all(header::COOKIE) {
-            for pair in line.to_str().unwrap_or_default().split(';') {
+        for cookie_header in visit.request.headers.get_all(header::COOKIE) {
+            // The console's cookies are ASCII, so none is in a header that is not.
+            for pair in cookie_header.to_str().unwrap_or_default().split(';') {
                 if let Some((name, value)) = pair.trim().split_once('=')
                     && name == cookie_name
                 {
@@ -69,34 +71,41 @@ impl Cookie {
         None
     }
 
-    /// Adds the cookie to a response. Without `seconds`, it is a session cookie, which the browser
-    /// drops when it closes.
-    pub(super) fn set(
+    /// Adds a session cookie to the response, which the browser drops when it closes.
+    pub(super) fn set(self, visit: &Visit<'_>, response: &mut Response, value: &str) {
+        self.add_header(visit, response, value, "");
+    }
+
+    /// Adds a cookie to the response that the browser keeps for this many seconds.
+    pub(super) fn set_for(
         self,
         visit: &Visit<'_>,
         response: &mut Response,
         value: &str,
-        seconds: Option<u32>,
+        seconds: u32,
     ) {
+        let age = format!("; Max-Age={seconds}");
+        self.add_header(visit, response, value, &age);
+    }
+
+    /// Makes the browser delete the cookie.
+    pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
+        self.set_for(visit, response, "", 0);
+    }
+
+    /// Adds the `Set-Cookie` header to the response. `age` is the `Max-Age` attribute, or empty for
+    /// a session cookie.
+    fn add_header(self, visit: &Visit<'_>, response: &mut Response, value: &str, age: &str) {
         let cookie_name = self.name(visit);
         let secure = if visit.visitor.is_secure {
             "; Secure"
         } else {
             ""
         };
-        let age = match seconds {
-            Some(seconds) => format!("; Max-Age={seconds}"),
-            None => String::new(),
-        };
         let cookie = format!("{cookie_name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         // Fails only for a value with control characters, which no caller passes.
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
-    }
-
-    /// Makes the browser delete the cookie.
-    pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
-        self.set(visit, response, "", Some(0));
     }
 }

@@ -1,4 +1,5 @@
-//! The request of a signed-in member, as staff pages receive it, and the idempotency keys of forms.
+//! [`Desk`]: the request of a signed-in member, as staff pages receive it. Also makes the
+//! idempotency keys of forms, by which the service recognizes a double click.
 
 use maud::{Markup, html};
 use petstore_app::App;
@@ -21,17 +22,19 @@ use super::{
 pub(super) struct Desk<'r> {
     pub(super) visit: Visit<'r>,
     pub(super) session: Session,
-    /// The number of the last change that this process knew when the request began, so the page
-    /// includes it. The script of the open page asks for the changes after it.
+    /// The number of the last change in the journal that this process knew when the request began.
+    /// The page includes this change, and its script asks for the changes after it.
     pub(super) position: i64,
     /// A random token for the idempotency keys of all forms on the page.
     token: String,
 }
 
-/// The idempotency key and the fingerprint of a submitted form. The two requests of a double
-/// click have the same ones.
+/// The idempotency key and the fingerprint of a submitted form. Both requests of a double click
+/// have the same key and the same fingerprint.
 pub(super) struct FormIdentity {
     key: IdempotencyKey,
+    /// The SHA-256 digest of the path and the content. The store rejects a key that comes again
+    /// with another fingerprint.
     fingerprint: [u8; 32],
 }
 
@@ -43,25 +46,46 @@ pub(super) const KEY_FIELD: &str = "_key";
 /// The length of the random token in [`KEY_FIELD`], in hexadecimal digits: 128 bits.
 const KEY_DIGITS: usize = 32;
 
-/// Returns the member for whom a form was rendered; `None` if its [`KEY_FIELD`] names none.
-pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
-    let (_token, owner_and_form) = form.raw(KEY_FIELD).split_once('.')?;
-    let (owner, _form_name) = owner_and_form.split_once('-')?;
-    text::parse_integer(owner).map(StaffId)
+/// The length of the digest of the content in an idempotency key, in bytes. It only has to differ
+/// between the versions of one form, so 64 bits are enough.
+const SHORT_DIGEST_BYTES: usize = 8;
+
+/// The parts of a value of [`KEY_FIELD`].
+struct KeyParts<'k> {
+    token: &'k str,
+    owner: &'k str,
+    form_name: &'k str,
 }
 
-/// Returns the form with this member as the owner in its [`KEY_FIELD`], as if the form had been
-/// rendered for the member.
+impl<'k> KeyParts<'k> {
+    /// Splits a value of [`KEY_FIELD`]; `None` if it does not have the three parts.
+    fn split(key: &'k str) -> Option<Self> {
+        let (token, owner_and_form) = key.split_once('.')?;
+        let (owner, form_name) = owner_and_form.split_once('-')?;
+        Some(Self {
+            token,
+            owner,
+            form_name,
+        })
+    }
+}
+
+/// Returns the member for whom a form was rendered; `None` if its [`KEY_FIELD`] names none.
+pub(super) fn owner_of(form: &Form) -> Option<StaffId> {
+    let parts = KeyParts::split(form.raw(KEY_FIELD))?;
+    text::parse_integer(parts.owner).map(StaffId)
+}
+
+/// Returns the form as if it had been rendered for this member: with the member as the owner in its
+/// [`KEY_FIELD`].
 pub(super) fn with_owner(form: &Form, member: StaffId) -> Form {
     let mut fields = form.fields().to_vec();
     for (name, value) in &mut fields {
         if name == KEY_FIELD
-            && let Some((token, owner_and_form)) = value.split_once('.')
+            && let Some(KeyParts {
+                token, form_name, ..
+            }) = KeyParts::split(value)
         {
-            let form_name = match owner_and_form.split_once('-') {
-                Some((_, form_name)) => form_name,
-                None => owner_and_form,
-            };
             *value = format!("{token}.{member}-{form_name}");
         }
     }
@@ -69,6 +93,7 @@ pub(super) fn with_owner(form: &Form, member: StaffId) -> Form {
 }
 
 impl<'r> Desk<'r> {
+    /// Returns the desk for a visit in this session, with a new token for the forms of the page.
     pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
         let bytes: [u8; KEY_DIGITS / 2] = visit.console.with_random(RngExt::random);
         let position = visit.console.app.journal.position();
@@ -92,6 +117,7 @@ impl<'r> Desk<'r> {
         self.session.member.role
     }
 
+    /// Returns the store's currency; `None` if the store has not chosen one.
     pub(super) fn currency(&self) -> Option<&Currency> {
         self.visit.facts.currency().value
     }
@@ -101,14 +127,14 @@ impl<'r> Desk<'r> {
         self.role() >= Role::Clerk
     }
 
-    /// Parses the path parameter as an id. `to_id` converts the number, and returns `None` if no id
-    /// has this number.
+    /// Parses the path parameter as an id; `None` if it is not an id. `to_id` converts the number,
+    /// and returns `None` for a number that no id can have.
     pub(super) fn path_id<T>(&self, to_id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
         text::parse_integer(self.visit.parameter).and_then(to_id)
     }
 
-    /// Renders the hidden [`KEY_FIELD`] that every form on the page needs: it makes submitting the
-    /// form idempotent. `form_name` must be unique on the page.
+    /// Renders the hidden [`KEY_FIELD`], which makes submitting a form idempotent. Every form on
+    /// the page needs one. `form_name` must be unique on the page.
     pub(super) fn key_field(&self, form_name: &str) -> Markup {
         let owner = self.session.member.id;
         html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form_name) }; }
@@ -143,33 +169,33 @@ impl<'r> Desk<'r> {
         self.identity(form.raw(KEY_FIELD), form.bytes())
     }
 
-    /// Returns the identity of this content with this key; `None` if the key is empty or invalid.
-    /// The identity also covers the path of the request.
+    /// Returns the identity of a form with this [`KEY_FIELD`] and this content; `None` if the field
+    /// is empty or invalid. The fingerprint also covers the path of the request.
     ///
-    /// The idempotency key is the given key with a digest of the content. If somebody goes back,
-    /// edits the form and submits it again, it has the same key but another digest, so it counts as
-    /// a new form.
-    pub(super) fn identity(&self, key: &str, content: &[u8]) -> Option<FormIdentity> {
-        if key.is_empty() {
+    /// The idempotency key consists of the form's key and a digest of the content. If somebody goes
+    /// back, edits the form and submits it again, the digest differs, so it counts as a new form.
+    pub(super) fn identity(&self, form_key: &str, content: &[u8]) -> Option<FormIdentity> {
+        if form_key.is_empty() {
             return None;
         }
         let hash = Sha256::new()
             .chain_update(self.visit.request.uri.path())
+            // The end of the path, which contains no zero byte.
             .chain_update([0])
             .chain_update(content);
         let fingerprint: [u8; 32] = hash.finalize().into();
-        let short_digest = text::hex_digits(&fingerprint[..8]);
-        let key = IdempotencyKey::new(format!("{key}-{short_digest}"))?;
+        let short_digest = text::hex_digits(&fingerprint[..SHORT_DIGEST_BYTES]);
+        let key = IdempotencyKey::new(format!("{form_key}-{short_digest}"))?;
         Some(FormIdentity { key, fingerprint })
     }
 
     /// Returns a random number generator for the secrets that a form creates, such as an API key.
     ///
-    /// It is seeded from the form, so every submission of the same form creates the same secret, in
-    /// every process. After a double click, the response can therefore show the secret again,
-    /// although the store has only its digest. Nobody can predict the secret without the random
-    /// token in [`KEY_FIELD`], which is not stored. A form without a token gets a new seed each
-    /// time.
+    /// The seed is derived from the form, so every submission of the same form creates the same
+    /// secret, in every process. After a double click, the response can therefore show the secret
+    /// again, although the store has only its digest. Nobody can predict the secret without the
+    /// random token in [`KEY_FIELD`], which is not stored. A form without a token gets a new seed
+    /// each time.
     pub(super) fn random_from_form(&self) -> StdRng {
         let Visit {
             console,
@@ -177,6 +203,7 @@ impl<'r> Desk<'r> {
             form,
             ..
         } = &self.visit;
+        // The field begins with the token, so a shorter field has no complete token.
         if form.raw(KEY_FIELD).len() < KEY_DIGITS {
             return console.with_random(random_for_thread);
         }

@@ -7,8 +7,8 @@ use petstore_web::edge::{ApiError, Reader, Response, photos};
 use super::{layout, session, state::Console, visit::Visit};
 
 impl Console {
-    /// Responds to `GET /photos/{file}`. Without a session, only photos that the window may show
-    /// are available, and others do not exist.
+    /// Responds to `GET /photos/{file}`. Without a session, only photos that the store's website
+    /// may show are available, and the response to other names is 404.
     pub(super) async fn photo(
         &self,
         client: &Client,
@@ -17,7 +17,7 @@ impl Console {
         let headers = &visit.request.headers;
         let name = visit.parameter;
         let reading = &self.app.reading;
-        let is_member = session::find(visit).await?.is_some();
+        let is_member = session::resume(visit).await?.is_some();
         let reader = if is_member {
             Reader::Known
         } else {

@@ -1,5 +1,6 @@
 //! Receives the forms of requests. Reserves memory for the forms, and for long pages that repeat
-//! them.
+//! them, so that strangers cannot use up the memory of the service. A stranger is a client without
+//! a session.
 
 use hyper::http::request::Parts;
 use petstore_domain::{Client, Problem};
@@ -31,8 +32,8 @@ pub(super) struct ReceivedForm {
 }
 
 impl Console {
-    /// Receives the form of a request, up to `max_length` bytes. If a member is signed in, the page
-    /// of an error has the member's menu.
+    /// Receives the form of a request, up to `max_length` bytes. Fails like [`Self::read_form`]. If
+    /// a member is signed in, the error page has the member's menu.
     pub(super) async fn receive_form(
         &self,
         client: &Client,
@@ -40,7 +41,7 @@ impl Console {
         body: UnreadBody<'_>,
         max_length: usize,
     ) -> Result<ReceivedForm, ApiError> {
-        let session = session::find(visit).await?;
+        let session = session::resume(visit).await?;
         let reader = match session {
             Some(_) => Reader::Known,
             None => self.edge.strangers.reader(client, &visit.request.headers),
@@ -79,9 +80,12 @@ impl Console {
         Ok(ReceivedForm { form, memory })
     }
 
-    /// Reserves memory for a long page that is sent to a stranger, until it has been sent. A long
-    /// page repeats a submitted form, which escaping can make six times as long. Short pages need
-    /// no reservation, so that people can still sign in after strangers have used up their memory.
+    /// Reserves memory for a long page that is sent to a stranger, until it has been sent. Fails
+    /// with 503 if there is not enough memory left.
+    ///
+    /// A long page repeats a submitted form, which escaping can make six times as long. Short pages
+    /// need no reservation, so that people can still sign in after strangers have used up their
+    /// memory.
     pub(super) fn reserve_for_long_page(
         &self,
         client: &Client,

@@ -1,9 +1,8 @@
 //! Form inputs: renders them with the submitted values and the errors, and parses what people
 //! typed.
 
+mod errors;
 mod parsing;
-
-use std::borrow::Cow;
 
 use maud::{Markup, html};
 use petstore_domain::{
@@ -12,118 +11,40 @@ use petstore_domain::{
 };
 use petstore_languages::console_texts as texts;
 
-pub(super) use self::parsing::{
-    ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_id,
-    parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
-    parse_reservation_end, parse_status, parse_withdrawal_reason,
+pub(super) use self::{
+    errors::Errors,
+    parsing::{
+        ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_id,
+        parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
+        parse_reservation_end, parse_status, parse_withdrawal_reason,
+    },
 };
 use super::{markup, visit::Form, zone};
 
-/// The validation errors of a form.
-#[derive(Debug, Default)]
-pub(super) struct Errors {
-    by_field: Vec<FieldError>,
-    /// An error of the form as a whole.
-    general: Option<Markup>,
-    /// A link below the errors, to a page that helps to resolve them: its path and its label.
-    pub(super) link: Option<(String, String)>,
+/// What people type into a text input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum InputKind {
+    /// A text of one line.
+    #[default]
+    Line,
+    /// A text of several lines, in a `textarea`.
+    Paragraph,
+    Date,
+    Password,
+    Url,
+    /// A file, which people choose on their device.
+    File,
 }
 
-/// An error of one field.
-#[derive(Debug)]
-struct FieldError {
-    field: Cow<'static, str>,
-    message: String,
-}
-
-impl Errors {
-    /// Returns a single error of the form as a whole.
-    pub(super) fn from_markup(message: Markup) -> Self {
-        Self {
-            general: Some(message),
-            ..Self::default()
-        }
-    }
-
-    /// Returns a single error of the form as a whole, with this plain text.
-    pub(super) fn from_text(message: &str) -> Self {
-        Self::from_markup(html! { (message) })
-    }
-
-    /// Returns a single error of this field.
-    pub(super) fn for_field(
-        field: impl Into<Cow<'static, str>>,
-        message: impl Into<String>,
-    ) -> Self {
-        let mut errors = Self::default();
-        errors.add(field, message);
-        errors
-    }
-
-    /// Adds an error of a field.
-    pub(super) fn add(&mut self, field: impl Into<Cow<'static, str>>, message: impl Into<String>) {
-        self.by_field.push(FieldError {
-            field: field.into(),
-            message: message.into(),
-        });
-    }
-
-    /// Returns the value of a result. An error becomes `None`, and its message is added to this
-    /// field.
-    pub(super) fn ok_or_add<T>(
-        &mut self,
-        field: &'static str,
-        result: Result<T, impl Into<String>>,
-    ) -> Option<T> {
-        match result {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.add(field, message);
-                None
-            }
-        }
-    }
-
-    /// Returns the first error message of this field.
-    pub(super) fn message_for(&self, field: &str) -> Option<&str> {
-        self.by_field
-            .iter()
-            .find(|error| error.field == field)
-            .map(|error| &*error.message)
-    }
-
-    /// Returns the error messages of all fields, without the error of the form as a whole.
-    pub(super) fn messages(&self) -> impl Iterator<Item = &str> {
-        self.by_field.iter().map(|error| &*error.message)
-    }
-
-    /// Whether there are no errors.
-    pub(super) fn is_empty(&self) -> bool {
-        self.by_field.is_empty() && self.general.is_none()
-    }
-
-    /// Renders all errors, each with a link to its field. Renders nothing if there are none.
-    pub(super) fn summary(&self) -> Markup {
-        let link = html! {
-            @if let Some((path, name)) = &self.link {
-                p { a href=(path) { (name) } }
-            }
-        };
-        html! {
-            @if let Some(message) = &self.general {
-                div.problem role="alert" tabindex="-1" autofocus { (message) (link) }
-            }
-            @if !self.by_field.is_empty() {
-                div.problem role="alert" tabindex="-1" autofocus {
-                    h2 { (texts().problem_heading) }
-                    ul {
-                        @for error in &self.by_field {
-                            li { a href={ "#" (error.field) } { (error.message) } }
-                        }
-                    }
-                    (link)
-                }
-            }
+impl InputKind {
+    /// Returns the HTML `type` of the `input` element.
+    fn html_type(self) -> &'static str {
+        match self {
+            Self::Line | Self::Paragraph => "text",
+            Self::Date => "date",
+            Self::Password => "password",
+            Self::Url => "url",
+            Self::File => "file",
         }
     }
 }
@@ -140,12 +61,11 @@ pub(super) struct Input<'a> {
     pub(super) hint: Option<&'a str>,
     pub(super) value: &'a str,
     pub(super) error: Option<&'a str>,
-    /// The HTML `type`, or `textarea` for a multi-line text; `text` if empty.
-    pub(super) kind: &'a str,
+    pub(super) kind: InputKind,
     pub(super) is_optional: bool,
     pub(super) is_required: bool,
     /// Whether the input has the focus when the page is loaded.
-    pub(super) is_first: bool,
+    pub(super) has_autofocus: bool,
     /// The HTML `autocomplete`, for password managers; `off` if empty.
     pub(super) autocomplete: &'a str,
     /// The HTML `inputmode`, which selects the on-screen keyboard; omitted if empty.
@@ -191,14 +111,14 @@ impl<'a> Input<'a> {
 
     /// Makes the input a `textarea`.
     pub(super) fn make_multiline(mut self) -> Self {
-        self.kind = "textarea";
+        self.kind = InputKind::Paragraph;
         self
     }
 
     /// Renders the input as a single-line text input or a `textarea`, with its label, its hint and
     /// its error.
     pub(super) fn show(&self) -> Markup {
-        let control = if self.kind == "textarea" {
+        let control = if self.kind == InputKind::Paragraph {
             self.textarea()
         } else {
             self.text_input()
@@ -211,6 +131,8 @@ impl<'a> Input<'a> {
         let row_count = self.value.lines().count().clamp(3, 16);
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
+        // HTML parsers drop a line feed at the beginning of a `textarea`. Without the extra one,
+        // they would drop one of the value.
         html! {
             textarea #{ (self.id_prefix) (self.id) } name=(self.id) dir="auto"
                 aria-describedby=[described_by] rows=(row_count)
@@ -220,16 +142,16 @@ impl<'a> Input<'a> {
 
     /// Renders the single-line `input`.
     fn text_input(&self) -> Markup {
-        let kind = non_empty(self.kind).unwrap_or("text");
+        let html_type = self.kind.html_type();
         let autocomplete = non_empty(self.autocomplete).unwrap_or("off");
         let inputmode = non_empty(self.inputmode);
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
         html! {
-            input #{ (self.id_prefix) (self.id) } name=(self.id) type=(kind)
+            input #{ (self.id_prefix) (self.id) } name=(self.id) type=(html_type)
                 value=(self.value) dir="auto"
                 autocomplete=(autocomplete) required[self.is_required] list=[self.list]
-                autofocus[self.is_first] inputmode=[inputmode]
+                autofocus[self.has_autofocus] inputmode=[inputmode]
                 aria-describedby=[described_by] aria-invalid=[invalid];
         }
     }
@@ -264,7 +186,7 @@ impl<'a> Input<'a> {
         let described_by = self.described_by();
         let invalid = self.error.map(|_| "true");
         html! {
-            select #(self.id) name=(self.id) aria-describedby=[described_by]
+            select #{ (self.id_prefix) (self.id) } name=(self.id) aria-describedby=[described_by]
                 aria-invalid=[invalid] data-device=[device_label] { (option_elements) }
         }
     }
@@ -333,8 +255,8 @@ pub(super) fn category_list(categories: &[Category]) -> Markup {
     }
 }
 
-/// Returns the options of a dropdown with the reasons for a withdrawal. The first option has an
-/// empty value, so nobody gives a reason without choosing it.
+/// Returns the options of a dropdown with the reasons for a withdrawal. The first option is
+/// selected initially and has an empty value, so that nobody gives a reason without choosing it.
 pub(super) fn withdrawal_reason_options() -> Vec<(&'static str, &'static str)> {
     let mut options = vec![("", texts().choose)];
     for reason in WithdrawalReason::ALL {
@@ -350,7 +272,7 @@ pub(super) fn status_options() -> Vec<(&'static str, &'static str)> {
         .to_vec()
 }
 
-/// Returns the options of a dropdown for whether the window may show an animal.
+/// Returns the options of a dropdown for whether the store's website may show an animal.
 pub(super) fn listing_options() -> Vec<(&'static str, &'static str)> {
     vec![
         ("true", texts().on_website),
@@ -358,7 +280,7 @@ pub(super) fn listing_options() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-/// Returns the words for whether the window may show an animal.
+/// Returns the words for whether the store's website may show an animal.
 pub(super) fn listing_words(is_listed: bool) -> &'static str {
     if is_listed {
         texts().on_website
@@ -376,7 +298,7 @@ pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
         label: texts().until,
         value,
         error,
-        kind: "date",
+        kind: InputKind::Date,
         ..Input::default()
     };
     html! {

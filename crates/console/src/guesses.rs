@@ -1,6 +1,8 @@
-//! Rate limits against guessing: of passwords and codes, for each name and from each address, and
-//! of authorization codes of the OpenID provider. Attempts from a member's known browsers have a
-//! limit of their own, which strangers cannot exhaust.
+//! Rate limits that prevent guessing.
+//!
+//! Attempts to sign in with a password or a code are limited for each name and from each address.
+//! Attempts from a member's [known browsers](super::known_browsers) have a limit of their own,
+//! which strangers cannot exhaust. Authorization codes of the OpenID provider are limited, too.
 
 use std::{
     hash::{BuildHasher, Hash},
@@ -15,18 +17,23 @@ use petstore_languages::console_texts as texts;
 use petstore_web::edge::ApiError;
 use rand::{RngExt, rngs::StdRng};
 
-/// The number of meters in each table, which bounds the memory. A name or an address gets its meter
-/// by a hash with a random key, so nobody can predict which of them share one. Members never share
-/// a meter, because their numbers are consecutive, and there are at most
-/// [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX).
+/// The number of meters in each table, which bounds the memory.
+///
+/// A hash with a random key assigns each name and each address to a meter, so nobody can predict
+/// which names share one. Members never share a meter, because their numbers are consecutive, and
+/// there are at most [`StaffMember::MAX`](petstore_domain::staff::StaffMember::MAX), which is less.
 const METER_COUNT: usize = 4096;
 
-/// The limit of attempts for one name, or of one member.
+/// The limit of attempts for one name or one member. People mistype a few times, and a program that
+/// guesses gets nowhere at this rate.
 const NAME_LIMIT: &str = "60/h";
 
-/// The limit of attempts from one address, of authorization codes of one caller, and of failures in
-/// the audit trail. Many people can share an address.
+/// The limit of attempts from one address. It is higher than [`NAME_LIMIT`], because many people
+/// can share an address. It also applies to the authorization codes of one caller, and to the
+/// failures in the audit trail.
 const ADDRESS_LIMIT: &str = "600/h";
+
+const SECONDS_PER_MINUTE: u64 = 60;
 
 /// The meters that count attempts to guess passwords and codes.
 pub(super) struct Guesses {
@@ -68,7 +75,8 @@ impl Guesses {
         }
     }
 
-    /// Counts a sign-in attempt with a name. Fails with 429 after too many attempts.
+    /// Counts a sign-in attempt with a name. Fails with 429 after too many attempts with this name
+    /// or from this address.
     ///
     /// `known_member` is the member with this name, if the attempt comes from one of the member's
     /// known browsers. Then only the member's own limit applies.
@@ -83,6 +91,7 @@ impl Guesses {
             let meter = &self.member_meters[member_index(member)];
             return self.count(meter, self.name_limit, now);
         }
+        // The address first: strangers who have used it up take no attempts from the name.
         let address_index = self.hash_index(&ClientAddress::from(address));
         self.count(&self.address_meters[address_index], self.address_limit, now)?;
         let name_index = self.hash_index(&name);
@@ -95,8 +104,8 @@ impl Guesses {
         self.count(self.code_meter(caller), self.address_limit, now)
     }
 
-    /// Refunds an authorization code that the provider did not reject. So only invented codes count
-    /// in the end.
+    /// Refunds an authorization code that the provider did not reject, so that only invented codes
+    /// count in the end.
     pub(super) fn refund_code(&self, caller: Caller) {
         if let Some(limit) = self.address_limit {
             self.code_meter(caller).refund(limit);
@@ -113,14 +122,16 @@ impl Guesses {
         }
     }
 
-    /// Counts an attempt on a meter. Fails with 429 if the limit is reached.
+    /// Counts an attempt on a meter. Fails with 429 if the limit is reached. Without a limit, every
+    /// attempt is allowed.
     fn count(&self, meter: &Meter, limit: Option<RateLimit>, now: Instant) -> Result<(), ApiError> {
         let Some(limit) = limit else { return Ok(()) };
         let reading = meter.take(limit, self.elapsed(now));
         if reading.is_within_limit {
             return Ok(());
         }
-        let message = texts().too_many_attempts(reading.refill_seconds.div_ceil(60));
+        let message =
+            texts().too_many_attempts(reading.refill_seconds.div_ceil(SECONDS_PER_MINUTE));
         Err(ApiError::rate_limited(message, reading.refill_seconds))
     }
 
@@ -129,9 +140,8 @@ impl Guesses {
     pub(super) fn count_failure(&self, now: Instant) -> bool {
         match self.address_limit {
             Some(limit) => {
-                self.audit_meter
-                    .take(limit, self.elapsed(now))
-                    .is_within_limit
+                let reading = self.audit_meter.take(limit, self.elapsed(now));
+                reading.is_within_limit
             }
             None => false,
         }
@@ -145,6 +155,7 @@ impl Guesses {
     /// Returns the index of the meter for a name or an address.
     fn hash_index(&self, value: &impl Hash) -> usize {
         let index = self.hasher.hash_one(value) % METER_COUNT as u64;
+        // Never fails, because the index is less than `METER_COUNT`.
         usize::try_from(index).unwrap_or_default()
     }
 }
@@ -156,6 +167,7 @@ fn new_meters() -> Vec<Meter> {
 
 /// Returns the index of a member's meter.
 fn member_index(member: StaffId) -> usize {
+    // Never fails, because ids are positive.
     usize::try_from(member.0).unwrap_or_default() % METER_COUNT
 }
 

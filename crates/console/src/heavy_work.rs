@@ -1,17 +1,18 @@
 //! Runs CPU-bound work that takes more than a few milliseconds on blocking threads. On the
-//! runtime's worker threads, it would stall other requests.
+//! runtime's worker threads, such work would stall other requests.
 
 use std::sync::Arc;
 
 use petstore_web::edge::{ApiError, Reader};
 use tokio::{sync::Semaphore, task};
 
-/// The maximum number of concurrent jobs for members, and also for strangers. Further jobs wait.
-/// The memory of their forms stays reserved in the meantime, which bounds their number.
+/// The maximum number of concurrent jobs of members. Strangers have as many jobs of their own.
+/// Further jobs wait. The memory of their forms stays reserved in the meantime, which bounds the
+/// number of waiting jobs.
 const MAX_CONCURRENT_JOBS: usize = 1;
 
-/// Limits the concurrency of heavy work. Members and strangers have separate permits, so that no
-/// member waits for a stranger.
+/// Limits the concurrency of heavy work. Members and strangers (clients without a session) have
+/// separate permits, so that no member waits for a stranger.
 pub(super) struct HeavyWork {
     members: Arc<Semaphore>,
     strangers: Arc<Semaphore>,
@@ -38,6 +39,7 @@ impl HeavyWork {
             Reader::Known => &self.members,
             Reader::Stranger(_) => &self.strangers,
         };
+        // Fails only if the semaphore is closed, which it never is.
         let permit = Arc::clone(semaphore)
             .acquire_owned()
             .await

@@ -1,13 +1,16 @@
-//! Known browsers: those in which a member has signed in before, recognized by a signed cookie.
-//! Their sign-in attempts count separately, so that a stranger who guesses passwords cannot lock
-//! the member out: see [`super::guesses`].
+//! Recognizes the known browsers of a member by a signed cookie. A browser is known once the
+//! member has signed in with it.
+//!
+//! Sign-in attempts from known browsers count separately, so that a stranger who guesses passwords
+//! cannot lock the member out: see [`super::guesses`].
 
 use petstore_domain::{StaffId, staff::StaffMember};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{cookies::Cookie, visit::Visit};
 
-/// The maximum number of members in a browser's cookie. The cookie keeps those who signed in last.
+/// The maximum number of members in a browser's cookie. The cookie keeps the members who signed in
+/// last.
 const MAX_KNOWN_MEMBERS: usize = 8;
 
 /// How long the cookie lives, in seconds: 400 days, the maximum that browsers allow.
@@ -20,8 +23,8 @@ pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Finds an enabled member with an earlier sign-in in this browser. If there are
-/// several, any one will do, because each has its own limits.
+/// Finds an enabled member who has signed in with this browser before; `None` if there is none. Of
+/// several members, it returns any one, because each member has limits of their own.
 pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     // Without a cookie, there is one empty signature. Most requests return here, without a query.
     if presented_signatures(visit).all(str::is_empty) {
@@ -34,8 +37,8 @@ pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffI
     Ok(known_member.map(|member| member.id))
 }
 
-/// Marks the browser as known to the member: adds a signature for the member to its cookie, and
-/// keeps those for other members.
+/// Marks the browser as known to the member: adds a signature for the member to its cookie. Keeps
+/// the signatures for other members, up to [`MAX_KNOWN_MEMBERS`].
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
     let member_signature = visit.sign(&signed_text(member));
     let mut signatures = vec![&*member_signature];
@@ -46,8 +49,8 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
         }
     }
     signatures.truncate(MAX_KNOWN_MEMBERS);
-    let seconds = Some(BROWSER_MEMORY_SECONDS);
-    Cookie::Browser.set(visit, response, &signatures.join("."), seconds);
+    let value = signatures.join(".");
+    Cookie::Browser.set_for(visit, response, &value, BROWSER_MEMORY_SECONDS);
 }
 
 /// Returns the bytes to sign for a member. They include the password hash, so a new password

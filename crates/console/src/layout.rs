@@ -52,9 +52,9 @@ const MENU: &[MenuEntry] = &[
 
 /// Returns the path of the menu entry to which a page belongs: `/orders` for `/orders/7`.
 fn menu_entry_path(path: &str) -> &str {
-    let mut slashes = path.match_indices('/').skip(1);
-    let first_segment = match slashes.next() {
-        Some((second_slash, _)) => &path[..second_slash],
+    let second_slash = path.match_indices('/').nth(1);
+    let first_segment = match second_slash {
+        Some((position, _)) => &path[..position],
         None => path,
     };
     match first_segment {
@@ -146,8 +146,10 @@ pub(super) fn zones_script() -> &'static str {
     &ASSETS.zones_script.path
 }
 
-/// Responds with the asset at this path, whatever hash the path has: a page that was opened before
-/// an upgrade requests the hash of the earlier release. Fails with 404 if there is no such asset.
+/// Responds with the asset at this path. Fails with 404 if there is no such asset.
+///
+/// The hash in the path need not be the current one, because a page that was opened before an
+/// upgrade requests the assets by the hashes of the earlier release.
 pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
     assets::respond_at(ASSETS.all().into_iter(), path).ok_or_else(ApiError::no_such_path)
 }
@@ -192,8 +194,8 @@ pub(super) enum Follows {
 }
 
 /// Returns a response with a rendered HTML document.
-pub(super) fn html_response(status: StatusCode, page: Bytes) -> Response {
-    let mut response = response_of_type("text/html; charset=utf-8", page.into());
+pub(super) fn html_response(status: StatusCode, html: Bytes) -> Response {
+    let mut response = response_of_type("text/html; charset=utf-8", html.into());
     *response.status_mut() = status;
     response
 }
@@ -203,7 +205,7 @@ fn store_name(facts: &StoreFacts) -> &str {
     facts.name().value.unwrap_or(texts().site)
 }
 
-/// Returns a page without menus, for people who are not signed in: sign-in, links and errors.
+/// Returns a page without menus, for people who are not signed in, such as the sign-in page.
 pub(super) fn public_page(
     status: StatusCode,
     facts: &StoreFacts,
@@ -214,12 +216,12 @@ pub(super) fn public_page(
         header { div.bar { span.brand { (brand(facts)) } } }
         main.narrow #main tabindex="-1" { h1 { (title) } (content) }
     };
-    let page = document(title, store_name(facts), &body);
-    html_response(status, page.into_string().into())
+    let html = document(title, store_name(facts), &body).into_string();
+    html_response(status, Bytes::from(html))
 }
 
-/// Renders a page for a signed-in member: its content in the frame. The data attributes of `main`
-/// tell the page's script which changes the page follows.
+/// Renders a page for a signed-in member, with its content in the frame. The data attributes of
+/// `main` tell the page's script which changes the page follows.
 pub(super) fn framed_page(frame: &Frame<'_>, title: &str, content: &Markup) -> Markup {
     let followed_pet = match frame.follows {
         Follows::Pet(id) => Some(id),
@@ -313,13 +315,16 @@ fn news_notice() -> Markup {
 /// Renders the letterhead of a printed page: the store's logo, name, address and telephone number.
 fn letterhead(facts: &StoreFacts) -> Markup {
     let profile = &facts.profile;
+    let name = store_name(facts);
     let address = profile.address.as_ref().map(|address| {
-        let lines: Vec<&str> = address.as_str().lines().collect();
+        // An address as on an envelope begins with the name, which the letterhead already shows.
+        let address_lines = address.as_str().lines();
+        let lines: Vec<&str> = address_lines.filter(|line| *line != name).collect();
         lines.join(", ")
     });
     let telephone = profile.telephone.as_ref().map(TelephoneNumber::as_str);
     html! {
-        (logo(facts)) strong { (markup::text(store_name(facts), LONG_LENGTH)) }
+        (logo(facts)) strong { (markup::text(name, LONG_LENGTH)) }
         @if let Some(address) = address { " · " (markup::text(&address, LONG_LENGTH)) }
         @if let Some(telephone) = telephone { " · " (markup::text(telephone, LONG_LENGTH)) }
     }
@@ -331,19 +336,26 @@ fn brand(facts: &StoreFacts) -> Markup {
         @if facts.profile.logo.is_some() {
             (logo(facts))
         } @else {
-            img src=(ASSETS.icon.path) alt="" width="28" height="28";
+            img src=(ASSETS.icon.path) alt="" width=(LOGO_HEIGHT) height=(LOGO_HEIGHT);
         }
         (markup::text(store_name(facts), LONG_LENGTH))
     }
 }
 
-/// Renders the store's logo, if it has one: 28 pixels high like the default icon, and at most four
-/// times as wide.
+/// The height of the logo and of the default icon in the bar, in pixels.
+const LOGO_HEIGHT: u32 = 28;
+
+/// The maximum width of the logo, in pixels. A wider logo would push the main menu out of the bar.
+const MAX_LOGO_WIDTH: u32 = 4 * LOGO_HEIGHT;
+
+/// Renders the store's logo, [`LOGO_HEIGHT`] high and at most [`MAX_LOGO_WIDTH`] wide. Renders
+/// nothing if the store has no logo.
 fn logo(facts: &StoreFacts) -> Markup {
     html! {
         @if let Some(logo) = facts.profile.logo {
-            @let width = 28 * u32::from(logo.width) / u32::from(logo.height.max(1));
-            img.logo src=(logo.path()) alt="" width=(width.clamp(1, 112)) height="28";
+            @let width = LOGO_HEIGHT * u32::from(logo.width) / u32::from(logo.height.max(1));
+            img.logo src=(logo.path()) alt="" width=(width.clamp(1, MAX_LOGO_WIDTH))
+                height=(LOGO_HEIGHT);
         }
     }
 }
@@ -375,7 +387,7 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
     }
 }
 
-/// Returns a 303 redirect, which browsers follow with GET even after a POST. A path that is no
+/// Returns a 303 redirect, which browsers follow with GET even after a POST. A path that is not a
 /// valid header value is replaced by `/`.
 pub(super) fn redirect(path: &str) -> Response {
     let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));

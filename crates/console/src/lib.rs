@@ -1,7 +1,13 @@
-//! The console: web pages for the store's staff, on a listener of their own. It calls the same
-//! store operations as the API, and shares its edge, which parses, limits, logs and measures
-//! requests.
+//! The console: web pages for the store's staff, on a listener of their own.
+//!
+//! The pages carry out the same commands as the API. The [`Edge`], which the API uses, too, parses,
+//! limits, logs and measures the requests.
+//!
+//! A request becomes a [`Visit`]. A page that requires a session gets a [`Desk`], which adds the
+//! signed-in member to the visit. Pages show the store's facts ([`StoreFacts`]): what the store
+//! states about itself, such as its name and language. The window is the store's public website.
 
+mod admission;
 mod ask;
 mod browser_secret;
 mod colour_picker;
@@ -42,9 +48,9 @@ use hyper::{
     http::request::Parts,
 };
 use petstore_app::StoreFacts;
-use petstore_domain::{Actor, Client, Problem};
+use petstore_domain::{Client, Problem};
 use petstore_formats::json::times;
-use petstore_languages::{self as languages, console_texts as texts};
+use petstore_languages as languages;
 use petstore_store::{Cause, StoreError};
 use petstore_web::{
     edge::{
@@ -55,9 +61,10 @@ use petstore_web::{
 
 pub use self::state::{Console, ConsoleSettings, RequireSecondFactor};
 use self::{
+    admission::Admission,
     desk::Desk,
     origin::Visitor,
-    pages::{PAGES, Requirements, Target},
+    pages::{PAGES, Target},
     session::Session,
     visit::{Form, Visit},
 };
@@ -74,8 +81,8 @@ impl Console {
         Arc::new(self)
     }
 
-    /// Handles one request from `client`. An error becomes an error page, so there is always a
-    /// response.
+    /// Handles one request from `client`. There is always a response, because an error becomes an
+    /// error page.
     pub fn handle<B: RequestBody>(
         &self,
         client: &Client,
@@ -98,7 +105,7 @@ impl Interface for Console {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store, no-transform");
-    /// The extra time to receive the body, for routes that accept uploads of pictures.
+    /// The extra time to receive the body, which only routes for uploads of pictures have.
     type RouteMatch = Duration;
 
     fn with_request_scope<T: Send>(
@@ -129,20 +136,16 @@ impl Interface for Console {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let visitor = origin::identify_visitor(&self.settings, client, request)
-            .inspect_err(|error| self.warn_of_foreign_host(error, request))?;
+            .inspect_err(|error| self.warn_if_foreign_host(error, request))?;
         let (route, [parameter, _]) = match pages::route(&request.method, request.uri.path()) {
             Ok(route) => route,
             Err(error) => {
-                return Err(self
-                    .add_menu_to_route_error(error, request, request_id, visitor)
-                    .await);
+                return self
+                    .fail_without_route(error, request, request_id, visitor)
+                    .await;
             }
         };
-        let store_facts = match route.target {
-            // Files do not show the store's facts.
-            Target::Asset | Target::Photo => StoreFacts::default(),
-            _ => self.store_facts().await?,
-        };
+        let store_facts = self.facts_for(route.target).await?;
         let mut visit = self.begin_visit(request, request_id, visitor, store_facts)?;
         visit.route_id = route.label.id;
         visit.has_pictures = route.target.has_pictures();
@@ -153,32 +156,16 @@ impl Interface for Console {
         let _form_memory = self
             .receive_submitted_form(client, route, &mut visit, &mut *body)
             .await?;
-
-        let requirements = match route.target {
-            Target::Asset => return self.asset(client, request).await,
-            Target::Photo => return Box::pin(self.photo(client, &visit)).await,
-            Target::Public(page) | Target::Server(page) => {
-                let response = page(&visit).await?;
-                return self.reserve_for_long_page(client, request, response);
-            }
-            Target::Staff(requirements, _)
-            | Target::Pictures(requirements)
-            | Target::Logo(requirements) => requirements,
-        };
-        let session = match self.admit(client, &visit, requirements, facts).await? {
-            Admission::Member(session) => session,
-            Admission::Respond(response) => return Ok(response),
-        };
-        open_page(route.target, visit, *session, body).await
+        self.open(client, route.target, visit, body, facts).await
     }
 
     fn error_response(
         &self,
         error: ApiError,
-        request: &Parts,
+        _: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        problem::error_page(error, request, request_id)
+        problem::error_page(error, request_id)
     }
 
     fn add_headers(&self, _: Duration, _: &Facts, response: &mut Response) {
@@ -190,37 +177,36 @@ impl Interface for Console {
     }
 }
 
-/// The outcome of the access checks for a staff page.
-enum Admission {
-    /// The member may open the page.
-    Member(Box<Session>),
-    /// The request gets this response instead of the page, such as the sign-in form.
-    Respond(Response),
-}
-
 /// The steps of [`Interface::process`], in the order in which it calls them.
 impl Console {
-    /// Adds the main menu to the error page for a request without a route, if a member is signed
-    /// in. Returns any error that this causes in place of `error`.
-    async fn add_menu_to_route_error(
+    /// Fails with this error of the router. If a member is signed in, the error page has the main
+    /// menu.
+    async fn fail_without_route(
         &self,
         error: ApiError,
         request: &Parts,
         request_id: &HeaderValue,
         visitor: Visitor,
-    ) -> ApiError {
-        let result = async {
-            let store_facts = self.store_facts().await?;
-            let visit = self.begin_visit(request, request_id, visitor, store_facts)?;
-            let session = session::find(&visit).await?;
-            Ok(problem::with_menu(error, &visit, session.as_ref()))
-        };
-        result.await.unwrap_or_else(|failure| failure)
+    ) -> Result<Response, ApiError> {
+        let store_facts = self.store_facts().await?;
+        let visit = self.begin_visit(request, request_id, visitor, store_facts)?;
+        let session = session::resume(&visit).await?;
+        Err(problem::with_menu(error, &visit, session.as_ref()))
+    }
+
+    /// Returns the store's facts for the page of a route. Files show no facts, so they get the
+    /// defaults, without a read of the store.
+    async fn facts_for(&self, target: Target) -> Result<StoreFacts, StoreError> {
+        match target {
+            Target::Asset | Target::Photo => Ok(StoreFacts::default()),
+            _ => self.store_facts().await,
+        }
     }
 
     /// Creates the visit of a request, and sets the store's language and time zone for the rest of
-    /// the request. The caller fills in the route and the form. Fails with 400 if the query has too
-    /// many fields.
+    /// the request. Fails with 400 if the query has too many fields.
+    ///
+    /// The caller fills in the route and the form.
     fn begin_visit<'r>(
         &'r self,
         request: &'r Parts,
@@ -249,7 +235,7 @@ impl Console {
     }
 
     /// Logs a warning if `error` means that the `Host` of the request is not the console's.
-    fn warn_of_foreign_host(&self, error: &ApiError, request: &Parts) {
+    fn warn_if_foreign_host(&self, error: &ApiError, request: &Parts) {
         // `identify_visitor` fails with this problem only for a foreign host.
         if error.problem() == Problem::InvalidRequest {
             let now = self.app.clock.instant();
@@ -295,66 +281,38 @@ impl Console {
         Ok(received_form.memory)
     }
 
-    /// Checks that a member is signed in and meets the page's requirements: the role, a second
-    /// factor, and a recent proof of identity. Fails with 403 if the role is too low, and with 503
-    /// if the server has already given the connection's slot to another client.
-    async fn admit(
+    /// Responds with the file or the page of a route. A staff page is opened only after the [access
+    /// checks](Self::admit).
+    async fn open(
         &self,
         client: &Client,
-        visit: &Visit<'_>,
-        requirements: Requirements,
+        target: Target,
+        visit: Visit<'_>,
+        body: UnreadBody<'_>,
         facts: &mut Facts,
-    ) -> Result<Admission, ApiError> {
-        // Looked up only after the form has arrived, because the session can end during a slow
-        // upload.
-        let Some(session) = session::find(visit).await? else {
-            let sign_in = staff::sign_in_page(visit, None);
-            let response = self.reserve_for_long_page(client, visit.request, sign_in)?;
-            return Ok(Admission::Respond(response));
+    ) -> Result<Response, ApiError> {
+        let requirements = match target {
+            Target::Asset => return self.asset(client, visit.request).await,
+            Target::Photo => return Box::pin(self.photo(client, &visit)).await,
+            Target::Public(page) | Target::Server(page) => {
+                let response = page(&visit).await?;
+                return self.reserve_for_long_page(client, visit.request, response);
+            }
+            Target::Staff(requirements, _)
+            | Target::Pictures(requirements)
+            | Target::Logo(requirements) => requirements,
         };
-        if !client.trust() {
-            let message = texts().connection_replaced;
-            return Err(ApiError::new(Problem::Unavailable, message));
+        let admission = self.admit(client, &visit, requirements, facts).await?;
+        match admission {
+            Admission::Member(session) => open_staff_page(target, visit, *session, body).await,
+            Admission::Respond(response) => Ok(response),
         }
-        facts.principal = Some(Actor::Staff(session.member.id));
-
-        if session.member.role < requirements.role {
-            let error = ApiError::new(Problem::InsufficientScope, texts().not_allowed);
-            return Err(problem::with_menu(error, visit, Some(&session)));
-        }
-        if requirements.second_factor && self.lacks_second_factor(&session) {
-            let response = layout::redirect("/account/second-factor");
-            return Ok(Admission::Respond(response));
-        }
-        if requirements.recent_password && !session.record.is_confirmed_at(visit.now) {
-            let response = staff::sign_in_page(visit, Some(&session));
-            return Ok(Admission::Respond(response));
-        }
-        // The form may come from a page that another member left open in a tab. The member who is
-        // signed in now must not submit it unknowingly.
-        if let Some(owner) = desk::owner_of(&visit.form)
-            && owner != session.member.id
-        {
-            let path = visit.request.uri.path();
-            let response =
-                staff::saved_form_page(visit, &session.member, path, &visit.form).await?;
-            return Ok(Admission::Respond(response));
-        }
-        Ok(Admission::Member(Box::new(session)))
-    }
-
-    /// Whether the settings require a second factor that the member does not have. Members who sign
-    /// in at a provider are exempt, because the provider is responsible for their second factor.
-    fn lacks_second_factor(&self, session: &Session) -> bool {
-        let member = &session.member;
-        let is_protected = member.has_second_factor() || member.identity.is_some();
-        !is_protected && self.settings.second_factor.includes(member.role)
     }
 }
 
-/// Responds with a staff page. Also sets the cookie that marks the browser as known to the member,
-/// if the browser does not have a valid one.
-async fn open_page(
+/// Opens a staff page, and returns its response. If the browser does not have the cookie that marks
+/// it as known to the member, the response sets the cookie.
+async fn open_staff_page(
     target: Target,
     visit: Visit<'_>,
     session: Session,
@@ -364,9 +322,13 @@ async fn open_page(
     let reply = match target {
         Target::Staff(_, open) => open(&desk).await,
         Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
+        // `Target::Pictures`, because routes with other targets have no staff page.
         _ => Box::pin(pages::photo_uploads::add(&desk, body)).await,
     };
-    let result = async { reply?.into_response(&desk).await }.await;
+    let result = match reply {
+        Ok(reply) => reply.into_response(&desk).await,
+        Err(error) => Err(error),
+    };
     let mut response =
         result.map_err(|error| problem::with_menu(error, &desk.visit, Some(&desk.session)))?;
 
@@ -379,9 +341,10 @@ async fn open_page(
 }
 
 /// The security headers of every response. With them, browsers load nothing from other hosts, run
-/// no inline scripts, show no page in a frame, and send no referrer to other hosts. The referrer
-/// policy is not `no-referrer`, because browsers would then submit forms with `Origin: null`, and
-/// [`origin::check_site`] needs the origin.
+/// no inline scripts, show no page in a frame, and send no referrer to other hosts.
+///
+/// The referrer policy is not `no-referrer`, because browsers would then submit forms with `Origin:
+/// null`, and [`origin::check_site`] needs the origin.
 const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,

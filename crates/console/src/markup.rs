@@ -23,13 +23,14 @@ pub(super) fn plain_name(name: &str) -> String {
     }
 }
 
-/// Renders a text that a person wrote, truncated to `max_length` characters. `bdi` isolates its
-/// direction, so that a right-to-left text does not reorder the words around it.
+/// Renders a text that a person wrote, truncated to `max_length` characters. The element `bdi`
+/// isolates the direction of the text, so that a right-to-left text does not reorder the words
+/// around it.
 pub(super) fn text(text: &str, max_length: usize) -> Markup {
     html! { bdi { (readable(text, max_length)) } }
 }
 
-/// Renders a text of several lines, with its line breaks and without truncating it.
+/// Renders a text of several lines in full, with its line breaks.
 pub(super) fn lines(multiline_text: &str) -> Markup {
     html! {
         @for (index, line) in multiline_text.lines().enumerate() {
@@ -141,6 +142,10 @@ pub(super) fn category(categories: &[Category], id: i64) -> String {
     }
 }
 
+/// The minimum width and height of a QR code, in pixels. Phones can scan it at this size from an
+/// arm's length.
+const QR_CODE_SIZE: u32 = 200;
+
 /// Renders a URI as a QR code; renders nothing if the URI is too long for one. The code is black on
 /// white even in dark mode, because apps cannot scan inverted codes.
 pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
@@ -149,7 +154,7 @@ pub(super) fn qr_code(uri: &str, label: &str) -> Markup {
     };
     let document = code
         .render::<svg::Color<'_>>()
-        .min_dimensions(200, 200)
+        .min_dimensions(QR_CODE_SIZE, QR_CODE_SIZE)
         .dark_color(svg::Color("#000"))
         .light_color(svg::Color("#fff"))
         .build();

@@ -1,6 +1,10 @@
-//! Three-way merge of forms: of the value that an input showed, the submitted value, and the
-//! current value. A form changes only the inputs that the person touched, and the person learns
-//! what somebody else has changed since the form was rendered.
+//! Merges a submitted form with the changes that other people have made since it was rendered.
+//!
+//! This is a three-way merge of the value that an input showed, the submitted value, and the
+//! current value. The form changes only the inputs that the person touched, and the person learns
+//! what somebody else has changed in the meantime.
+//!
+//! An entry is what the form shows and changes, such as an animal or an order.
 
 use maud::{Markup, html};
 use petstore_domain::store_area::Preconditions;
@@ -74,9 +78,8 @@ pub(super) struct MergedForm {
     pub(super) form: Form,
     /// The changes by others since the form was rendered.
     concurrent_changes: Vec<ConcurrentChange>,
-    /// The version that the entry must have when the form is applied; `None` if the form has no
-    /// valid version, so that it can never be applied.
-    version: Option<i64>,
+    /// See [`required_version`].
+    required_version: Option<i64>,
 }
 
 /// A change of one value by somebody else since the form was rendered.
@@ -108,32 +111,21 @@ impl MergedForm {
             find_concurrent_changes(submitted_form, current_form)
         };
 
-        // A form with initial values was merged input by input, so it applies to the current
-        // version. A form without them, but with a version, applies only to that version.
-        let has_initial_values = submitted_form
-            .fields()
-            .iter()
-            .any(|(name, _)| is_initial_value_name(name));
-        let version = if shown_version.is_empty() || has_initial_values {
-            current_form.integer(VERSION)
-        } else {
-            submitted_form.integer(VERSION)
-        };
-
         Self {
             form: merge_values(submitted_form, current_form),
             concurrent_changes,
-            version,
+            required_version: required_version(submitted_form, current_form),
         }
     }
 
     /// Returns the precondition for applying the form: that the entry still has the version with
-    /// which the form was merged. If `is_refused`, the precondition can never be met.
+    /// which the form was merged. If `is_refused`, nothing can meet the precondition.
     ///
-    /// The caller executes a refused form as well, because it may be the second click of a double
-    /// click: the store then returns the remembered response to the first click, which was applied.
+    /// The caller executes a refused form as well, because the form may come from the second click
+    /// of a double click. The store then returns the remembered response to the first click, which
+    /// was applied.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
-        match self.version {
+        match self.required_version {
             Some(version) if !is_refused => Preconditions::version(version),
             _ => Preconditions::IMPOSSIBLE,
         }
@@ -146,8 +138,10 @@ impl MergedForm {
             .any(|change| change.is_touched)
     }
 
-    /// Returns a message for each of the given changes by others. `in_words` returns the label of an
-    /// input and a value in words, or `None` for an input that people do not see, which gets no
+    /// Returns a message for each of the reported changes by others.
+    ///
+    /// `in_words` gets the name and a value of an input, and returns the label of the input and the
+    /// value in words. It returns `None` for an input that people do not see, which gets no
     /// message.
     pub(super) fn change_messages(
         &self,
@@ -162,15 +156,30 @@ impl MergedForm {
             let Some((label, current_words)) = in_words(&change.name, &change.current_value) else {
                 continue;
             };
-            let initial_words = change
-                .initial_value
-                .as_ref()
-                .and_then(|value| in_words(&change.name, value))
-                .map(|(_, words)| words);
+            let initial_value = change.initial_value.as_deref();
+            let label_and_words = initial_value.and_then(|value| in_words(&change.name, value));
+            let initial_words = label_and_words.map(|(_, words)| words);
             let message = texts().now_changed(&label, &current_words, initial_words.as_deref());
             errors.add(change.name.clone(), message);
         }
         errors
+    }
+}
+
+/// Returns the version that the entry must have when the merged form is applied; `None` if the form
+/// has no valid version, so that it can never be applied.
+///
+/// A form with initial values was merged input by input, so it applies to the current version. A
+/// form without them, but with a version, applies only to that version.
+fn required_version(submitted_form: &Form, current_form: &Form) -> Option<i64> {
+    let has_initial_values = submitted_form
+        .fields()
+        .iter()
+        .any(|(name, _)| is_initial_value_name(name));
+    if submitted_form.get(VERSION).is_empty() || has_initial_values {
+        current_form.integer(VERSION)
+    } else {
+        submitted_form.integer(VERSION)
     }
 }
 
@@ -207,11 +216,11 @@ fn find_concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Co
         let shown_value = initial_value(submitted_form, name);
         let is_in_form = shown_value.is_some() || submitted_form.all(name).next().is_some();
         let is_unchanged = shown_value.is_some_and(|initial| is_same_text(initial, current_value));
-        let is_submitted = submitted_form
+        let equals_submitted_value = submitted_form
             .all(name)
             .any(|value| with_stored_spelling(value) == with_stored_spelling(current_value));
 
-        if is_in_form && !is_unchanged && !is_submitted {
+        if is_in_form && !is_unchanged && !equals_submitted_value {
             changes.push(ConcurrentChange {
                 name: name.clone(),
                 initial_value: shown_value.map(str::to_owned),

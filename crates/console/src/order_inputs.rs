@@ -11,7 +11,7 @@ use petstore_languages::{amount, console::Label, console_texts as texts};
 
 use super::{
     desk::Desk,
-    forms::{self, Errors, Input},
+    forms::{self, Errors, Input, InputKind},
     visit::Form,
     wording,
 };
@@ -30,12 +30,11 @@ pub(super) struct OrderInput {
     /// The name of the input, and of the member in the log of changes.
     pub(super) name: &'static str,
     label: Label,
-    /// See [`Input::kind`] and [`Input::inputmode`].
-    kind: &'static str,
+    kind: InputKind,
+    /// See [`Input::inputmode`].
     inputmode: &'static str,
-    /// Returns the hint below the input. The arguments are whether the order is new, and how long
-    /// the contacts of closed orders are kept.
-    hint: fn(bool, Duration) -> Option<String>,
+    /// Returns the hint below the input, if it has one.
+    hint: fn(HintContext) -> Option<String>,
     /// Whether the form for a new order shows the input in the part that is collapsed initially.
     pub(super) is_detail: bool,
     /// Whether only roles that may change orders may see the value.
@@ -46,12 +45,24 @@ pub(super) struct OrderInput {
     parse: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
 }
 
+/// What the hint of an input depends on.
+#[derive(Clone, Copy)]
+struct HintContext {
+    /// Whether the form places a new order.
+    is_new: bool,
+    /// How long the contacts of closed orders are kept.
+    contact_retention: Duration,
+}
+
 /// All editable members of an order, in the order in which pages show them.
 pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: CONTACT,
         label: |texts| texts.contact,
-        hint: |_, contact_retention| Some(texts().contact_hint(wording::days(contact_retention))),
+        hint: |context| {
+            let days = wording::days(context.contact_retention);
+            Some(texts().contact_hint(days))
+        },
         is_detail: false,
         is_private: true,
         stored: |order| order.contact.as_ref().map(Contact::as_str),
@@ -70,7 +81,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: "reference",
         label: |texts| texts.reference,
-        hint: |is_new, _| is_new.then(|| texts().reference_hint.to_owned()),
+        hint: |context| context.is_new.then(|| texts().reference_hint.to_owned()),
         stored: |order| order.reference.as_ref().map(Text::as_str),
         parse: |text, _, patch| {
             set(
@@ -83,7 +94,7 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
     OrderInput {
         name: NOTE,
         label: |texts| texts.note,
-        kind: "textarea",
+        kind: InputKind::Paragraph,
         stored: |order| order.note.as_ref().map(Text::as_str),
         parse: |text, _, patch| {
             set(
@@ -99,18 +110,19 @@ pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
 const TEXT: OrderInput = OrderInput {
     name: "",
     label: |_| "",
-    kind: "",
+    kind: InputKind::Line,
     inputmode: "",
-    hint: |_, _| None,
+    hint: |_| None,
     is_detail: true,
     is_private: false,
     stored: |_| None,
     parse: |_, _, _| Ok(()),
 };
 
-/// Sets a member of a patch to a parsed value. `None` clears the member.
-fn set<T>(member: &mut Patch<T>, value: Result<Option<T>, String>) -> Result<(), String> {
-    *member = value?.map_or(Patch::Clear, Patch::Set);
+/// Sets a member of a patch to a parsed value. `None` clears the member. An error leaves the member
+/// unchanged, and is returned.
+fn set<T>(member: &mut Patch<T>, parsed_value: Result<Option<T>, String>) -> Result<(), String> {
+    *member = parsed_value?.map_or(Patch::Clear, Patch::Set);
     Ok(())
 }
 
@@ -161,8 +173,8 @@ impl OrderInput {
         Some(value.to_owned())
     }
 
-    /// Renders the input with its value from `form`. The label says that the input is optional,
-    /// except in the collapsed part, whose heading already says so.
+    /// Renders the input with its value and its error from `form`. The label says that the input is
+    /// optional, except in the collapsed part, whose heading already says so.
     pub(super) fn show(
         &self,
         desk: &Desk<'_>,
@@ -177,7 +189,10 @@ impl OrderInput {
         let label = label_with_currency
             .as_deref()
             .unwrap_or(self.label_in(order_form.status));
-        let hint = (self.hint)(order_form.is_new, desk.app().keep_contacts);
+        let hint = (self.hint)(HintContext {
+            is_new: order_form.is_new,
+            contact_retention: desk.app().keep_contacts,
+        });
 
         let mut input = Input::from_form(self.name, label, form, errors);
         input.hint = hint.as_deref();
@@ -189,7 +204,7 @@ impl OrderInput {
     }
 }
 
-/// Parses a submitted form into a patch of an order, and adds an error for each invalid input. The
+/// Parses a submitted form into a patch of an order. Adds an error for each invalid input. The
 /// patch contains only the inputs whose names `is_included` accepts.
 pub(super) fn parse_patch(
     form: &Form,
@@ -201,6 +216,7 @@ pub(super) fn parse_patch(
     for input in &ORDER_INPUTS {
         if is_included(input.name) {
             let result = (input.parse)(form.get(input.name), currency, &mut patch);
+            // Only the error is needed: a parsed value is already in the patch.
             errors.ok_or_add(input.name, result);
         }
     }

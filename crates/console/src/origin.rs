@@ -15,6 +15,10 @@ use tracing::warn;
 
 use super::state::ConsoleSettings;
 
+/// The header in which browsers state the relation between the site that caused a request and the
+/// site that receives it.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 /// The browser that sent a request, as seen through the connection and trusted proxies.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
@@ -26,17 +30,14 @@ pub(super) struct Visitor {
     pub(super) origin: String,
 }
 
-/// Identifies the browser that sent a request. Checks that the request comes over HTTPS or from
-/// this machine (fails with 403), and that its `Host` is one that no stranger controls (fails with
-/// 400).
-///
-/// Without the check of the host, a malicious page could point its own host name at the console's
-/// address and then read the console's pages (DNS rebinding).
+/// Identifies the browser that sent a request. Fails with 400 if the `Host` of the request is one
+/// that a stranger can control, and with 403 if the connection is not safe for a password.
 pub(super) fn identify_visitor(
     settings: &ConsoleSettings,
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
+    // A missing host is empty, and `check_host` rejects it.
     let sent_host = request::host(request)
         .unwrap_or_default()
         .to_ascii_lowercase();
@@ -46,19 +47,11 @@ pub(super) fn identify_visitor(
         .unwrap_or_default();
     let uses_tls = settings.tls || configured_scheme == "https";
     let host = without_default_port(&sent_host, uses_tls);
-    let is_configured = !host.is_empty() && host == configured_host;
-    let name = request::without_port(host);
-    // An IP address as the host is safe: DNS rebinding needs a name.
-    let address: Option<IpAddr> = name.parse().ok();
-    if !is_configured && address.is_none() && name != "localhost" {
-        let message = texts().foreign_host(host, configured_host);
-        return Err(ApiError::new(Problem::InvalidRequest, message));
-    }
+    let is_configured = check_host(host, configured_host)?;
 
     let peer = client.address();
+    // The scheme of the configured URL says nothing about other hosts.
     let is_secure = settings.tls || (is_configured && configured_scheme == "https");
-    let is_this_machine =
-        name == "localhost" || address.is_some_and(|address| address.is_loopback());
     let is_safe = if settings.tls {
         true
     } else if is_secure {
@@ -66,7 +59,7 @@ pub(super) fn identify_visitor(
     } else {
         // A loopback peer can also be a proxy for other machines, so the host must be local, too,
         // or configured with `http` by the operator.
-        peer.is_loopback() && (is_this_machine || is_configured)
+        peer.is_loopback() && (is_this_machine(host) || is_configured)
     };
     if !is_safe {
         let message = texts().needs_https;
@@ -74,10 +67,35 @@ pub(super) fn identify_visitor(
     }
     let scheme = if is_secure { "https" } else { "http" };
     Ok(Visitor {
-        address: forwarded::client(peer, &request.headers, &settings.trusted_proxies),
+        address: forwarded::client_address(peer, &request.headers, &settings.trusted_proxies),
         is_secure,
         origin: format!("{scheme}://{host}"),
     })
+}
+
+/// Checks the host of a request: the configured one, an IP address, or `localhost`. Returns whether
+/// it is the configured one. Fails with 400 for any other host.
+///
+/// Without this check, a malicious page could point its own host name at the console's address and
+/// then read the console's pages (DNS rebinding). This needs a name, so IP addresses are safe.
+fn check_host(host: &str, configured_host: &str) -> Result<bool, ApiError> {
+    let is_configured = !host.is_empty() && host == configured_host;
+    let name = request::without_port(host);
+    let is_address = name.parse::<IpAddr>().is_ok();
+    if !is_configured && !is_address && name != "localhost" {
+        let message = texts().foreign_host(host, configured_host);
+        return Err(ApiError::new(Problem::InvalidRequest, message));
+    }
+    Ok(is_configured)
+}
+
+/// Whether a host, possibly with a port, is this machine: `localhost` or a loopback address.
+fn is_this_machine(host: &str) -> bool {
+    let name = request::without_port(host);
+    match name.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => name == "localhost",
+    }
 }
 
 /// Whether a request that reached the listener without TLS comes from a trusted proxy, and used
@@ -111,24 +129,8 @@ fn used_plain_http(headers: &HeaderMap) -> bool {
 }
 
 /// Checks that no other site submitted a form (CSRF). Fails with 403.
-///
-/// `Sec-Fetch-Site` decides, which browsers send over HTTPS and to this machine. Without it,
-/// `Origin` must be the console's. If a header is repeated, all of its values must be allowed.
 pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), ApiError> {
-    let has_no_foreign_origin = headers
-        .get_all(header::ORIGIN)
-        .iter()
-        .all(|origin| *origin == *visitor.origin);
-    let has_origin = headers.contains_key(header::ORIGIN);
-    let sites = headers.get_all(HeaderName::from_static("sec-fetch-site"));
-    let has_site = sites.iter().next().is_some();
-    let mut is_own = has_site || (has_origin && has_no_foreign_origin);
-    for site in sites {
-        // Browsers send `none` if the person caused the request without a page, such as by a
-        // reload.
-        is_own &= site == "same-origin" || (site == "none" && has_no_foreign_origin);
-    }
-    if is_own {
+    if is_from_own_site(visitor, headers) {
         return Ok(());
     }
     let message: Cow<'static, str> = match foreign_origin(visitor, headers) {
@@ -138,14 +140,33 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     Err(ApiError::new(Problem::InsufficientScope, message))
 }
 
+/// Whether a page of the console submitted a form.
+///
+/// The header `Sec-Fetch-Site` decides, which browsers send over HTTPS and to this machine. Without
+/// it, `Origin` must be the console's. If a header is repeated, all of its values must be allowed.
+fn is_from_own_site(visitor: &Visitor, headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let has_no_foreign_origin = origins.all(|origin| *origin == *visitor.origin);
+    if !headers.contains_key(SEC_FETCH_SITE) {
+        return headers.contains_key(header::ORIGIN) && has_no_foreign_origin;
+    }
+    let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
+    sites.all(|site| {
+        // Browsers send `none` if the person caused the request without a page, such as by a
+        // reload.
+        site == "same-origin" || (site == "none" && has_no_foreign_origin)
+    })
+}
+
 /// Returns the origin that submitted a form, if it differs from the console's origin in this
-/// request. It is another site, or the console itself behind a proxy that does not forward the
-/// host.
+/// request; otherwise `None`. The origin is another site, or the console itself behind a proxy that
+/// does not forward the host.
 fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut origins = headers
         .get_all(header::ORIGIN)
         .iter()
         .filter_map(|origin| origin.to_str().ok());
+    // Browsers can also send `null`, which is no origin.
     origins.find(|origin| origin.contains("://") && *origin != visitor.origin)
 }
 

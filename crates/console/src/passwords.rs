@@ -22,8 +22,8 @@ const MAX_CONCURRENT_HASHES: usize = 2;
 /// members.
 const MAX_CONCURRENT_HASHES_OF_STRANGERS: usize = 1;
 
-/// The maximum number of queued requests, including those whose hash is being computed. The hashes
-/// of a full queue take about a second.
+/// The maximum number of queued requests, including the requests whose hash is being computed. The
+/// hashes of a full queue take about a second.
 const MAX_REQUESTS: usize = 64;
 
 /// The maximum number of queued requests from strangers.
@@ -141,8 +141,8 @@ impl Passwords {
     ) -> Result<bool, ApiError> {
         let password = Password::from_input(typed_password);
         let can_match = hash.is_some() && password.is_some();
-        // Stand-ins for what is missing, so that a hash is computed in any case. The empty text is
-        // short enough for a password, so `checked_password` is never `None`.
+        // Stand-ins for what is missing, so that a hash is always computed. The empty text is short
+        // enough for a password, so `checked_password` is never `None`.
         let checked_password = password.or_else(|| Password::from_input(""));
         let checked_hash = hash.unwrap_or_else(PasswordHash::unmatchable);
         let is_match = self

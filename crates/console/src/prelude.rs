@@ -4,7 +4,7 @@ pub(super) use maud::{Markup, html};
 
 pub(super) use super::{
     desk::Desk,
-    forms::{self, Errors, Input},
+    forms::{self, Errors, Input, InputKind},
     markup::{self, LONG_LENGTH, SHORT_LENGTH},
     reply::{Page, Reply},
     visit::Form,

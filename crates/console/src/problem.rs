@@ -1,6 +1,6 @@
 //! Error pages: their content, with or without the member's menu.
 
-use hyper::{header::HeaderValue, http::request::Parts};
+use hyper::header::HeaderValue;
 use maud::{Markup, html};
 use petstore_app::StoreFacts;
 use petstore_domain::Problem;
@@ -14,27 +14,38 @@ use super::{
     visit::{MAX_FORM_FIELDS, Visit},
 };
 
-/// Returns the title and the content of an error page: what is wrong, what to do next, and the
-/// request id, by which an operator finds the cause in the log.
-fn error_content(error: &ApiError, request_id: &HeaderValue) -> (&'static str, Markup) {
-    let (title, message, next) = texts().problem(error.problem());
-    let message = message.unwrap_or_else(|| match error.problem() {
-        Problem::BodyTooLarge => texts().body_too_large,
-        // For these problems, the console itself wrote the message, in the language of the request.
-        Problem::InvalidRequest
-        | Problem::InvalidBody
-        | Problem::InvalidTransition
-        | Problem::InsufficientScope
-        | Problem::RateLimited => error.message(),
-        _ => texts().not_accepted,
-    });
+/// The title and the content of an error page.
+struct ErrorText {
+    title: &'static str,
+    content: Markup,
+}
+
+/// Returns the text of an error page: what is wrong, what to do next, and the request id, by which
+/// an operator finds the cause in the log.
+fn error_text(error: &ApiError, request_id: &HeaderValue) -> ErrorText {
+    let (title, general_message, next) = texts().problem(error.problem());
+    let message = general_message.unwrap_or_else(|| specific_message(error));
     let content = html! {
         p data-failed { (message) }
         p { (next) }
         p { a href="/" { (texts().to_first_page) } }
         p { small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } } }
     };
-    (title, content)
+    ErrorText { title, content }
+}
+
+/// Returns the message for an error whose problem has no general text. For some problems, this is
+/// the message of the error itself, because the console wrote it, in the language of the request.
+fn specific_message(error: &ApiError) -> &str {
+    match error.problem() {
+        Problem::BodyTooLarge => texts().body_too_large,
+        Problem::InvalidRequest
+        | Problem::InvalidBody
+        | Problem::InvalidTransition
+        | Problem::InsufficientScope
+        | Problem::RateLimited => error.message(),
+        _ => texts().not_accepted,
+    }
 }
 
 /// Replaces the English message of a form that cannot be parsed by one in the language of the
@@ -61,7 +72,7 @@ pub(super) fn with_menu(
     session: Option<&Session>,
 ) -> ApiError {
     let Some(session) = session else { return error };
-    let (title, content) = error_content(&error, visit.request_id);
+    let ErrorText { title, content } = error_text(&error, visit.request_id);
     let frame = Frame {
         member_name: session.member.name.as_str(),
         facts: &visit.facts,
@@ -74,32 +85,28 @@ pub(super) fn with_menu(
         today: visit.facts.day_of(visit.now),
     };
     let content = html! { h1 { (title) } div.card { (content) } };
-    error.body = Some(Box::new(
-        layout::framed_page(&frame, title, &content)
-            .into_string()
-            .into(),
-    ));
+    let page = layout::framed_page(&frame, title, &content);
+    error.body = Some(Box::new(page.into_string().into()));
     error
 }
 
-/// Returns the response for an error, and the cause for the log. The page is the one that
+/// Returns the response for an error, and the cause for the log. The response has the page that
 /// [`with_menu`] attached to the error, or else a page without a menu.
 pub(super) fn error_page(
     mut error: ApiError,
-    _: &Parts,
     request_id: &HeaderValue,
 ) -> (Response, Option<Cause>) {
     let status = http_status(error.problem());
     let mut response = if let Some(page) = error.body.take() {
         layout::html_response(status, *page)
     } else {
-        let (title, content) = error_content(&error, request_id);
+        let ErrorText { title, content } = error_text(&error, request_id);
         layout::public_page(status, &StoreFacts::default(), title, &content)
     };
-    // The response that a program would get has headers such as `Allow`, `Retry-After` and
+    // The response that the API would send has headers such as `Allow`, `Retry-After` and
     // `Connection`, which a browser needs, too.
-    let (program_response, cause) = error.into_response();
-    for (name, value) in program_response.headers() {
+    let (api_response, cause) = error.into_response();
+    for (name, value) in api_response.headers() {
         response.headers_mut().entry(name).or_insert(value.clone());
     }
     (response, cause)

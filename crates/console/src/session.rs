@@ -1,4 +1,4 @@
-//! Staff sessions: finds the session of a request, and creates new sessions.
+//! Staff sessions: resumes the session of a request, and creates new sessions.
 
 use std::sync::Arc;
 
@@ -39,16 +39,17 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
     }
 }
 
-/// Finds the session of a request; `None` if the browser has no valid session, or if the second
-/// factor is still missing.
-pub(super) async fn find(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
-    let session = find_with_or_without_second_factor(visit).await?;
+/// Resumes the session of a request, like [`resume_with_or_without_second_factor`]. Returns `None`
+/// also if the second factor is still missing.
+pub(super) async fn resume(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
+    let session = resume_with_or_without_second_factor(visit).await?;
     Ok(session.filter(|session| session.record.confirmed_at.is_some()))
 }
 
-/// Finds the session of a request, even if its second factor is still missing. Also sets the
-/// language of the request to the member's, and records the use of the session.
-pub(super) async fn find_with_or_without_second_factor(
+/// Resumes the session of a request, even if its second factor is still missing: finds it, sets the
+/// language of the request to the member's, and records the use of the session, which postpones its
+/// end. Returns `None` if the browser has no valid session.
+pub(super) async fn resume_with_or_without_second_factor(
     visit: &Visit<'_>,
 ) -> Result<Option<Session>, ApiError> {
     let Some(digest) = presented_digest(visit) else {
@@ -70,7 +71,8 @@ pub(super) async fn find_with_or_without_second_factor(
     Ok(Some(Session { member, record }))
 }
 
-/// Returns the digest of the session token in the cookie. The session need not exist.
+/// Returns the digest of the session token in the cookie; `None` without a well-formed token. The
+/// session need not exist.
 fn presented_digest(visit: &Visit<'_>) -> Option<TokenDigest> {
     TokenDigest::from_presented(Cookie::Session.get(visit)?)
 }
@@ -132,7 +134,7 @@ pub(super) fn set_cookies(
     token: &Token,
     member: &StaffMember,
 ) {
-    Cookie::Session.set(visit, response, &token.reveal(), None);
+    Cookie::Session.set(visit, response, &token.reveal());
     known_browsers::remember(visit, response, member);
 }
 

@@ -1,4 +1,4 @@
-//! A request to the console, with its parsed query and form.
+//! [`Visit`]: a request to the console, with its parsed query and form.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -49,14 +49,15 @@ pub(super) struct Visit<'r> {
 }
 
 impl Visit<'_> {
-    /// Returns the HMAC key for signatures. It is the secret from which entity tags are made, too.
-    /// All processes that share the database have the same one, and no response reveals it.
+    /// Returns the HMAC key for signatures. It is the secret from which the service also makes
+    /// entity tags. All processes that share the database have the same key, and no response
+    /// reveals it.
     pub(super) fn signing_key(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, &self.console.app.store.etag_key())
     }
 
-    /// Signs text that a browser stores, such as a cookie, so that a forged or modified one is
-    /// detected when it comes back. See [`Self::is_signature_of`].
+    /// Signs text that a browser stores, such as a cookie. When the browser sends the text back,
+    /// [`Self::is_signature_of`] detects whether it was forged or modified.
     pub(super) fn sign(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(hmac::sign(&self.signing_key(), text))
     }
@@ -115,7 +116,8 @@ impl Form {
         Self::from_trusted_bytes(serializer.finish().into())
     }
 
-    /// Parses an encoded form. Invalid UTF-8 becomes replacement characters.
+    /// Parses an encoded form. Invalid UTF-8 becomes replacement characters. Fails if there are
+    /// more than [`MAX_FORM_FIELDS`] fields.
     pub(super) fn parse(bytes: Bytes) -> Result<Self, TooManyFields> {
         let mut fields = Vec::new();
         for field in form_urlencoded::parse(&bytes).into_owned() {
@@ -127,8 +129,8 @@ impl Form {
         Ok(Self { bytes, fields })
     }
 
-    /// Parses a form that the service itself encoded. Such a form never has too many fields; if it
-    /// had, the result would be an empty form.
+    /// Parses a form that the service itself encoded, and which therefore never has too many
+    /// fields. If it had, the result would be an empty form.
     pub(super) fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self::parse(bytes).unwrap_or_default()
     }

@@ -170,21 +170,25 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     {
         return Some(words);
     }
+    if distance < SECONDS_PER_MINUTE {
+        let words = if seconds <= 0 {
+            texts().just_now
+        } else {
+            texts().soon
+        };
+        return Some(words.to_owned());
+    }
     let (count, unit) = if distance >= SECONDS_PER_HOUR {
         (distance / SECONDS_PER_HOUR, Unit::Hour)
-    } else if distance >= SECONDS_PER_MINUTE {
-        (distance / SECONDS_PER_MINUTE, Unit::Minute)
-    } else if seconds <= 0 {
-        return Some(texts().just_now.to_owned());
     } else {
-        return Some(texts().soon.to_owned());
+        (distance / SECONDS_PER_MINUTE, Unit::Minute)
     };
-    Some(relative_words(seconds < 0, count, unit))
+    Some(relative_words(count * seconds.signum(), unit))
 }
 
 /// Returns a day relative to today in words, by the calendar of the store. `None` if both times are
-/// on one day. This can happen although they are 24 hours apart: a day has 25 hours when the clocks
-/// go back.
+/// on one day, which is possible although they are 24 hours apart: a day has 25 hours when the
+/// clocks go back.
 fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     let zone = zone::store_zone().unwrap_or_default();
     let distance = zone.day_of(time) - zone.day_of(now);
@@ -192,16 +196,16 @@ fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
         0 => None,
         1 => Some(texts().tomorrow.to_owned()),
         -1 => Some(texts().yesterday.to_owned()),
-        days => Some(relative_words(days < 0, days.abs(), Unit::Day)),
+        days => Some(relative_words(days, Unit::Day)),
     }
 }
 
-/// Returns a distance in time in words: `3 hours ago` in the past, and `in 3 hours` in the future.
-fn relative_words(is_past: bool, count: i64, unit: Unit) -> String {
-    if is_past {
-        texts().ago(count, unit)
+/// Returns a distance in time in words: `3 hours ago` for -3, and `in 3 hours` for 3.
+fn relative_words(signed_count: i64, unit: Unit) -> String {
+    if signed_count < 0 {
+        texts().ago(signed_count.abs(), unit)
     } else {
-        texts().ahead(count, unit)
+        texts().ahead(signed_count, unit)
     }
 }
 
@@ -224,13 +228,15 @@ pub(super) fn exact(time: Timestamp) -> String {
     format!("{day}, {}{suffix}", local_time.strftime("%H:%M"))
 }
 
-/// Returns the words for what submitting a form does. `action` is the label of the form's route.
-/// `command` is the value of the pressed button, for forms with several buttons. If there are no
-/// better words for it, it is appended in parentheses.
+/// Returns the words for what submitting a form does. `action` is the label of the form's route,
+/// and `command` is the value of the pressed button, which only forms with several buttons have. A
+/// command without words of its own is appended in parentheses.
 pub(super) fn form_action(action: &str, command: &str) -> String {
     if action == texts().reserve && command == "sell" {
         return texts().sell.to_owned();
     }
+    // The other command of the form for an order is to reserve, which its label says already.
+    // Routes without a label of their own have the label "Settings".
     if command.is_empty() || action == texts().reserve || action == texts().settings {
         return action.to_owned();
     }
@@ -260,28 +266,49 @@ pub(super) fn input_label(name: &str) -> Option<&'static str> {
     Some(label)
 }
 
-/// The link after a flash message: its path and its label.
-type MessageLink = Option<(String, &'static str)>;
+/// The text of a flash message, which reports the last action on the next page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FlashText {
+    pub(super) message: String,
+    /// The link after the message.
+    pub(super) link: Option<FlashLink>,
+}
 
-/// Returns the flash message with this code, and the link after it. `id` is the id of the changed
-/// entry, or how many entries were changed. `None` if the code is unknown.
-pub(super) fn flash(code: &str, id: i64) -> Option<(String, MessageLink)> {
+/// The link after a flash message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FlashLink {
+    pub(super) path: String,
+    pub(super) label: &'static str,
+}
+
+/// Returns the text of the flash message with this code; `None` if the code is unknown. `id` is the
+/// id of the changed entry, or how many entries were changed.
+pub(super) fn flash(code: &str, id: i64) -> Option<FlashText> {
     let texts = texts();
-    let order_link = || Some((format!("/orders/{id}"), texts.show_order));
-    let add_link = || Some((format!("/add?like={id}"), texts.add_another));
+    let link = match code {
+        "reserved" | "sold" => Some(FlashLink {
+            path: format!("/orders/{id}"),
+            label: texts.show_order,
+        }),
+        "added" | "added-about" => Some(FlashLink {
+            path: format!("/add?like={id}"),
+            label: texts.add_another,
+        }),
+        _ => None,
+    };
     let count = usize::try_from(id).unwrap_or_default();
     let message = match code {
-        "reserved" => return Some((texts.reserved_as(id), order_link())),
-        "sold" => return Some((texts.sold_as(id), order_link())),
-        "added" => return Some((texts.added_as(id), add_link())),
-        "added-about" => return Some((texts.added_about(id), add_link())),
+        "reserved" => texts.reserved_as(id),
+        "sold" => texts.sold_as(id),
+        "added" => texts.added_as(id),
+        "added-about" => texts.added_about(id),
         "added-many" => texts.added_many(count),
         "undone-many" => texts.undone_many(count),
         "changed-many" => texts.changed_many(count),
         "photos-added" => texts.photos_added(count),
         _ => fixed_message(code)?.to_owned(),
     };
-    Some((message, None))
+    Some(FlashText { message, link })
 }
 
 /// Returns the flash message with this code, if the message contains no number.

@@ -1,5 +1,5 @@
-//! The labels of form inputs, and submitted values as people read them. Messages about changed
-//! values use them, and the page of a saved form.
+//! The labels of form inputs, and submitted values as people read them. They are for messages about
+//! changed values, and for the page of a saved form.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 use petstore_formats::cells::parse_number;
@@ -13,18 +13,20 @@ use super::{
 };
 
 /// The prefix of the names of inputs for the store's own fields of animals.
-pub(super) const PREFIX: &str = "field.";
+pub(super) const FIELD_PREFIX: &str = "field.";
 
 /// Returns the name of the input for a field, such as `field.coat_length`.
 pub(crate) fn input_of(field: &FieldDefinition) -> String {
-    format!("{PREFIX}{}", field.name.as_str())
+    format!("{FIELD_PREFIX}{}", field.name.as_str())
 }
 
 /// No fields, for forms without inputs for the store's own fields.
 pub(crate) const NO_FIELDS: &[FieldDefinition] = &[];
 
-/// Returns the label of an input, and a value of the input in words: "Website" and "On the website"
-/// for `listed` and `true`. `None` if the input has no label, because people do not fill it in.
+/// Returns the label of an input, and a value of the input in words. `None` if the input has no
+/// label, because people do not fill it in.
+///
+/// Example: the input `listed` with the value `true` gets "Website" and "On the website".
 pub(crate) fn in_words(
     fields: &[FieldDefinition],
     currency: Option<&Currency>,
@@ -38,11 +40,18 @@ pub(crate) fn in_words(
         let words = field_value_in_words(field, currency, value);
         return Some((label_of(field), words));
     }
-    let input_label = label(name)?.to_owned();
+    let label = input_label(name)?.to_owned();
+    let words = value_in_words(currency, name, value);
+    Some((label, words))
+}
+
+/// Returns the value of an input in words, such as a localized date or price. The input is neither
+/// for the store profile nor for a field of the store.
+fn value_in_words(currency: Option<&Currency>, name: &str, value: &str) -> String {
     if value.is_empty() {
-        return Some((input_label, texts().no_value.to_owned()));
+        return texts().no_value.to_owned();
     }
-    let words = match name {
+    match name {
         PRICE => price_in_words(value, currency),
         "until" => wording::day(value),
         "status" => status_in_words(value),
@@ -55,8 +64,7 @@ pub(crate) fn in_words(
             Err(_) => markup::readable(value, SHORT_LENGTH),
         },
         _ => markup::readable(value, SHORT_LENGTH),
-    };
-    Some((input_label, words))
+    }
 }
 
 /// Returns the value of a field in words, such as a localized date or price.
@@ -65,16 +73,16 @@ fn field_value_in_words(
     currency: Option<&Currency>,
     value: &str,
 ) -> String {
-    let value = field.display_text(value);
-    if value.is_empty() {
+    let display_text = field.display_text(value);
+    if display_text.is_empty() {
         return texts().no_value.to_owned();
     }
-    match (field.kind, value) {
+    match (field.kind, display_text) {
         (FieldKind::Boolean, "true") => window_texts().yes.to_owned(),
         (FieldKind::Boolean, "false") => window_texts().no.to_owned(),
         (FieldKind::Date, day) => wording::day(day),
-        _ if field.is_price() => price_in_words(value, currency),
-        _ => markup::readable(value, SHORT_LENGTH),
+        _ if field.is_price() => price_in_words(display_text, currency),
+        _ => markup::readable(display_text, SHORT_LENGTH),
     }
 }
 
@@ -105,7 +113,7 @@ fn status_in_words(value: &str) -> String {
 
 /// Returns the label of an input that is neither for the store profile nor for a field of the
 /// store.
-fn label(name: &str) -> Option<&'static str> {
+fn input_label(name: &str) -> Option<&'static str> {
     match ORDER_INPUTS.iter().find(|input| input.name == name) {
         Some(input) => Some(input.label()),
         None => wording::input_label(name),

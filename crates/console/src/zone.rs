@@ -1,4 +1,4 @@
-//! The store's time zone as a task-local of the request, for rendering times.
+//! The store's time zone, for rendering the times on pages. It is a task-local of the request.
 
 use std::cell::RefCell;
 
@@ -6,13 +6,15 @@ use petstore_domain::store_area::StoreTimeZone;
 use tokio::task_local;
 
 task_local! {
-    /// The time zone of the store; `None` if the store has none. It is a task-local, like the
-    /// language, because nearly every page shows times, and would otherwise have to pass the zone
-    /// through many functions.
+    /// The time zone of the store; `None` if the store has none.
+    ///
+    /// It is a task-local, like the language, because nearly every page shows times. As an
+    /// argument, it would have to be passed through many functions.
     static ZONE: RefCell<Option<StoreTimeZone>>;
 }
 
-/// Runs the handling of a request in a scope of its own for [`set_zone`] and [`store_zone`].
+/// Runs the handling of a request in a scope in which [`set_zone`] and [`store_zone`] can be
+/// called. The zone of one request is not visible in other requests.
 pub(super) fn with_zone<T>(handling: impl Future<Output = T>) -> impl Future<Output = T> {
     ZONE.scope(RefCell::default(), handling)
 }

@@ -8,7 +8,7 @@ use std::{
 
 use petstore_store_postgres::PostgresUrl;
 
-/// The database that contains the catalogue.
+/// The URL of the database that contains the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A SQLite file: `sqlite:PATH`, or `sqlite://PATH`.
@@ -18,11 +18,12 @@ pub enum DatabaseUrl {
 }
 
 impl FromStr for DatabaseUrl {
+    /// The reason why the text is no URL of a database, for the operator.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(url) = PostgresUrl::parse(text) {
-            return url.map(Self::Postgres);
+        if let Some(postgres_url) = PostgresUrl::parse(text) {
+            return postgres_url.map(Self::Postgres);
         }
         let after_scheme = text.strip_prefix("sqlite:").ok_or(
             "the database must be sqlite:PATH, such as sqlite:petstore.db, \
@@ -34,8 +35,8 @@ impl FromStr for DatabaseUrl {
                 "the path after sqlite: is missing; an example is sqlite:petstore.db".to_owned(),
             );
         }
-        // With such a name, such as `:memory:`, SQLite would open a separate in-memory database for
-        // each connection.
+        // With a name such as `:memory:`, SQLite would open a separate in-memory database for each
+        // connection.
         if path.starts_with(':') {
             return Err(format!(
                 "{path} is not a file name; an example is sqlite:petstore.db"
@@ -55,12 +56,9 @@ impl fmt::Display for DatabaseUrl {
         match self {
             // The absolute path, because a file with the same name can exist in another folder.
             Self::Sqlite(path) => {
-                let absolute_path = path::absolute(path);
-                write!(
-                    f,
-                    "sqlite:{}",
-                    absolute_path.as_deref().unwrap_or(path).display()
-                )
+                // `absolute` fails if the current folder was deleted. The given path must then do.
+                let absolute_path = path::absolute(path).unwrap_or_else(|_| path.clone());
+                write!(f, "sqlite:{}", absolute_path.display())
             }
             Self::Postgres(url) => url.fmt(f),
         }

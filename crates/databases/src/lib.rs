@@ -1,4 +1,4 @@
-//! Dispatches from the URL of a database to the SQLite or the PostgreSQL store.
+//! Chooses the SQLite or the PostgreSQL store by the URL of a database.
 
 mod database_url;
 
@@ -16,9 +16,11 @@ use rand::rngs::StdRng;
 
 pub use self::database_url::DatabaseUrl;
 
-/// Opens the store at `url`, and migrates it if `mode` allows. For PostgreSQL, `connections` is the
-/// maximum size of the connection pool, and `random` adds jitter to retries. Opening a SQLite file
-/// blocks the thread. If this fails, the database is unchanged.
+/// Opens the store at `url`, and migrates it if `mode` allows. If this fails, the database is
+/// unchanged.
+///
+/// For PostgreSQL, `connections` is the maximum size of the connection pool, and `random` adds
+/// jitter to retries. Opening a SQLite file blocks the thread.
 ///
 /// The future is boxed, and this function is never inlined. The code of the stores is then compiled
 /// once, in this crate, and not again in each crate that opens a store.
@@ -56,7 +58,7 @@ async fn open_store(
 /// # Errors
 ///
 /// See [`OpenError`]. A missing database is not created.
-pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
+pub fn open_snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => Ok(Box::new(sqlite::snapshot(path)?)),
         DatabaseUrl::Postgres(url) => Ok(Box::new(postgres::snapshot(url)?)),
@@ -69,21 +71,22 @@ pub fn snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> {
 /// # Errors
 ///
 /// See [`OpenError`]. The database is unchanged after an error.
-pub fn load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
+pub fn open_load(url: &DatabaseUrl, mode: OpenMode) -> Result<Box<dyn Load>, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => Ok(Box::new(sqlite::SqliteLoad::open(path, mode)?)),
         DatabaseUrl::Postgres(url) => Ok(Box::new(postgres::PostgresLoad::open(url, mode)?)),
     }
 }
 
-/// Returns the predefined fields of a new database.
+/// Returns the predefined fields of a new database, which both stores have in common.
 pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
     Ok(sqlite::fields_of_new_database()?)
 }
 
-/// Checks the integrity of the database at `url`: reads all of it, and changes nothing. Blocks until
-/// it is done. Damage in a database that can be opened is not an error, but a problem in the
-/// [`Checkup`].
+/// Checks the integrity of the database at `url`: reads all of it, and changes nothing. Blocks the
+/// thread until the check is done.
+///
+/// Damage in a database that can be opened is not an error, but a problem in the [`Checkup`].
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::check(path),

@@ -51,19 +51,20 @@ impl Actor {
         }
     }
 
-    /// Parses the displayed form of an actor, such as `key:3` or `clock`. `None` for any other
-    /// text, including a number in another spelling, such as `key:03`.
+    /// Parses the displayed form of an actor, such as `key:3` or `clock`; `None` for any other
+    /// text. A number must be in its canonical spelling, so `key:03` is rejected.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
             None => (text, None),
         };
         let actor = Self::from_kind_and_id(kind, id)?;
+        // The comparison rejects other spellings of the number.
         (actor.to_string() == text).then_some(actor)
     }
 
-    /// Returns the actor with this kind and number. `None` if the kind is unknown, lacks its number,
-    /// or must not have one.
+    /// Returns the actor of this kind with this number; `None` if the kind is unknown, lacks its
+    /// number, or must not have one.
     pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),

@@ -8,37 +8,41 @@ use std::{
 use super::Networks;
 
 /// The address that identifies a client for rate limits: an IPv4 address, or an IPv6 /64 network.
+///
 /// An IPv6 client can choose any of the 2^64 addresses of its network (RFC 4291, section 2.5.1), so
 /// a single address would identify nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
 impl From<IpAddr> for ClientAddress {
+    /// Returns the address that identifies the client with this IP address. An IPv4-mapped IPv6
+    /// address is treated as the IPv4 address.
     fn from(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
-            // Clears the lower 64 of the 128 bits.
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+            IpAddr::V6(address) => ipv6_network(address, 64).into(),
             address @ IpAddr::V4(_) => address,
         })
     }
 }
 
 impl ClientAddress {
-    /// Returns the site of an IPv6 network: the /56 that a provider assigns to one customer (RFC
-    /// 6177, section 2), who can use each of its 256 /64 networks. `2001:db8:1:2ff::` becomes
-    /// `2001:db8:1:200::`. An IPv4 address is returned unchanged.
+    /// Returns the IPv6 site of the client: the /56 network that a provider assigns to one customer
+    /// (RFC 6177, section 2). The customer can use each of its 256 /64 networks.
+    ///
+    /// `2001:db8:1:2ff::` becomes `2001:db8:1:200::`. An IPv4 address is returned unchanged.
     #[must_use]
     pub fn site(self) -> Self {
         Self(match self.0 {
-            // Clears the lower 72 of the 128 bits.
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 72 << 72).into(),
+            IpAddr::V6(address) => ipv6_network(address, 56).into(),
             address @ IpAddr::V4(_) => address,
         })
     }
 
-    /// Returns the address to which a per-address limit applies. `None` if many clients share the
-    /// address, so that no such limit applies: it is a trusted proxy, or it is a loopback address
-    /// and `exempts_loopback` is set.
+    /// Returns the address to which a limit per address applies; `None` if no such limit applies,
+    /// because many clients share the address.
+    ///
+    /// Clients share the address of a trusted proxy. With `exempts_loopback`, the same is assumed
+    /// of loopback addresses, which all programs on this machine share.
     pub fn subject_to_limit(
         address: IpAddr,
         proxies: &Networks,
@@ -54,6 +58,12 @@ impl ClientAddress {
     }
 }
 
+/// Returns the network of an IPv6 address: the address with only its first `prefix_length` bits.
+fn ipv6_network(address: Ipv6Addr, prefix_length: u32) -> Ipv6Addr {
+    let cleared_bits = Ipv6Addr::BITS - prefix_length;
+    Ipv6Addr::from_bits(address.to_bits() >> cleared_bits << cleared_bits)
+}
+
 /// The client of a connection, shared by all requests on it.
 ///
 /// A connection starts untrusted, and becomes trusted with its first valid API key. When all
@@ -62,6 +72,8 @@ impl ClientAddress {
 #[derive(Debug)]
 pub struct Client {
     address: IpAddr,
+    /// [`UNTRUSTED`], [`TRUSTED`] or [`REPLACED`]. Accesses are relaxed, because no other memory
+    /// depends on the state.
     state: AtomicU8,
 }
 
@@ -80,7 +92,8 @@ impl Client {
     }
 
     /// Records that the connection has carried a valid key, so that it keeps its slot from now on.
-    /// Returns `false` if the slot was already given to another connection; the request must then
+    ///
+    /// Returns `false` if the slot was already given to another connection. The request must then
     /// not be served.
     #[must_use]
     pub fn trust(&self) -> bool {
@@ -117,6 +130,7 @@ impl Client {
 }
 
 impl From<IpAddr> for Client {
+    /// Creates the untrusted client of a new connection from this address.
     fn from(address: IpAddr) -> Self {
         Self {
             address: address.to_canonical(),

@@ -1,4 +1,4 @@
-//! The context of a write.
+//! The context of a write: its origin, which a store records together with the write.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use super::{IdempotentRequest, NamedActor};
 
-/// The origin of a write: who causes it, when, and by which request. A store receives it with each
-/// write, and records it in the same transaction.
+/// The origin of a write: its actor, its time and its request. A store receives it with each write,
+/// and records it in the same transaction.
 #[derive(Debug, Clone)]
 pub struct WriteContext {
     pub actor: NamedActor,

@@ -1,4 +1,10 @@
 //! Idempotent requests, which a client can repeat without repeating their effect.
+//!
+//! The store remembers each such request with its response, and forgets it after some time. This
+//! time is measured in marks instead of by a clock, so that a request is not forgotten too early
+//! when a clock is wrong or the service was down. Marks are numbers that the running processes add
+//! to the database, one in each [`MARK_INTERVAL`]. A request refers to the mark that was the newest
+//! when it arrived.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -8,16 +14,12 @@ use sha2::{Digest, Sha256};
 
 use super::{KeyId, NewPet, StaffId};
 
-/// How long a process must have seen the newest mark before it sets the next one.
-///
-/// Marks are numbered, and the running processes add them to the database at this interval. The age
-/// of a remembered request is counted in marks instead of clock time, so that requests do not
-/// expire early when a clock is wrong or the service was down. See `Requests::mark_idempotency_keys`
-/// of the store.
+/// The time for which a process must have seen the newest mark before it adds the next one. See
+/// `Requests::mark_idempotency_keys` of the store.
 pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
-/// How many marks must follow the first mark after a request before the request is forgotten. This
-/// corresponds to 48 hours in which the service ran; clients are promised 24 hours.
+/// The number of marks that must follow the first mark after a request before the request is
+/// forgotten. This corresponds to 48 hours in which the service ran; clients are promised 24 hours.
 pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 
 /// The `Idempotency-Key` that a client chooses for a request: 1 to 255 visible ASCII characters. It
@@ -81,8 +83,8 @@ pub struct IdempotentRequest {
 }
 
 impl IdempotentRequest {
-    /// Returns the owners under which the request is remembered: the lineage and, if that is
-    /// different, the caller, by which earlier releases look up the request.
+    /// Returns the owners under which the request is remembered: the lineage, and the caller if it
+    /// is a different one. Earlier releases look up the request by the caller.
     pub fn owners(&self) -> impl Iterator<Item = RequestOwner> {
         let different_caller = (self.caller != self.lineage).then_some(self.caller);
         std::iter::once(self.lineage).chain(different_caller)
@@ -100,9 +102,11 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
 }
 
-/// Returns the SHA-256 of the requested animal. Because it is computed from the parsed values, two
-/// bodies with the same values have the same fingerprint, even if their JSON is formatted
-/// differently.
+/// Returns the SHA-256 of the requested animal.
+///
+/// It is computed from the parsed values, so two bodies with the same values have the same
+/// fingerprint, even if their JSON is formatted differently. It covers only the members of the
+/// contract, and therefore not [`NewPet::is_listed`].
 pub fn fingerprint(pet: &NewPet) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(pet.category_id.to_be_bytes());

@@ -15,12 +15,13 @@ use sha2::{Digest, Sha256};
 
 use super::{RateLimit, named_enum::named_enum};
 
+/// The digits of base62, in ascending order.
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The number of random characters in a key.
 const RANDOM_LENGTH: usize = 30;
 
-/// The number of checksum characters at the end of a key.
+/// The number of checksum characters at the end of a key: 62^6 is more than 2^32, so a CRC-32 fits.
 const CHECKSUM_LENGTH: usize = 6;
 
 named_enum! {
@@ -125,6 +126,7 @@ impl ApiKey {
 }
 
 impl fmt::Debug for ApiKey {
+    /// Hides the secret, so that it cannot end up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ApiKey(hidden)")
     }
@@ -135,8 +137,9 @@ impl fmt::Debug for ApiKey {
 pub struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// Returns the digest of a key that a client presented; `None` if the text is not a well-formed
-    /// key of `deployment`, or its checksum is wrong.
+    /// Returns the digest of a key that a client presented.
+    ///
+    /// `None` if the text is not a well-formed key of `deployment`, or its checksum is wrong.
     pub fn from_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
         let characters = text.strip_prefix(deployment.key_prefix().as_bytes())?;
@@ -163,12 +166,14 @@ impl KeyDigest {
 }
 
 impl fmt::Debug for KeyDigest {
+    /// Hides the digest, so that it cannot end up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyDigest(hidden)")
     }
 }
 
-/// Returns the CRC-32 (the variant of gzip and PNG) in base62, most significant digit first.
+/// Returns the checksum of a key: the CRC-32 (the variant of gzip and PNG) of its text in base62,
+/// most significant digit first.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     let mut quotient = crc32fast::hash(text) as usize;
     let mut digits = [0; CHECKSUM_LENGTH];
@@ -192,6 +197,7 @@ impl fmt::Display for KeyId {
 impl FromStr for KeyId {
     type Err = &'static str;
 
+    /// Parses the number of a key, from 1. The error is a message for the operator.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.parse() {
             Ok(number) if number > 0 => Ok(Self(number)),
@@ -242,12 +248,16 @@ impl KeyRecord {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
-    /// Returns the key that replaces this one in a rotation: with a new digest, but the same name,
-    /// scope, rate limit and lifetime. The successor of a key that was valid for 90 days expires 90
-    /// days after `now`. `None` if the expiry would be out of range.
+    /// Returns the key that replaces this one in a rotation. It has a new digest, but the same
+    /// name, scope, rate limit and lifetime; `None` if its expiry would be out of range.
+    ///
+    /// The successor of a key that was valid for 90 days expires 90 days after `now`.
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
-            Some(end) => Some(now.checked_add(end.duration_since(self.created_at)).ok()?),
+            Some(end) => {
+                let lifetime = end.duration_since(self.created_at);
+                Some(now.checked_add(lifetime).ok()?)
+            }
             None => None,
         };
         Some(NewKey {

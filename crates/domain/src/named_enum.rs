@@ -114,6 +114,7 @@ impl<T> From<T> for MaybeKnown<T> {
 }
 
 impl<T: PartialEq> PartialEq<T> for MaybeKnown<T> {
+    /// Whether the name is known, and belongs to this variant.
     fn eq(&self, value: &T) -> bool {
         matches!(self, Self::Known(own_value) if own_value == value)
     }
@@ -132,6 +133,7 @@ impl UnknownName {
             [others @ .., last] if !others.is_empty() => {
                 format!("one of {} and {last}", others.join(", "))
             }
+            // At most one name.
             names => names.concat(),
         }
     }

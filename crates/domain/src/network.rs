@@ -45,6 +45,7 @@ pub struct InvalidNetwork;
 impl FromStr for Network {
     type Err = InvalidNetwork;
 
+    /// Parses a network in CIDR notation, or a single address.
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
         if let Ok(network) = text.parse::<IpNet>() {
             return Ok(Self(network));

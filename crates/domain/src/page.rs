@@ -25,8 +25,8 @@ impl Limit {
         self.0
     }
 
-    /// Splits off the items of one page, and returns the position of the last one if more items
-    /// follow.
+    /// Truncates `items` to one page. Also returns the position of the last item on the page if
+    /// more items follow, and `None` if this is the last page.
     ///
     /// The caller queries one item more than the limit, to learn whether there is a next page. With
     /// the limit 2, the items 1, 2 and 3 become the page 1 and 2, with the position of 2.
@@ -35,8 +35,9 @@ impl Limit {
         mut items: Vec<T>,
         position: impl FnOnce(&T) -> P,
     ) -> (Vec<T>, Option<P>) {
-        let has_more = items.len() > usize::from(self.0);
-        items.truncate(self.0.into());
+        let max_length = usize::from(self.0);
+        let has_more = items.len() > max_length;
+        items.truncate(max_length);
         let last_position = match items.last() {
             Some(last) if has_more => Some(position(last)),
             _ => None,

@@ -5,9 +5,11 @@
 
 use super::named_enum::named_enum;
 
-/// The highest identifier of an animal or order, and the highest version, that an import accepts:
-/// 2^53 - 2^40. Later changes and new animals or orders count up from there, so an import always
-/// leaves more than 10^12 numbers up to 2^53.
+/// The highest number that an import accepts as the version or the identifier of an animal or
+/// order: 2^53 - 2^40.
+///
+/// Later changes and new animals or orders count up from there, so an import always leaves more
+/// than 10^12 numbers up to 2^53.
 pub const HIGHEST_IMPORTED: i64 = (1 << 53) - (1 << 40);
 
 /// A number that no healthy store reaches, halfway between [`HIGHEST_IMPORTED`] and 2^53.
@@ -60,6 +62,7 @@ named_enum! {
         /// The animal can be reserved or sold, the default.
         #[default]
         Available = "available",
+        /// The animal is reserved.
         Pending = "pending",
         /// The animal has a new home.
         Sold = "sold",
@@ -72,13 +75,14 @@ named_enum! {
 pub struct PetName(String);
 
 impl PetName {
-    /// The maximum length, in bytes. It also bounds the size of a page. A request body cannot hold
-    /// a longer name.
+    /// The maximum length, in bytes, which is also the limit of a request body. It bounds the size
+    /// of a page.
     pub const MAX_LENGTH: usize = 64 << 10;
 
     /// Validates a name; `None` if the text is longer than [`Self::MAX_LENGTH`] or contains U+0000.
-    /// PostgreSQL cannot store U+0000, so it is rejected for SQLite, too: a catalogue must be able
-    /// to move between backends.
+    ///
+    /// PostgreSQL cannot store U+0000. SQLite could, but a catalogue must be able to move between
+    /// the two.
     pub fn new(text: String) -> Option<Self> {
         let is_valid = text.len() <= Self::MAX_LENGTH && !text.contains('\0');
         is_valid.then_some(Self(text))

@@ -85,6 +85,7 @@ impl RateLimit {
     }
 
     /// Returns the seconds until `count` requests are available, rounded up, but at least 1.
+    ///
     /// `nanos_until_full` is the time until the quota is full.
     fn seconds_until(self, count: u64, nanos_until_full: u64) -> u64 {
         // With `count` requests available, the quota still needs this time to become full.
@@ -108,6 +109,7 @@ pub struct InvalidRateLimit;
 impl FromStr for RateLimit {
     type Err = InvalidRateLimit;
 
+    /// Parses a rate such as `600/min`.
     fn from_str(text: &str) -> Result<Self, InvalidRateLimit> {
         let (requests, period) = text.split_once('/').ok_or(InvalidRateLimit)?;
         let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
@@ -124,6 +126,7 @@ impl FromStr for RateLimit {
 }
 
 impl fmt::Display for RateLimit {
+    /// Writes the rate in the form that [`RateLimit::from_str`] parses, such as `600/min`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.requests, self.period)
     }
@@ -133,7 +136,8 @@ impl fmt::Display for RateLimit {
 /// quota. All times are durations since one fixed moment.
 #[derive(Debug, Default)]
 pub struct Meter {
-    /// The time when the quota will be full again, in nanoseconds.
+    /// The time when the quota will be full again, in nanoseconds. Accesses are relaxed, because no
+    /// other memory depends on this time.
     full_at: AtomicU64,
 }
 
@@ -146,22 +150,27 @@ pub struct MeterReading {
     pub is_within_limit: bool,
     /// The number of requests that may follow immediately.
     pub remaining: u32,
-    /// The seconds until one more request is available, rounded up, but at least 1. If the request
-    /// or batch exceeded the limit, the seconds until it can be retried.
+    /// The seconds until one more request is available or, if the limit was exceeded, until the
+    /// request or batch can be retried. Rounded up, but at least 1.
     pub refill_seconds: u64,
 }
 
 impl Meter {
     /// Takes one request from the quota, unless it is exhausted.
     pub fn take(&self, limit: RateLimit, now: Duration) -> MeterReading {
-        self.take_requests(1, 1, limit, now)
+        let count = 1;
+        let retry_count = 1;
+        self.take_requests(count, retry_count, limit, now)
     }
 
-    /// Takes the additional cost of a batch: one request for each command after the first, because
-    /// the batch itself was already counted as one request. Takes nothing if the quota is not
+    /// Takes the additional cost of a batch: one request for each command after the first. The
+    /// batch itself was already counted as one request. Takes nothing if the quota is not
     /// sufficient.
     pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> MeterReading {
-        self.take_requests(commands.saturating_sub(1), commands, limit, now)
+        let count = commands.saturating_sub(1);
+        // A retry is counted as one request again, before its additional cost.
+        let retry_count = commands;
+        self.take_requests(count, retry_count, limit, now)
     }
 
     /// Gives back one request that was taken.
@@ -174,8 +183,9 @@ impl Meter {
             });
     }
 
-    /// Takes `count` requests from the quota, or none if fewer are available. `retry_count` is the
-    /// number of requests that a retry will need.
+    /// Takes `count` requests from the quota, or none if fewer are available.
+    ///
+    /// `retry_count` is the number of requests that a retry will need.
     fn take_requests(
         &self,
         count: u32,
@@ -189,8 +199,9 @@ impl Meter {
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
                 // The requests are available if the quota would be full again within one window.
-                let after = full_at.max(now) + cost;
-                (after - now <= limit.window_nanos()).then_some(after)
+                let new_full_at = full_at.max(now) + cost;
+                let are_available = new_full_at - now <= limit.window_nanos();
+                are_available.then_some(new_full_at)
             });
         match update {
             Ok(full_at_before) => {

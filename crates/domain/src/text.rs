@@ -1,5 +1,4 @@
-//! Text utilities: hexadecimal digits, integer parsing, and forms of text for comparison and
-//! display.
+//! Text utilities: hexadecimal digits, integers, and keys for the comparison of texts.
 
 pub mod formulas;
 pub mod readable;
@@ -24,12 +23,13 @@ pub fn hex_digits(bytes: &[u8]) -> String {
     digits.map(char::from).collect()
 }
 
-/// Returns the key by which texts are compared without regard to case. Headings, labels, choices,
-/// references and customers are compared only by this key. Where other docs say that two texts are
-/// equal "in any case", they mean that their keys are equal.
+/// Returns the key by which texts are compared regardless of upper and lower case.
+///
+/// Headings, labels, choices, references and customers are compared only by this key. Where other
+/// docs say that texts are equal "regardless of upper and lower case", their keys are equal.
 ///
 /// The text is normalized (NFKC), converted to one case, and stripped of characters that fonts
-/// ignore; runs of whitespace become one space. The case conversion goes through upper case,
+/// ignore. Runs of whitespace become one space. The case conversion goes through upper case,
 /// because some letters have two lower-case forms (σ and ς), and others become two letters (ß
 /// becomes SS).
 ///
@@ -57,8 +57,8 @@ pub fn comparison_key(text: &str) -> String {
     words.join(" ")
 }
 
-/// Converts characters to one case. `İ` becomes a plain `i`, without the combining dot that Unicode
-/// keeps in lower case.
+/// Converts characters to lower case, by way of upper case. `İ` becomes a plain `i`, without the
+/// combining dot that Unicode keeps.
 fn fold_case(characters: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     const DOT_ABOVE: char = '\u{307}';
     let mut previous = None;
@@ -74,14 +74,14 @@ fn fold_case(characters: impl Iterator<Item = char>) -> impl Iterator<Item = cha
         })
 }
 
-/// Returns the key by which column headings are compared, without regard to case and spaces:
-/// `categoryid` for `Category ID`.
+/// Returns the key by which column headings are compared, regardless of upper and lower case and of
+/// spaces: `categoryid` for `Category ID`.
 pub fn heading_key(text: &str) -> String {
     comparison_key(text).replace(' ', "")
 }
 
-/// Parses an int64 in its canonical spelling: decimal digits with an optional minus sign, without a
-/// plus sign or leading zeros.
+/// Parses an int64 in its canonical spelling; `None` for any other text. The spelling has decimal
+/// digits and an optional minus sign, but no plus sign and no leading zeros.
 ///
 /// ```
 /// use petstore_domain::text::parse_integer;
@@ -90,6 +90,7 @@ pub fn heading_key(text: &str) -> String {
 /// assert_eq!(parse_integer("07"), None);
 /// ```
 pub fn parse_integer(text: &str) -> Option<i64> {
+    // The parser of the standard library also accepts other spellings, such as `+7` and `07`.
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_canonical = text == "0" || !digits.starts_with(['0', '+', '-']);
     if is_canonical {

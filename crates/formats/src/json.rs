@@ -1,4 +1,13 @@
 //! JSON: strict parsing, and writing without intermediate values.
+//!
+//! The same resource has several representations, which this module keeps apart:
+//!
+//! * An animal of the contract has the four members of `openapi.yaml`, and an animal of the store
+//!   area has more: see [`write_pet`] and [`write_store_pet`].
+//! * The log of changes (the journal) has each change, with the resource before and after it. A
+//!   remembered response is what a retry with the same `Idempotency-Key` gets. Neither contains
+//!   personal data: contacts, and the texts and authors of notes.
+//! * An export is a file with everything that a store has.
 
 mod actor;
 mod contacts;
@@ -35,6 +44,7 @@ pub use self::{
     pet_note::{redacted_note_id, write_note},
     photo::{read_focus, read_photos, with_photo_prefix, write_photo},
     profile::{parse_stored_profile, stored_profile_text, write_profile},
+    resource::AddedMember,
     resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
     store_pet::{AddPet, complete_store_pet, read_stored_fields, write_store_pet},
     strict::{parse_elements, parse_named_members},
@@ -44,7 +54,7 @@ pub(crate) use self::{
     order::write_exported_order,
     pet_note::read_note,
     profile::{read_profile, write_exported_profile},
-    resources::{read_category, read_resource},
+    resources::{read_category, read_logged_resource},
     store_pet::{read_new_fields, read_store_pet},
     strict::parse_members,
 };
@@ -64,6 +74,15 @@ impl Invalid {
     fn from_reason(reason: &str) -> Self {
         Self::Value(reason.to_owned())
     }
+}
+
+/// The maximum length of a text that a message quotes, in characters. It is long enough to
+/// recognize the text.
+const MAX_QUOTED_CHARACTERS: usize = 40;
+
+/// Returns the beginning of a text that somebody sent, short enough for a message.
+pub(crate) fn beginning(text: &str) -> String {
+    text.chars().take(MAX_QUOTED_CHARACTERS).collect()
 }
 
 /// Serializes a value as JSON. All values consist of strings and numbers, so this cannot fail.

@@ -464,6 +464,7 @@ texts! {
     enable_now;
     enable_now_hint;
     disable;
+    block_member;
     disable_hint;
     rotate;
     rotate_hint;

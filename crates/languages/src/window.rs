@@ -45,6 +45,9 @@ texts! {
     reserved;
     filter;
     kinds;
+    /// The plural of the label that a species has in this language, such as `Dogs` for `Dog`. `None`
+    /// for another label, and for one whose plural is the same.
+    plural_of_species(species: &str) -> Option<&'static str>;
     search;
     more;
     without;

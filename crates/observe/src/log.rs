@@ -35,7 +35,7 @@ named_enum! {
 /// store logs many such lines.
 pub const CHANGES: &str = "petstore::changes";
 
-/// Starts logging, and installs a panic hook that logs panics.
+/// Starts logging to standard error, and installs a panic hook that logs panics.
 ///
 /// Without a `level`, lines at INFO and above are logged, except that a terminal does not get the lines
 /// about changes. Without a `format`, a terminal gets text, and anything else gets JSON.
@@ -54,7 +54,8 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
         .with_max_level(LevelFilter::TRACE)
         .with_target(false)
         .with_writer(writer);
-    let to_journal = is_journal(std::env::var("JOURNAL_STREAM").ok().as_deref());
+    let journal_stream = std::env::var("JOURNAL_STREAM").ok();
+    let to_journal = is_journal(journal_stream.as_deref());
     let default_format = if is_terminal {
         LogFormat::Text
     } else {
@@ -76,11 +77,17 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
             .with(level_filters)
             .init(),
     }
+    log_panics();
+    guard
+}
+
+/// Installs a panic hook that logs each panic as an error, instead of writing it in a form of its
+/// own.
+fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string);
         error!(location, "{}", panic.payload_as_str().unwrap_or("panicked"));
     }));
-    guard
 }
 
 /// Returns the minimum level of the lines of each target: `level` if it is set, or else the target's
@@ -98,19 +105,24 @@ fn level_filters(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
         .with_target(CHANGES, level.unwrap_or(default_for_changes))
 }
 
-/// Whether standard error is connected to the systemd journal. `stream` is the value of
-/// `JOURNAL_STREAM`, in which systemd names its stream by device and inode, such as `9:25467`
-/// (systemd.exec(5)).
+/// Whether standard error is connected to the journal of systemd.
+///
+/// `stream` is the value of `JOURNAL_STREAM`, in which systemd names its stream by device and
+/// inode, such as `9:25467` (systemd.exec(5)).
 fn is_journal(stream: Option<&str>) -> bool {
     let stderr = rustix::fs::fstat(io::stderr());
     stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
 }
 
-/// A formatter that begins each line for the journal with its syslog priority, such as `<4>` for a
-/// warning (sd-daemon(3)). systemd strips the prefix and stores the priority, so that
-/// `journalctl -p warning` finds the line.
+/// A formatter that begins each line for the journal of systemd with its syslog priority, such as
+/// `<4>` for a warning (sd-daemon(3)).
+///
+/// systemd strips the prefix and stores the priority, so that `journalctl -p warning` finds the
+/// line.
 struct LineFormatter<F> {
+    /// The formatter of the rest of the line.
     format: F,
+    /// Whether the lines go to the journal of systemd, and therefore need the prefix.
     to_journal: bool,
 }
 
@@ -193,17 +205,17 @@ fn syslog_priority(level: Level) -> u8 {
 
 /// Returns the messages of an error and of all its causes, joined by colons, such as
 /// `cannot read the keys: disk I/O error`.
-pub fn chain(error: &dyn Error) -> String {
+pub fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let reason = cause.to_string();
-        // Some errors end with the message of their source.
-        if !text.ends_with(&reason) {
+    let mut next_cause = error.source();
+    while let Some(cause) = next_cause {
+        let message = cause.to_string();
+        // Some errors end with the message of their cause.
+        if !text.ends_with(&message) {
             text.push_str(": ");
-            text.push_str(&reason);
+            text.push_str(&message);
         }
-        source = cause.source();
+        next_cause = cause.source();
     }
     text
 }

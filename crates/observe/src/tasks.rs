@@ -8,11 +8,11 @@ use tokio::{sync::watch, task::JoinSet, time};
 use tracing::{field::debug, info, warn};
 
 use crate::{
-    log::chain,
+    log::error_chain,
     metrics::{TaskMetrics, TaskRuns},
 };
 
-/// How long [`Task::finish`] may take.
+/// How long [`Task::finish`] may take, so that no task delays a shutdown for long.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
 /// The backoff after the first failed run. It doubles with each further failure, up to [`MAX_BACKOFF`],
@@ -38,8 +38,8 @@ pub trait Task: Send + 'static {
     /// Does the work once.
     fn run(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Does the remaining work at shutdown, such as saving what is only in memory. It may take as long
-    /// as a run, but at most 3 seconds.
+    /// Does the remaining work at shutdown, such as saving what is only in memory. It may take as
+    /// long as a run, but at most 3 seconds.
     fn finish(&mut self) -> impl Future<Output = Result<(), Failure>> + Send {
         async { Ok(()) }
     }
@@ -157,8 +157,10 @@ struct OutcomeRecorder {
 }
 
 impl OutcomeRecorder {
-    /// Records the outcome of a run. Logs a failure with the `backoff` before the next attempt, unless
-    /// the last failure had the same cause, and logs when the task succeeds again.
+    /// Records the outcome of a run. Logs a failure, unless the last failure had the same cause,
+    /// and logs when the task succeeds again.
+    ///
+    /// `backoff` is the time before the next run; `None` at shutdown, when there is no next run.
     fn record(&mut self, outcome: Result<(), Failure>, backoff: Option<Duration>) {
         let task = self.task;
         match outcome {
@@ -170,7 +172,7 @@ impl OutcomeRecorder {
             }
             Err(error) => {
                 self.runs.count_failure();
-                let cause = chain(error.as_ref());
+                let cause = error_chain(error.as_ref());
                 if self.last_failure.as_ref() != Some(&cause) {
                     let next_attempt_in = backoff.map(debug);
                     warn!(task, cause, next_attempt_in, "a background task failed");

@@ -35,11 +35,11 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Creates a client for the bucket with the URL `s3://BUCKET/PREFIX`. A request fails unless the
-    /// head of its response arrives within `head_timeout`.
+    /// Creates a client for the bucket with the URL `s3://BUCKET/PREFIX`. A request fails unless
+    /// the head of its response arrives within `head_timeout`.
     ///
-    /// `variables` are the names and values of environment variables. Those whose names begin with
-    /// `AWS_` configure the client. The error is a message for the operator.
+    /// `variables` are the names and values of environment variables. The variables whose names
+    /// begin with `AWS_` configure the client. The error is a message for the operator.
     pub fn new(
         url: &Url,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -49,28 +49,18 @@ impl Bucket {
         let prefix = Path::from_url_path(url.path().trim_end_matches('/'))
             .map_err(|error| format!("the prefix is not allowed: {error}"))?;
 
-        let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
-        let mut builder = AmazonS3Builder::new()
-            .with_config(media_type, "image/jpeg")
-            // Buckets with Object Lock reject an upload without a checksum.
-            .with_checksum_algorithm(Checksum::SHA256);
-        for (name, value) in variables {
-            if let Some(setting) = client_setting(&name, &value)? {
-                builder = builder.with_config(setting, value);
-            }
-        }
-
         let retry = RetryConfig {
             max_retries: MAX_RETRIES,
+            // A retry that begins in the first half of the time limit can still end within it.
             retry_timeout: OPERATION_TIMEOUT / 2,
             ..RetryConfig::default()
         };
-        let client = builder
+        let client = client_builder(variables)?
             .with_bucket_name(bucket_name)
             .with_http_connector(Connector { head_timeout })
             .with_retry(retry)
-            // Some services do not support bulk deletes, which are not worth it for the few files of a
-            // photo.
+            // Some services do not support bulk deletes, which are not worth it for the few files
+            // of a photo.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(|error| error.to_string())?;
@@ -111,8 +101,8 @@ impl Bucket {
 
     /// Writes files concurrently.
     ///
-    /// A faulty service can acknowledge a file without storing it, or store other bytes. So each file
-    /// is read back and compared.
+    /// A faulty service can acknowledge a file without storing it, or store other bytes. So each
+    /// file is read back and compared.
     pub(super) async fn write(&self, files: Vec<(PhotoFile, Bytes)>) -> io::Result<()> {
         let writes = files
             .into_iter()
@@ -130,8 +120,8 @@ impl Bucket {
 
     /// Reads a piece of a file, like `PhotoStorage::read_piece`.
     ///
-    /// Each piece is a separate request, so that a slow client does not keep a connection to the bucket
-    /// open.
+    /// Each piece is a separate request, so that a slow client does not keep a connection to the
+    /// bucket open.
     pub(super) async fn read(
         &self,
         file: PhotoFile,
@@ -210,8 +200,8 @@ impl Bucket {
     }
 }
 
-/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a message for
-/// the operator.
+/// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a message
+/// for the operator.
 fn bucket_name(url: &Url) -> Result<&str, String> {
     let bucket_name = url.host_str().unwrap_or_default();
     if bucket_name.is_empty() {
@@ -225,6 +215,24 @@ fn bucket_name(url: &Url) -> Result<&str, String> {
         return Err("only a bucket and a prefix are allowed; write s3://BUCKET/PREFIX".to_owned());
     }
     Ok(bucket_name)
+}
+
+/// Creates a builder of the client with the settings in environment variables, and defaults for the
+/// other settings. The error is a message for the operator.
+fn client_builder(
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<AmazonS3Builder, String> {
+    let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
+    let mut builder = AmazonS3Builder::new()
+        .with_config(media_type, "image/jpeg")
+        // Buckets with Object Lock reject an upload without a checksum.
+        .with_checksum_algorithm(Checksum::SHA256);
+    for (name, value) in variables {
+        if let Some(setting) = client_setting(&name, &value)? {
+            builder = builder.with_config(setting, value);
+        }
+    }
+    Ok(builder)
 }
 
 /// Returns the setting of the client that an environment variable changes. Returns `None` if the
@@ -252,8 +260,8 @@ fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, 
     Ok(Some(setting))
 }
 
-/// Converts an error of the client. Its kind becomes [`ErrorKind::PermissionDenied`] if the bucket does
-/// not allow the operation.
+/// Converts an error of the client. Its kind becomes [`ErrorKind::PermissionDenied`] if the bucket
+/// does not allow the operation.
 pub fn to_io_error(error: object_store::Error) -> io::Error {
     use object_store::Error::{PermissionDenied, Unauthenticated};
 

@@ -20,8 +20,8 @@ use object_store::{
 use petstore_system::tls::{self, CertificateCheck};
 use tokio::time;
 
-/// The path at the instance metadata service of a cloud from which the client requests credentials if
-/// none are configured.
+/// The path at the instance metadata service of a cloud from which the client requests credentials
+/// if none are configured.
 const INSTANCE_METADATA_PATH: &str = "/latest/api/token";
 
 /// The factory of the HTTP clients for a bucket.
@@ -83,7 +83,8 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let asks_for_credentials = request.uri().path() == INSTANCE_METADATA_PATH;
         let result = time::timeout(self.head_timeout, self.client.request(request)).await;
-        // Outside of a cloud, there is no such service. The operator needs to know what to configure.
+        // Outside of a cloud, there is no such service. The operator needs to know what to
+        // configure.
         if asks_for_credentials && !matches!(result, Ok(Ok(_))) {
             return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
         }

@@ -1,4 +1,5 @@
-//! Makes card files for photos that were stored before the size [`PhotoSize::Card`] existed.
+//! Makes card files, which have the size [`PhotoSize::Card`], for photos that were stored before
+//! this size existed.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,8 @@ use tokio::{task, time};
 
 use super::{PhotoError, Photos, decode::shrink_file, storage::PhotoStorage};
 
-/// The maximum number of queued photos that lack a card file. The next hourly walk finds further ones.
+/// The maximum number of queued photos that lack a card file. The next hourly walk over all files
+/// finds the photos for which the queue has no space.
 const MAX_QUEUED_PHOTOS: usize = 65_536;
 
 /// The longest pause after making a card file.
@@ -21,9 +23,9 @@ impl Photos {
         queued_photos.extend(photos.take(free_count));
     }
 
-    /// Makes the card file of one queued photo from its large file, and pauses. Other processes may make
-    /// the same file concurrently. Returns `false` if there was nothing to do: no photo is queued, or
-    /// photos are off.
+    /// Makes the card file of one queued photo from its large file, and pauses. Other processes may
+    /// make the same file concurrently. Returns `false` if there was nothing to do: no photo is
+    /// queued, or photos are off.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let Some(storage) = &self.storage else {
             return Ok(false);
@@ -48,15 +50,15 @@ impl Photos {
         Ok(true)
     }
 
-    /// Sleeps for twice the time since `start`, but at most [`MAX_PAUSE`]. Because of this pause, making
-    /// card files slows requests down only a little.
+    /// Sleeps for twice the time since `start`, but at most [`MAX_PAUSE`]. Because of this pause,
+    /// making card files slows requests down only a little.
     async fn pause_after_work(&self, start: Instant) {
         let work_time = self.clock.instant().saturating_duration_since(start);
         time::sleep((2 * work_time).min(MAX_PAUSE)).await;
     }
 
-    /// Makes `file` from the large file of its photo. Does nothing if `file` exists already, or if the
-    /// large file is missing.
+    /// Makes `file` from the large file of its photo. Does nothing if `file` exists already, or if
+    /// the large file is missing.
     async fn make_smaller_file(
         &self,
         storage: &PhotoStorage,
@@ -82,8 +84,8 @@ impl Photos {
             return Err(PhotoError::Damaged(large_file.name()));
         };
 
-        // The random number changes only the lower 64 of the 128 bits. The first byte stays the same,
-        // as `add_file` requires.
+        // The random number changes only the lower 64 of the 128 bits. The first byte stays the
+        // same, as `add_file` requires.
         let PhotoId(id_number) = file.id;
         let unused_id = PhotoId(id_number ^ u128::from(self.draw_random::<u64>()));
         storage.add_file(file, unused_id, content).await?;

@@ -20,8 +20,8 @@ use super::{
 /// The maximum number of pixels of a picture.
 const MAX_PIXELS: u64 = 50_000_000;
 
-/// The maximum length of a side, in pixels. It is limited because a resizer needs memory for each pixel
-/// of a side.
+/// The maximum length of a side, in pixels. It is limited because a resizer needs memory for each
+/// pixel of a side.
 const MAX_SIDE: u32 = 65_535;
 
 /// The JPEG quality of the larger sizes. The difference to a lower quality would be visible, and a
@@ -35,7 +35,8 @@ const LIST_QUALITY: u8 = 76;
 /// The number of bytes per pixel of a photo: a photo is opaque, so it has three colours.
 pub(super) const PHOTO_PIXEL_LENGTH: u64 = 3;
 
-/// The number of bytes per pixel of a logo: a logo can be transparent, so it has three colours and alpha.
+/// The number of bytes per pixel of a logo: a logo can be transparent, so it has three colours and
+/// alpha.
 pub(super) const LOGO_PIXEL_LENGTH: u64 = 4;
 
 /// The encoded files of a photo, in memory.
@@ -63,15 +64,15 @@ pub fn encode_photo(picture: &[u8], format: Format) -> Result<EncodedPhoto, Pict
     encode_smaller_sizes(large, file)
 }
 
-/// Makes a photo from its large file, which is not encoded again. The smaller sizes are turned as the
-/// orientation field in the file says.
+/// Makes a photo from its large file, which is not encoded again. The pixels of the smaller sizes
+/// are turned as the orientation field in the file says.
 pub(super) fn photo_from_large_file(file: Vec<u8>) -> Result<EncodedPhoto, PictureProblem> {
     let large = decode(&file, Format::Jpeg)?;
     encode_smaller_sizes(large, file)
 }
 
-/// Encodes the smaller sizes of a photo. `large` are the pixels of its large size, and `large_file` is
-/// the same size, encoded.
+/// Encodes the smaller sizes of a photo. `large` are the pixels of its large size, and `large_file`
+/// is the same size, encoded.
 fn encode_smaller_sizes(
     large: RgbImage,
     mut large_file: Vec<u8>,
@@ -79,10 +80,11 @@ fn encode_smaller_sizes(
     let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
     let mut picture = large;
-    // From the largest size to the smallest: each picture is scaled down from the one before. A picture
-    // that is already small enough stays as it is.
+    // From the largest size to the smallest: each picture is scaled down from the one before. A
+    // picture that is already small enough stays as it is.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
         if size == PhotoSize::Large {
+            // There is one large size, so the file is moved only once.
             *file = std::mem::take(&mut large_file);
             continue;
         }
@@ -98,8 +100,8 @@ fn encode_smaller_sizes(
     })
 }
 
-/// Makes the file of a smaller size from the large file of a photo. If the picture is not larger than
-/// `size`, returns the large file itself. Fails if the large file is damaged.
+/// Makes the file of a smaller size from the large file of a photo. If the picture is not larger
+/// than `size`, returns the large file itself. Fails if the large file is damaged.
 pub(super) fn shrink_file(large_file: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
     let picture = decode(&large_file, Format::Jpeg)?;
     match shrink(&picture, size)? {
@@ -124,8 +126,8 @@ pub(super) fn needs_all_memory(
     Ok(decoder.memory > MAX_MEMORY / 2)
 }
 
-/// Creates a decoder with a limit on its memory. Fails if the picture exceeds a limit when it is decoded
-/// into pixels of `pixel_length` bytes.
+/// Creates a decoder with a limit on its memory. Fails if the picture exceeds a limit when it is
+/// decoded into pixels of `pixel_length` bytes.
 pub(super) fn limited_decoder(
     picture: &[u8],
     format: Format,
@@ -144,7 +146,8 @@ pub(super) fn limited_decoder(
     check_sides(width, height)?;
     let free_memory =
         free_memory_while_decoding(picture, format, &structure, &decoder, pixel_length)?;
-    // A frame of an animation can be larger than the picture, so the decoder itself needs a limit, too.
+    // A frame of an animation can be larger than the picture, so the decoder itself needs a limit,
+    // too.
     limits.max_alloc = Some(free_memory);
     decoder.set_limits(limits).map_err(picture_problem)?;
 
@@ -159,8 +162,8 @@ pub(super) fn limited_decoder(
 
 /// Rejects a picture that is larger than [`MAX_PIXELS`] or [`MAX_SIDE`], or that has no pixels.
 fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels > MAX_PIXELS || width.max(height) > MAX_SIDE {
+    let pixel_count = u64::from(width) * u64::from(height);
+    if pixel_count > MAX_PIXELS || width.max(height) > MAX_SIDE {
         return Err(PictureProblem::Pixels {
             width,
             height,
@@ -168,7 +171,7 @@ fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
             most_of_side: MAX_SIDE,
         });
     }
-    if pixels == 0 {
+    if pixel_count == 0 {
         return Err(PictureProblem::Unreadable);
     }
     Ok(())
@@ -184,14 +187,14 @@ fn free_memory_while_decoding(
     pixel_length: u64,
 ) -> Result<u64, PictureProblem> {
     let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    let decoded_length = decoder.total_bytes().max(pixel_length * pixels);
+    let pixel_count = u64::from(width) * u64::from(height);
+    let decoded_length = decoder.total_bytes().max(pixel_length * pixel_count);
     // The decoder may hold a copy of the file.
     let file_memory = 2 * picture.len() as u64;
-    let bytes_per_pixel = decoded_length / pixels + structure.extra_bytes_per_pixel;
-    let free_memory = MAX_MEMORY.saturating_sub(file_memory + bytes_per_pixel * pixels);
+    let bytes_per_pixel = decoded_length / pixel_count + structure.extra_bytes_per_pixel;
+    let pixel_memory = MAX_MEMORY.saturating_sub(file_memory);
+    let free_memory = pixel_memory.saturating_sub(bytes_per_pixel * pixel_count);
     if free_memory == 0 {
-        let pixel_memory = MAX_MEMORY.saturating_sub(file_memory);
         return Err(PictureProblem::PixelsOfKind {
             width,
             height,
@@ -217,8 +220,8 @@ pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
     }
 }
 
-/// Decodes a picture into the large size: turned upright, in sRGB, on a white background. It is scaled
-/// down first, so that the other steps work on fewer pixels.
+/// Decodes a picture into the large size: turned upright, in sRGB, on a white background. It is
+/// scaled down first, so that the other steps work on fewer pixels.
 fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let mut decoder = limited_decoder(picture, format, PHOTO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
@@ -226,6 +229,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
 
+    // Cannot fail: the limit on memory is less than what `usize` can hold.
     let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder
         .read_image(&mut decoded_pixels)
@@ -238,7 +242,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     }
 
     if let Some(profile) = parse_profile(profile)
-        && let Some(converted_picture) = to_srgb(&large, !colour_type.has_color(), &profile)
+        && let Some(converted_picture) = to_srgb(&large, colour_type, &profile)
     {
         large = converted_picture;
     }

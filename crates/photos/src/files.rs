@@ -20,15 +20,15 @@ pub struct Piece {
     pub file_length: u64,
 }
 
-/// The folder in a storage with the marks of the databases whose photos are in the storage. Each mark is
-/// the name of an empty file.
+/// The folder in a storage with the marks of the databases whose photos are in the storage. Each
+/// mark is the name of an empty file.
 pub(super) const OWNERS_FOLDER: &str = "owners";
 
 /// The suffix of the name of a file that is being written.
 pub(super) const PARTIAL_SUFFIX: &str = ".part";
 
-/// The files in one shard of a storage. A shard has the photos whose identifiers begin with the same
-/// byte.
+/// The files in one shard of a storage. A shard has the photos whose identifiers begin with the
+/// same byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
     /// The complete files of each photo. Empty for a photo of which only incomplete files exist.

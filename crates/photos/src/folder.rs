@@ -1,5 +1,5 @@
-//! A folder with the files of photos. It has 256 shards: the first byte of the identifier of a photo
-//! selects its shard. All functions block, except [`Folder::read_cached`].
+//! A folder with the files of photos. It has 256 shards: the first byte of the identifier of a
+//! photo selects its shard. All functions block, except [`Folder::read_cached`].
 
 mod reading;
 
@@ -25,8 +25,8 @@ pub struct Folder {
     path: PathBuf,
     /// The user and group that become the owner of new files.
     owner: Option<FileOwner>,
-    /// Other folders with photos. Instead of copying a file that one of them has, this folder gets a
-    /// hard link to it.
+    /// Other folders with photos. Instead of copying a file that one of them has, this folder gets
+    /// a hard link to it.
     link_sources: Vec<PathBuf>,
     /// Whether this process has made sure that the folders of the shards are on disk.
     is_prepared: Mutex<bool>,
@@ -35,7 +35,8 @@ pub struct Folder {
 }
 
 /// The flags with which every file is opened. A command that runs as root opens files in folders of
-/// another user. A symbolic link of that user must not redirect it, and a named pipe must not block it.
+/// another user. A symbolic link of that user must not redirect it, and a named pipe must not block
+/// it.
 const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
@@ -106,8 +107,8 @@ impl Folder {
         self.prepare()
     }
 
-    /// Creates the folders of the shards, but not the folder itself: if that is missing, its disk is
-    /// probably not mounted, and a new folder would be on the wrong disk.
+    /// Creates the folders of the shards, but not the folder itself: if that is missing, its disk
+    /// is probably not mounted, and a new folder would be on the wrong disk.
     fn prepare(&self) -> io::Result<()> {
         let mut is_prepared = self.is_prepared.lock();
         if *is_prepared {
@@ -123,8 +124,9 @@ impl Folder {
         Ok(())
     }
 
-    /// Rejects a path that is a symbolic link to a folder of another user than the owner. Otherwise,
-    /// the owner could create such a link, and make root write to the folder of the other user.
+    /// Rejects a path that is a symbolic link to a folder of another user than the owner.
+    /// Otherwise, the owner could create such a link, and make root write to the folder of the
+    /// other user.
     fn reject_link_to_folder_of_another_user(&self) -> io::Result<()> {
         let Some(owner) = self.owner else {
             return Ok(());
@@ -141,7 +143,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Prepares the folder for a copy, like [`Self::prepare`], but creates the folder if it is missing.
+    /// Prepares the folder for a copy, like [`Self::prepare`], but creates the folder if it is
+    /// missing.
     fn prepare_for_copy(&self) -> io::Result<()> {
         match self.prepare() {
             Err(error) if error.kind() == ErrorKind::NotFound => self.create(),
@@ -157,8 +160,10 @@ impl Folder {
             result => result?,
         }
         match create_file(&owners_folder.join(mark), self.owner) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+            Ok(_) => {}
+            // Another process has added the mark meanwhile.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
         sync(&owners_folder)?;
         sync(&self.path)
@@ -178,8 +183,8 @@ impl Folder {
             result = self.prepare_and_write(id, files);
         }
         if result.is_err() {
-            // Free the space at once, because the disk may be full. If that fails, a background task
-            // deletes the files later.
+            // Free the space at once, because the disk may be full. If that fails, a background
+            // task deletes the files later.
             let _ = self.delete(id);
         }
         result
@@ -193,8 +198,8 @@ impl Folder {
         self.sync_shard(first_byte(id))
     }
 
-    /// Writes one file of a photo that was read from another storage. When this returns, the content
-    /// is on disk, but its name is on disk only after [`Self::sync_shard`].
+    /// Writes one file of a photo that was read from another storage. When this returns, the
+    /// content is on disk, but its name is on disk only after [`Self::sync_shard`].
     pub(super) fn write_copy(&self, file: PhotoFile, content: &[u8]) -> io::Result<()> {
         self.prepare_for_copy()?;
         self.write_file(file, file.id, content)
@@ -202,8 +207,8 @@ impl Folder {
 
     /// Adds one file to an existing photo. Another process may do so concurrently.
     ///
-    /// Until the file is complete, its name has the identifier `unused_id`, which no photo of an animal
-    /// has. So if this process is killed, a background task deletes the incomplete file.
+    /// Until the file is complete, its name has the identifier `unused_id`, which no photo of an
+    /// animal has. So if this process is killed, a background task deletes the incomplete file.
     pub(super) fn add_file(
         &self,
         file: PhotoFile,
@@ -214,8 +219,8 @@ impl Folder {
         self.sync_shard(first_byte(file.id))
     }
 
-    /// Writes a file atomically: until its content is on disk, it has another name, with the identifier
-    /// `partial_id` and a suffix.
+    /// Writes a file atomically: until its content is on disk, it has another name, with the
+    /// identifier `partial_id` and a suffix.
     fn write_file(&self, file: PhotoFile, partial_id: PhotoId, content: &[u8]) -> io::Result<()> {
         let shard = self.open_shard(file)?;
         let partial_file = PhotoFile {
@@ -270,6 +275,8 @@ impl Folder {
             }
             let source_path = source.file_path(file);
             let result = linkat(CWD, source_path, &shard, file.name(), AtFlags::empty());
+            // If the link fails, as it does between two file systems, the next source may work, or
+            // the caller copies the file.
             if result.is_ok() {
                 return Ok(true);
             }
@@ -277,8 +284,8 @@ impl Folder {
         Ok(false)
     }
 
-    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files that
-    /// do not belong to such a photo.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files
+    /// that do not belong to such a photo.
     pub(super) fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         let mut files = ShardFiles::default();
         let entries = match fs::read_dir(self.shard_path(shard)) {
@@ -313,14 +320,14 @@ impl Folder {
         self.shard_path(first_byte(file.id)).join(file.name())
     }
 
-    /// Opens the folder of the shard that a file belongs to. Fails if the owner of the folder is not
-    /// the user in `self.owner`.
+    /// Opens the folder of the shard that a file belongs to. Fails if the owner of the folder is
+    /// not the user in `self.owner`.
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
         let path = self.shard_path(first_byte(file.id));
         let flags = SAFE_FLAGS | OFlags::DIRECTORY;
         let shard = File::from(openat(CWD, &path, flags, Mode::empty())?);
-        // Since `reject_link_to_folder_of_another_user` checked the path, the owner may have replaced
-        // the folder with a link.
+        // Since `reject_link_to_folder_of_another_user` checked the path, the owner may have
+        // replaced the folder with a link.
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {
@@ -341,8 +348,8 @@ impl Folder {
 
 fn delete_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        result => result,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Validates the structure of a picture before it is decoded. This is necessary because decoders accept
-//! truncated pictures, and can spend much time on structures that are rejected here.
+//! Validates the structure of a picture before it is decoded. This is necessary because decoders
+//! accept truncated pictures, and can spend much time on structures that are rejected here.
 
 use memchr::memchr;
 use petstore_domain::store_area::PictureProblem;
@@ -36,8 +36,8 @@ enum StructureError {
     Malformed,
 }
 
-/// Checks that a picture has this format, that it is complete, and that no other data follows it. Only
-/// a JPEG may be followed by other data. Returns the structure of the picture.
+/// Returns the structure of a picture, after checking that the picture has this format, that it is
+/// complete, and that no other data follows it. Only a JPEG may be followed by other data.
 pub(super) fn inspect(picture: &[u8], format: Format) -> Result<Structure, PictureProblem> {
     let name = format.as_str();
     if Format::detect(picture) != Some(format) {
@@ -90,26 +90,31 @@ impl<'p> Reader<'p> {
         Ok(bytes)
     }
 
+    /// Reads the next `N` bytes. Fails if fewer remain.
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], StructureError> {
+        let (bytes, remaining) = self
+            .remaining
+            .split_first_chunk::<N>()
+            .ok_or(StructureError::Truncated)?;
+        self.remaining = remaining;
+        Ok(*bytes)
+    }
+
     fn read_byte(&mut self) -> Result<u8, StructureError> {
-        Ok(self.read_bytes(1)?[0])
+        let [byte] = self.read_array::<1>()?;
+        Ok(byte)
     }
 
     /// Reads a number of two bytes. `parse` knows their order.
     fn read_u16(&mut self, parse: fn([u8; 2]) -> u16) -> Result<usize, StructureError> {
-        let bytes = self
-            .read_bytes(2)?
-            .try_into()
-            .map_err(|_| StructureError::Truncated)?;
-        Ok(parse(bytes).into())
+        Ok(parse(self.read_array()?).into())
     }
 
-    /// Reads a number of four bytes. `parse` knows their order.
+    /// Reads a number of four bytes, which is the length of something in the picture. `parse` knows
+    /// the order of the bytes.
     fn read_u32(&mut self, parse: fn([u8; 4]) -> u32) -> Result<usize, StructureError> {
-        let bytes = self
-            .read_bytes(4)?
-            .try_into()
-            .map_err(|_| StructureError::Truncated)?;
-        usize::try_from(parse(bytes)).map_err(|_| StructureError::Truncated)
+        // A length beyond `usize` is longer than any picture.
+        usize::try_from(parse(self.read_array()?)).map_err(|_| StructureError::Truncated)
     }
 
     /// Checks that no bytes remain.
@@ -134,8 +139,8 @@ const JPEG_LENGTH_BYTES: usize = 2;
 /// The marker of a progressive frame (SOF2), whose scans refine the picture step by step.
 const JPEG_PROGRESSIVE_FRAME: u8 = 0xc2;
 
-/// Reads the segments of a JPEG, which follow the marker at its start (SOI). Other data may follow the
-/// JPEG, because phones append a second picture or a short film.
+/// Reads the segments of a JPEG between the markers at its start (SOI) and at its end. Other data
+/// may follow the JPEG, because phones append a second picture or a short film.
 fn inspect_jpeg(picture: &[u8]) -> Result<Structure, StructureError> {
     let mut reader = Reader::after_head(picture, 2)?;
     let mut structure = Structure::default();
@@ -152,19 +157,20 @@ fn inspect_jpeg(picture: &[u8]) -> Result<Structure, StructureError> {
 
         let segment = read_jpeg_segment(&mut reader)?;
         match marker {
+            // A picture has only one frame.
+            0xc0..=0xc2 if colour_count.is_some() => return Err(StructureError::Malformed),
             // The header of a frame (SOF0 to SOF2).
-            0xc0..=0xc2 if coefficient_bytes == 0 => {
+            0xc0..=0xc2 => {
                 coefficient_bytes = coefficient_bytes_per_pixel(segment);
+                // The sixth byte is the number of the colours.
                 colour_count = segment.get(5);
                 if marker == JPEG_PROGRESSIVE_FRAME {
                     structure.extra_bytes_per_pixel = coefficient_bytes;
                 }
             }
-            // A picture has only one frame.
-            0xc0..=0xc2 => return Err(StructureError::Malformed),
             JPEG_SCAN => {
-                // A scan begins with the number of its colours. If the colours are in separate scans,
-                // the decoder keeps all coefficients in memory.
+                // A scan begins with the number of its colours. If the colours are in separate
+                // scans, the decoder keeps all coefficients in memory.
                 if segment.first() != colour_count {
                     structure.extra_bytes_per_pixel = coefficient_bytes;
                 }
@@ -177,8 +183,8 @@ fn inspect_jpeg(picture: &[u8]) -> Result<Structure, StructureError> {
     }
 }
 
-/// Reads a marker of a JPEG, and returns its code. A marker consists of one or more bytes 0xff and the
-/// code.
+/// Reads a marker of a JPEG, and returns its code. A marker consists of one or more bytes 0xff and
+/// the code.
 fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
     if reader.read_byte()? != 0xff {
         return Err(StructureError::Malformed);
@@ -191,8 +197,8 @@ fn read_jpeg_marker(reader: &mut Reader<'_>) -> Result<u8, StructureError> {
     }
 }
 
-/// Reads the segment that follows a marker of a JPEG, and returns its content. The length of a segment
-/// includes the bytes of the length itself.
+/// Reads the segment that follows a marker of a JPEG, and returns its content. The length of a
+/// segment includes the bytes of the length itself.
 fn read_jpeg_segment<'p>(reader: &mut Reader<'p>) -> Result<&'p [u8], StructureError> {
     let length = reader.read_u16(u16::from_be_bytes)?;
     match length.checked_sub(JPEG_LENGTH_BYTES) {
@@ -218,12 +224,15 @@ fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
     }
 }
 
-/// Returns the memory for the coefficients of a pixel, in bytes. It depends on how often the frame
-/// samples each colour (ITU-T T.81, B.2.2). For a grey picture, returns 0: its pixels are made only
-/// after the coefficients, and need no memory in addition to them.
+/// Returns the memory for the coefficients of a pixel, in bytes, from the header of a frame. It
+/// depends on how often the frame samples each colour (ITU-T T.81, B.2.2).
 ///
-/// After 6 other bytes, the frame describes each colour with 3 bytes. The second byte has the sampling
-/// factors of the colour: the horizontal one in the upper half, the vertical one in the lower half.
+/// For a grey picture, returns 0: its pixels are made only after the coefficients, and need no
+/// memory in addition to them.
+///
+/// After 6 other bytes, the header describes each colour with 3 bytes. The second byte has the
+/// sampling factors of the colour: the horizontal factor in the upper half, and the vertical one in
+/// the lower half.
 fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
     let colours = frame.get(6..).unwrap_or_default().chunks_exact(3);
     let colour_count = colours.len();
@@ -282,18 +291,11 @@ fn inspect_webp(picture: &[u8]) -> Result<Structure, StructureError> {
         if length % 2 == 1 && !chunks.remaining.is_empty() {
             chunks.read_byte()?;
         }
-        // The memory that the decoder takes for each pixel while it decodes such a chunk.
-        let extra_bytes_per_pixel = match kind {
-            b"VP8 " => 2, // A lossy picture: its planes.
-            b"ALPH" => 7, // The transparency of a lossy picture.
-            b"VP8L" => 5, // A lossless picture.
-            b"ANMF" => 8, // A frame of an animation.
-            _ => 0,
-        };
+        let extra_bytes_per_pixel = webp_extra_bytes_per_pixel(kind);
         structure.extra_bytes_per_pixel =
             structure.extra_bytes_per_pixel.max(extra_bytes_per_pixel);
-        // All of these but a lossy picture can contain lossless data, whose decoder has no limit.
-        structure.needs_guard |= extra_bytes_per_pixel > 2;
+        // A chunk that takes more can contain lossless data, whose decoder has no limit.
+        structure.needs_guard |= extra_bytes_per_pixel > LOSSY_WEBP_BYTES_PER_PIXEL;
         match kind {
             b"ANMF" => structure.frame_count += 1,
             b"VP8 " | b"VP8L" | b"VP8X" | b"ALPH" | b"ANIM" => {}
@@ -304,8 +306,26 @@ fn inspect_webp(picture: &[u8]) -> Result<Structure, StructureError> {
     Ok(structure)
 }
 
-/// Reads the blocks of a GIF: images, and extensions. A control extension has the delay of an image; the
-/// other extensions are metadata.
+/// The memory for each pixel of a lossy picture in a WebP, in bytes: its planes.
+const LOSSY_WEBP_BYTES_PER_PIXEL: u64 = 2;
+
+/// Returns the memory for each pixel that the decoder takes while it decodes a chunk of this kind,
+/// in bytes.
+fn webp_extra_bytes_per_pixel(kind: &[u8]) -> u64 {
+    match kind {
+        b"VP8 " => LOSSY_WEBP_BYTES_PER_PIXEL,
+        // The transparency of a lossy picture.
+        b"ALPH" => 7,
+        // A lossless picture.
+        b"VP8L" => 5,
+        // A frame of an animation.
+        b"ANMF" => 8,
+        _ => 0,
+    }
+}
+
+/// Reads the blocks of a GIF: images, and extensions. A control extension has the delay of an
+/// image; the other extensions are metadata.
 fn inspect_gif(picture: &[u8]) -> Result<Structure, StructureError> {
     const IMAGE: u8 = 0x2c;
     const EXTENSION: u8 = 0x21;
@@ -341,8 +361,9 @@ fn inspect_gif(picture: &[u8]) -> Result<Structure, StructureError> {
     Ok(structure)
 }
 
-/// Returns the length of the colour table that follows these flags in a GIF, in bytes. The highest bit
-/// tells whether there is a table, and the lowest three bits are its size: `n` means 2^(n+1) colours.
+/// Returns the length of the colour table that follows these flags in a GIF, in bytes. The highest
+/// bit tells whether there is a table, and the lowest three bits are its size: `n` means 2^(n+1)
+/// colours.
 fn colour_table_length(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0

@@ -1,5 +1,14 @@
 //! Photos of animals. Decodes pictures, removes their metadata, encodes them in several sizes, and
 //! stores the files durably before any animal refers to them.
+//!
+//! A picture is what a client sends. A photo is what is made of it: one JPEG file for each
+//! [`PhotoSize`]. The largest of them is the large file, from which the other sizes can be made
+//! again.
+//!
+//! The files are in a [`PhotoStorage`], divided into 256 shards: the first byte of the identifier
+//! of a photo selects its shard. An hourly walk compares all files with the photos of animals, and
+//! deletes the files that no animal uses. Databases that share a storage each have a mark in it
+//! (see [`database_mark`]), so that the walk of one does not delete the files of another.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -53,12 +62,12 @@ use self::{
     turn::{turn_to_left, turn_to_right},
 };
 
-/// How many pictures are decoded concurrently, each on one core. A picture that needs more than half
-/// of the memory takes the cores of all others, so it is decoded on its own.
+/// How many pictures are decoded concurrently, each on one core. A picture that needs more than
+/// half of the memory takes the cores of all others, so it is decoded on its own.
 const MAX_CONCURRENT_DECODES: u32 = 2;
 
-/// How many pictures may be in the queue: 2 that are being decoded, and 16 that wait. Each picture is
-/// held in memory, so further ones are rejected with [`PhotoError::Busy`].
+/// How many pictures may be in the queue: 2 that are being decoded, and 16 that wait. Each picture
+/// is held in memory, so further ones are rejected with [`PhotoError::Busy`].
 const MAX_QUEUED_PICTURES: usize = 2 + 16;
 
 /// A photo whose files are stored, but that does not belong to an animal yet.
@@ -85,8 +94,8 @@ impl StoredPhoto {
     }
 }
 
-/// The progress of the hourly walk over all files. The walk handles one shard at a time, and reports
-/// these totals at its end.
+/// The progress of the hourly walk over all files. The walk handles one shard at a time, and
+/// reports the totals when it has handled all of them.
 #[derive(Debug, Default)]
 pub struct WalkProgress {
     /// The next shard to handle: the first byte of the identifiers in it.
@@ -126,7 +135,9 @@ pub enum PhotoError {
 
 /// The service that makes photos from pictures, and reads their files.
 pub struct Photos {
+    /// The storage of the files; `None` if photos are off.
     storage: Option<PhotoStorage>,
+    /// The length of the largest accepted picture, in bytes.
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
@@ -136,8 +147,8 @@ pub struct Photos {
     cores: Arc<Semaphore>,
     /// The progress of the hourly walk over all files.
     pub walk: Mutex<WalkProgress>,
-    /// The queued photos that lack a file of the size [`PhotoSize::Card`], because they were stored by
-    /// an earlier release.
+    /// The queued photos that lack a file of the size [`PhotoSize::Card`], because they were stored
+    /// by an earlier release.
     missing_cards: parking_lot::Mutex<BTreeSet<PhotoId>>,
     /// The metrics of all photos.
     pub metrics: Arc<PhotoMetrics>,
@@ -197,7 +208,8 @@ impl Photos {
             .await
     }
 
-    /// Makes the files of a photo with `encode`, and stores them.
+    /// Makes the files of a photo with `encode`, and stores them under a new identifier. Counts the
+    /// photo or the failure in the metrics.
     async fn encode_and_store(
         &self,
         storage: &PhotoStorage,
@@ -237,8 +249,8 @@ impl Photos {
         Ok(finished_work.value)
     }
 
-    /// Makes a new photo from the photo `id`, turned by 90 degrees to the right or to the left. Returns
-    /// `None` if the large file of the photo is missing.
+    /// Makes a new photo from the photo `id`, turned by 90 degrees: to the right, or otherwise to
+    /// the left. Returns `None` if the large file of the photo is missing.
     ///
     /// The large file is not encoded again, so it loses no quality: see `turn.rs`.
     pub async fn turn(

@@ -6,7 +6,7 @@ use fast_image_resize::{
     pixels::U8x4,
 };
 use image::{
-    DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, RgbImage, RgbaImage,
+    ColorType, DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, RgbImage, RgbaImage,
     codecs::png::{CompressionType, FilterType, PngEncoder},
     metadata::Orientation,
 };
@@ -19,12 +19,12 @@ use super::{
     pixels::{Sides, to_8_bits, to_srgb},
 };
 
-/// The maximum length of a side, in pixels, if the file of the logo would be too large with
-/// [`Logo::MAX_SIDE`].
+/// The maximum length of a side of a logo whose file would be larger than [`Logo::MAX_FILE`] with
+/// sides of [`Logo::MAX_SIDE`], in pixels.
 const REDUCED_MAX_SIDE: u32 = 384;
 
-/// Decodes a picture, and encodes it as a PNG without metadata. The logo is turned upright, is in sRGB,
-/// and keeps its transparency.
+/// Makes a logo from a picture: a PNG without metadata. The logo is turned upright, is in sRGB, and
+/// keeps its transparency.
 pub fn make_logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProblem> {
     let mut picture = decode(picture, format)?;
     let mut png = encode(&picture)?;
@@ -32,6 +32,7 @@ pub fn make_logo(picture: &[u8], format: Format) -> Result<NewLogo, PictureProbl
         picture = shrink(picture, REDUCED_MAX_SIDE)?;
         png = encode(&picture)?;
     }
+    // Cannot fail: no side is longer than `Logo::MAX_SIDE`.
     let width = u16::try_from(picture.width()).unwrap_or(u16::MAX);
     let height = u16::try_from(picture.height()).unwrap_or(u16::MAX);
     Ok(NewLogo::new(png, width, height))
@@ -47,6 +48,7 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     check_shape(Sides { width, height }, orientation)?;
     let profile = decoder.icc_profile().unwrap_or_default();
 
+    // Cannot fail: the limit on memory is less than what `usize` can hold.
     let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
     decoder
         .read_image(&mut decoded_pixels)
@@ -54,11 +56,12 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let rgba_pixels = to_8_bits(decoded_pixels, colour_type, |[red, green, blue], alpha| {
         [red, green, blue, alpha]
     });
+    // `from_raw` fails only if there are too few pixels.
     let picture = RgbaImage::from_raw(width, height, rgba_pixels).unwrap_or_default();
     let mut logo = shrink(picture, Logo::MAX_SIDE.into())?;
 
     if let Some(profile) = parse_profile(profile) {
-        convert_colours(&mut logo, !colour_type.has_color(), &profile);
+        convert_colours(&mut logo, colour_type, &profile);
     }
     let mut upright_logo = DynamicImage::from(logo);
     upright_logo.apply_orientation(orientation);
@@ -86,9 +89,9 @@ fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProb
 }
 
 /// Converts the colours of a logo to sRGB, unless the profile is unusable. The transparency stays.
-fn convert_colours(logo: &mut RgbaImage, is_grey: bool, profile: &ColorProfile) {
+fn convert_colours(logo: &mut RgbaImage, colour_type: ColorType, profile: &ColorProfile) {
     let opaque_logo = DynamicImage::from(logo.clone()).into_rgb8();
-    let Some(converted_logo) = to_srgb(&opaque_logo, is_grey, profile) else {
+    let Some(converted_logo) = to_srgb(&opaque_logo, colour_type, profile) else {
         return;
     };
     for (pixel, converted_pixel) in logo.pixels_mut().zip(converted_logo.pixels()) {
@@ -106,8 +109,8 @@ fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     }
 }
 
-/// Resizes a picture. Returns `None` if the resizer fails. Colours are weighted with their alpha, so that
-/// the colours of transparent pixels, which are invisible, do not appear at edges.
+/// Resizes a picture. Returns `None` if the resizer fails. Colours are weighted with their alpha,
+/// so that the colours of transparent pixels, which are invisible, do not appear at edges.
 fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
     let source =
         TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;

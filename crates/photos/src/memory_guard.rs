@@ -5,20 +5,20 @@ use std::{
     io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom},
 };
 
-/// The maximum memory for decoding a picture, including its file, in bytes. Together with the memory
-/// that allocators do not release at once, the process grows by at most 256 MiB.
+/// The maximum memory for decoding a picture, including its file, in bytes. Together with the
+/// memory that allocators do not release at once, the process grows by at most 256 MiB.
 pub(super) const MAX_MEMORY: u64 = 240 << 20;
 
-/// How many bytes a guarded decoder reads between two checks of the memory. The number is small because
-/// a lossless WebP can declare tables that take 9,000 times as much memory as bytes in the file, and its
-/// decoder has no limit of its own.
+/// How many bytes a guarded decoder reads between two checks of the memory. The number is small
+/// because a lossless WebP can declare tables that take 9,000 times as much memory as bytes in the
+/// file, and its decoder has no limit of its own.
 const BYTES_BETWEEN_CHECKS: usize = 1 << 10;
 
 /// How many bytes are read at once from a picture that is not guarded.
 const UNCHECKED_READ_LENGTH: usize = 64 << 10;
 
-/// A reader of a picture. Its reads fail once the decoder has taken too much memory. This stops the
-/// decoder.
+/// A reader of a picture, whose reads fail once the decoder has taken too much memory. The failure
+/// stops the decoder.
 pub(super) struct GuardedPicture<'p> {
     picture: Cursor<&'p [u8]>,
     /// The memory of the process, in bytes, above which reads fail. `None` disables the check.
@@ -26,17 +26,21 @@ pub(super) struct GuardedPicture<'p> {
 }
 
 impl<'p> GuardedPicture<'p> {
-    /// Creates a buffered reader of a picture. If `is_guarded`, the decoder that uses it may take at
-    /// most [`MAX_MEMORY`].
-    pub(super) fn reader(picture: &'p [u8], is_guarded: bool) -> BufReader<Self> {
-        let mut guarded_picture = Self {
-            picture: Cursor::new(picture),
-            memory_limit: None,
-        };
-        if !is_guarded {
-            return BufReader::with_capacity(UNCHECKED_READ_LENGTH, guarded_picture);
+    /// Creates a buffered reader of a picture. If `needs_guard` is true, the decoder that uses the
+    /// reader may take at most [`MAX_MEMORY`].
+    pub(super) fn reader(picture: &'p [u8], needs_guard: bool) -> BufReader<Self> {
+        let picture = Cursor::new(picture);
+        if !needs_guard {
+            let unguarded_picture = Self {
+                picture,
+                memory_limit: None,
+            };
+            return BufReader::with_capacity(UNCHECKED_READ_LENGTH, unguarded_picture);
         }
-        guarded_picture.memory_limit = process_memory().map(|memory| memory + MAX_MEMORY);
+        let guarded_picture = Self {
+            picture,
+            memory_limit: process_memory().map(|memory| memory + MAX_MEMORY),
+        };
         BufReader::with_capacity(BYTES_BETWEEN_CHECKS, guarded_picture)
     }
 }

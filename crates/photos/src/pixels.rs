@@ -16,8 +16,8 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// Scales the sides down so that the longer one is `limit`. Returns `None` if neither side is longer
-    /// than `limit`.
+    /// Scales the sides down so that the longer one is `limit`. Returns `None` if neither side is
+    /// longer than `limit`.
     ///
     /// For example, with a limit of 1,600, the sides 4,000 by 3,000 become 1,600 by 1,200.
     pub(super) fn shrink_to(self, limit: u32) -> Option<Self> {
@@ -63,7 +63,7 @@ impl PixelLayout {
     /// Returns the three colours of a pixel, with 8 bits each. For grey, all three are equal.
     fn colours(&self, pixel: &[u8]) -> [u8; 3] {
         let channels = if self.has_colours { [0, 1, 2] } else { [0; 3] };
-        channels.map(|channel| self.channel(pixel, channel))
+        channels.map(|index| self.channel(pixel, index))
     }
 
     /// Returns the alpha of a pixel as 8 bits, or 255 if the pixels have no alpha.
@@ -75,25 +75,26 @@ impl PixelLayout {
         }
     }
 
-    /// Returns a channel of a pixel as 8 bits. A channel with 16 bits is divided by 257, which maps
-    /// 65,535 to 255, and rounded.
-    fn channel(&self, pixel: &[u8], channel: usize) -> u8 {
+    /// Returns the channel of a pixel with this index as 8 bits. A channel with 16 bits is divided
+    /// by 257, which maps 65,535 to 255, and rounded.
+    fn channel(&self, pixel: &[u8], index: usize) -> u8 {
         let channel_length = self.pixel_length / self.channel_count;
-        match pixel[channel * channel_length..][..channel_length] {
+        let start = index * channel_length;
+        match pixel[start..start + channel_length] {
             [first_byte, second_byte] => {
                 let value = u32::from(u16::from_ne_bytes([first_byte, second_byte]));
                 u8::try_from((value + 128) / 257).unwrap_or(u8::MAX)
             }
-            _ => pixel[channel * channel_length],
+            _ => pixel[start],
         }
     }
 }
 
-/// Converts decoded pixels to `N` channels of 8 bits. Works in place, because a large picture takes much
-/// memory.
+/// Converts decoded pixels to `N` channels of 8 bits. Works in place, because a large picture takes
+/// much memory.
 ///
-/// `N` is 3 for red, green and blue, or 4 if there is alpha as well. `convert` makes the new pixel from
-/// the three colours and the alpha of the decoded one.
+/// `N` is 3 for red, green and blue, or 4 if there is alpha as well. `convert` makes the new pixel
+/// from the three colours and the alpha of the decoded one.
 pub(super) fn to_8_bits<const N: usize>(
     mut bytes: Vec<u8>,
     colour_type: ColorType,
@@ -139,8 +140,8 @@ pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
 
 /// Resizes a picture. Returns `None` if the resizer fails.
 ///
-/// The resizer is one for RGB only, because compiling it for all types of pixels would take a fifth of
-/// the build.
+/// The resizer is compiled for RGB only, because compiling it for all types of pixels would take a
+/// fifth of the build.
 pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
     let source =
         TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;
@@ -154,15 +155,18 @@ pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
 }
 
 /// Converts a picture with a colour profile to sRGB. Returns `None` if the profile is unusable.
+///
+/// `colour_type` is the type of the decoded pixels, of which `picture` was made: a profile for grey
+/// is only usable if they were grey.
 pub(super) fn to_srgb(
     picture: &RgbImage,
-    is_grey: bool,
+    colour_type: ColorType,
     profile: &ColorProfile,
 ) -> Option<RgbImage> {
     let grey_pixels: Vec<u8>;
     let (layout, source) = match profile.color_space {
         DataColorSpace::Rgb => (Layout::Rgb, picture.as_raw()),
-        DataColorSpace::Gray if is_grey => {
+        DataColorSpace::Gray if !colour_type.has_color() => {
             grey_pixels = picture.iter().copied().step_by(3).collect();
             (Layout::Gray, &grey_pixels)
         }

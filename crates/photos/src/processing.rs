@@ -26,8 +26,10 @@ pub(super) struct FinishedWork<T> {
 }
 
 impl Photos {
-    /// Runs `work` with a picture on a blocking thread, as soon as a core is free. The work decodes
-    /// the picture into pixels of `pixel_length` bytes.
+    /// Runs `work` with a picture on a blocking thread, as soon as a core is free. Fails if the
+    /// queue is full, or if the work takes longer than [`OPERATION_TIMEOUT`].
+    ///
+    /// The work decodes the picture into pixels of `pixel_length` bytes.
     pub(super) async fn process<T: Send + 'static>(
         &self,
         picture: Bytes,
@@ -43,21 +45,23 @@ impl Photos {
         let (picture, core_permit) = self.acquire_cores_for(picture, pixel_length).await?;
 
         let work_handle = self.spawn_work(picture, core_permit, work);
-        match time::timeout(OPERATION_TIMEOUT, work_handle).await {
-            Ok(Ok(decoded)) => decoded.map_err(|problem| self.count_invalid(problem)),
-            Ok(Err(error)) if error.is_panic() => {
+        let Ok(joined) = time::timeout(OPERATION_TIMEOUT, work_handle).await else {
+            return Err(self.count_invalid(PictureProblem::Time));
+        };
+        match joined {
+            Ok(result) => result.map_err(|problem| self.count_invalid(problem)),
+            Err(error) if error.is_panic() => {
                 error!(%error, "a decoder panicked");
                 Err(self.count_invalid(PictureProblem::Unreadable))
             }
-            Ok(Err(error)) => Err(error.into()),
-            Err(_) => Err(self.count_invalid(PictureProblem::Time)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Runs `work` on a blocking thread, and measures how long it takes.
     ///
-    /// The thread owns the permits, because a decoder cannot be cancelled: they are released only when
-    /// the thread ends, even if nobody waits for it any more.
+    /// The thread owns the permits, because a decoder cannot be cancelled: they are released only
+    /// when the thread ends, even if nobody waits for it any more.
     fn spawn_work<T: Send + 'static>(
         &self,
         picture: AdmittedPicture,
@@ -79,9 +83,9 @@ impl Photos {
         })
     }
 
-    /// Waits for the cores that decoding a picture needs: one, or all of them if it may take more than
-    /// half of the memory, which the head of the picture tells. Returns the picture with the permit for
-    /// the cores.
+    /// Waits for the cores that decoding a picture needs: one, or all of them if it may take more
+    /// than half of the memory, which the head of the picture tells. Returns the picture with the
+    /// permit for the cores.
     async fn acquire_cores_for(
         &self,
         picture: AdmittedPicture,
@@ -123,6 +127,7 @@ impl Photos {
         let acquiring = Arc::clone(&self.cores).acquire_many_owned(count);
         match time::timeout(OPERATION_TIMEOUT, acquiring).await {
             Ok(Ok(permit)) => Ok(permit),
+            // The inner error means that the semaphore is closed, which never happens.
             Ok(Err(_)) | Err(_) => Err(PhotoError::Busy),
         }
     }

@@ -1,6 +1,7 @@
 //! The storage for the files of photos: a folder or a bucket.
 
 use std::{
+    collections::BTreeSet,
     fmt,
     io::{self, ErrorKind},
     sync::Arc,
@@ -19,8 +20,8 @@ use super::{
     storage_error::shorten_error,
 };
 
-/// How many photos are copied concurrently. They are copied concurrently because a copy from or to a
-/// bucket mostly waits for responses.
+/// How many photos are copied concurrently. They are copied concurrently because a copy from or to
+/// a bucket mostly waits for responses.
 pub const MAX_COPIES_AT_ONCE: usize = 16;
 
 /// The length of a [`database_mark`], in hexadecimal digits.
@@ -84,8 +85,8 @@ impl PhotoStorage {
     /// Checks that the storage is usable: creates the folder if it is missing, or writes an object
     /// to the bucket and deletes it again.
     ///
-    /// An error of the kind [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may be temporary. Any other
-    /// error lasts until somebody changes the configuration or the storage.
+    /// An error of the kind [`ErrorKind::Other`] or [`ErrorKind::TimedOut`] may be temporary. Any
+    /// other error lasts until somebody changes the configuration or the storage.
     pub async fn probe(&self) -> io::Result<()> {
         match self {
             Self::Folder(folder) => run_blocking(folder, Folder::create).await,
@@ -100,24 +101,24 @@ impl PhotoStorage {
             Self::Folder(folder) => run_blocking(folder, Folder::marks).await?,
             Self::Bucket(bucket) => with_timeout(bucket.marks()).await?,
         };
-        // The folder with the marks may have other entries, for example if it contains another storage.
+        // The folder with the marks may have other entries, for example if it contains another
+        // storage.
         marks.retain(|name| is_mark(name));
         Ok(marks)
     }
 
-    /// Returns the marks of all databases except the one with `own_mark`. As long as there are others,
-    /// the caller must not delete unused files: no database knows which files the others need.
+    /// Adds `own_mark` if it is missing, unless the storage is a folder that does not exist.
+    /// Returns the marks of all other databases.
     ///
-    /// Also adds `own_mark` if it is missing, unless the storage is a folder that does not exist.
-    pub async fn other_marks(&self, own_mark: &str) -> io::Result<Vec<String>> {
-        let mut other_marks = self.marks().await?;
-        let mark_count = other_marks.len();
-        other_marks.retain(|mark| mark != own_mark);
-        let is_own_mark_missing = other_marks.len() == mark_count;
-        if is_own_mark_missing {
+    /// As long as there are other databases, the caller must not delete unused files: no database
+    /// knows which files the others need.
+    pub async fn add_mark_and_list_others(&self, own_mark: &str) -> io::Result<Vec<String>> {
+        let mut marks = self.marks().await?;
+        if !marks.iter().any(|mark| mark == own_mark) {
             self.add_mark(own_mark.to_owned()).await?;
         }
-        Ok(other_marks)
+        marks.retain(|mark| mark != own_mark);
+        Ok(marks)
     }
 
     async fn add_mark(&self, mark: String) -> io::Result<()> {
@@ -131,8 +132,8 @@ impl PhotoStorage {
 
     /// Writes all files of a photo.
     ///
-    /// When this returns, the files are on disk, or the bucket has them. After an error, some of the
-    /// files may remain.
+    /// When this returns, the files are on disk, or the bucket has them. After an error, some of
+    /// the files may remain.
     pub async fn write(&self, id: PhotoId, files: [Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -147,9 +148,10 @@ impl PhotoStorage {
 
     /// Adds one file to an existing photo, like [`Self::write`].
     ///
-    /// In a folder, the name of the incomplete file has the identifier `unused_id`, so that the cleanup
-    /// deletes the file if this process is killed. No photo may have this identifier, and it must begin
-    /// with the same byte as the identifier of the photo, so that both are in the same shard.
+    /// In a folder, the name of the incomplete file has the identifier `unused_id`, so that the
+    /// cleanup deletes the file if this process is killed. No photo may have this identifier, and
+    /// it must begin with the same byte as the identifier of the photo, so that both are in the
+    /// same shard.
     pub(super) async fn add_file(
         &self,
         file: PhotoFile,
@@ -177,14 +179,15 @@ impl PhotoStorage {
         photos: &[PhotoId],
     ) -> io::Result<CopiedPhotos> {
         let mut result = CopiedPhotos::default();
-        let mut is_shard_changed = [false; 256];
+        let mut changed_shards = BTreeSet::new();
         for chunk in photos.chunks(MAX_COPIES_AT_ONCE) {
             let copies = chunk.iter().map(|&id| self.copy_photo(source, id));
-            let outcomes = try_join_all(copies).await?;
-            for (&id, files) in chunk.iter().zip(outcomes) {
-                // Even without a copied file, the photo may have new hard links.
+            let copied_photos = try_join_all(copies).await?;
+            for (&id, files) in chunk.iter().zip(copied_photos) {
+                // A photo without copied files may have new hard links, which also need the flush.
+                // But if its files are missing, its shard may be missing, too.
                 if files.is_any_copied || !files.is_any_missing {
-                    is_shard_changed[usize::from(first_byte(id))] = true;
+                    changed_shards.insert(first_byte(id));
                 }
                 if files.is_any_copied {
                     result.count += 1;
@@ -195,25 +198,24 @@ impl PhotoStorage {
             }
         }
 
-        for shard in 0..=u8::MAX {
-            if is_shard_changed[usize::from(shard)] {
-                self.sync(shard).await?;
-            }
+        for shard in changed_shards {
+            self.sync(shard).await?;
         }
         Ok(result)
     }
 
-    /// Copies the files of a photo that this storage lacks, or creates hard links to them. In a folder,
-    /// the names of the new files are on disk only after [`Self::sync`].
+    /// Copies the files of a photo that this storage lacks, or creates hard links to them. In a
+    /// folder, the names of the new files are on disk only after [`Self::sync`].
     async fn copy_photo(&self, source: &Self, id: PhotoId) -> io::Result<CopiedFiles> {
-        let mut outcome = CopiedFiles::default();
+        let mut files = CopiedFiles::default();
         for file in PhotoFile::all(id) {
             let own_length = self.length(file).await?;
             let source_length = source.length(file).await?;
             let Some(source_length) = source_length else {
-                // An old photo may lack the files of newer sizes, which a background task makes later.
+                // An old photo may lack the files of newer sizes, which a background task makes
+                // later.
                 if own_length.is_none() && !file.size.may_be_missing() {
-                    outcome.is_any_missing = true;
+                    files.is_any_missing = true;
                 }
                 continue;
             };
@@ -225,17 +227,17 @@ impl PhotoStorage {
             match source.read(file).await? {
                 Some(content) => {
                     self.write_copy(file, content).await?;
-                    outcome.is_any_copied = true;
+                    files.is_any_copied = true;
                 }
                 // The file was deleted since its length was read.
-                None => outcome.is_any_missing = true,
+                None => files.is_any_missing = true,
             }
         }
-        Ok(outcome)
+        Ok(files)
     }
 
-    /// Creates a hard link to the file, if one of the folders of [`Folder::with_link_sources`] has it
-    /// with this length. Returns whether a link was created. A bucket cannot have links.
+    /// Creates a hard link to the file, if one of the folders of [`Folder::with_link_sources`] has
+    /// it with this length. Returns whether a link was created. A bucket cannot have links.
     async fn link(&self, file: PhotoFile, length: u64) -> io::Result<bool> {
         match self {
             Self::Folder(folder) => {
@@ -245,8 +247,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Writes one file of a photo that was read from another storage. In a folder, the name of the file
-    /// is on disk only after [`Self::sync`].
+    /// Writes one file of a photo that was read from another storage. In a folder, the name of the
+    /// file is on disk only after [`Self::sync`].
     async fn write_copy(&self, file: PhotoFile, content: Vec<u8>) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -256,8 +258,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Flushes the names of the files in a shard to disk. `shard` is the first byte of the identifiers
-    /// of their photos.
+    /// Flushes the names of the files in a shard to disk. `shard` is the first byte of the
+    /// identifiers of their photos.
     pub async fn sync(&self, shard: u8) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -301,8 +303,8 @@ impl PhotoStorage {
         }
     }
 
-    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files that
-    /// do not belong to such a photo.
+    /// Lists the files of the photos whose identifiers begin with the byte `shard`. Ignores files
+    /// that do not belong to such a photo.
     pub async fn list(&self, shard: u8) -> io::Result<ShardFiles> {
         match self {
             Self::Folder(folder) => run_blocking(folder, move |folder| folder.list(shard)).await,
@@ -328,8 +330,8 @@ impl fmt::Display for PhotoStorage {
     }
 }
 
-/// Returns the mark of a database, which identifies it in a storage: the first half of the SHA-256 of
-/// its key and its incarnation, in hexadecimal digits.
+/// Returns the mark of a database, which identifies it in a storage: the first half of the SHA-256
+/// of its key and its incarnation, in hexadecimal digits.
 ///
 /// The mark reveals neither the key nor the incarnation.
 pub fn database_mark(key: &[u8; 32], incarnation: &str) -> String {
@@ -346,8 +348,8 @@ fn is_mark(name: &str) -> bool {
     name.len() == MARK_LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Runs blocking work with a folder on another thread. Fails after [`OPERATION_TIMEOUT`]; the thread may
-/// stay blocked longer, until the folder responds.
+/// Runs blocking work with a folder on another thread. Fails after [`OPERATION_TIMEOUT`]; the
+/// thread may stay blocked longer, until the folder responds.
 async fn run_blocking<T: Send + 'static>(
     folder: &Arc<Folder>,
     work: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,

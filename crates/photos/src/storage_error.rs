@@ -5,8 +5,8 @@ use std::{error::Error, io};
 /// The maximum length of a sentence from the service of a bucket in an error, in characters.
 const MAX_SENTENCE_LENGTH: usize = 200;
 
-/// Shortens the error of a bucket to the code and the sentence in the response of its service. Without
-/// a code, shortens the error to its root cause.
+/// Shortens the error of a bucket to the code and the sentence in the response of its service.
+/// Without a code, shortens the error to its root cause.
 ///
 /// For example, a cause with the text `…<Code>NoSuchBucket</Code><Message>It is gone</Message>…`
 /// becomes `NoSuchBucket: It is gone`.

@@ -1,6 +1,7 @@
-//! Turns the large file of a photo by right angles without loss. The encoded picture stays the same, and
-//! an Exif orientation field before it tells programs how to turn it. After four turns in one direction,
-//! the file has its original bytes again.
+//! Turns the large file of a photo by right angles without loss.
+//!
+//! The encoded picture stays the same, and an Exif orientation field before it tells programs how
+//! to turn it. After four turns in one direction, the file has its original bytes again.
 //!
 //! The alternatives have drawbacks: encoding again loses some quality each time, and the blocks of
 //! a JPEG can be turned without loss only if both sides are multiples of 8 pixels. Browsers respect
@@ -24,16 +25,17 @@ const SEGMENT_START: &[u8] =
 /// The bytes after the orientation in this segment.
 const SEGMENT_END: &[u8] = &[0; 6];
 
-/// The Exif orientations after 0, 1, 2 and 3 turns to the right. The first one means that the picture is
-/// displayed as it is encoded.
+/// The Exif orientations after 0, 1, 2 and 3 turns to the right. The first one means that the
+/// picture is displayed as it is encoded.
 const ORIENTATIONS: [u8; 4] = [1, 6, 3, 8];
 
-/// Makes a photo from its large file, turned by 90 degrees to the right.
+/// Makes a photo from its large file, turned by 90 degrees to the right. The format is not read,
+/// because a large file is always a JPEG.
 pub(super) fn turn_to_right(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
     photo_from_large_file(add_turns(large, 1))
 }
 
-/// Makes a photo from its large file, turned by 90 degrees to the left.
+/// Makes a photo from its large file, turned by 90 degrees to the left, like [`turn_to_right`].
 pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, PictureProblem> {
     // Three turns to the right are one to the left.
     photo_from_large_file(add_turns(large, 3))
@@ -43,7 +45,8 @@ pub(super) fn turn_to_left(large: &[u8], _: Format) -> Result<EncodedPhoto, Pict
 fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let segments = large.strip_prefix(JPEG_START).unwrap_or(large);
     let (orientation, other_segments) = split_orientation(segments);
-    // The index of an orientation is the number of its turns.
+    // The index of an orientation is the number of its turns. An orientation that this module does
+    // not write counts as no turn.
     let present_turns = ORIENTATIONS
         .iter()
         .position(|candidate| *candidate == orientation)
@@ -60,8 +63,8 @@ fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     file
 }
 
-/// Splits the segments of a file into the orientation that this module wrote earlier, and the segments
-/// after it. If this module wrote none, the orientation is 1: displayed as encoded.
+/// Splits the segments of a file into the orientation that this module wrote earlier, and the
+/// segments after it. If this module wrote none, the orientation is 1: displayed as encoded.
 fn split_orientation(segments: &[u8]) -> (u8, &[u8]) {
     let without_turn = (ORIENTATIONS[0], segments);
     let Some(segment) = segments.strip_prefix(SEGMENT_START) else {
@@ -81,8 +84,8 @@ mod tests {
     use super::*;
     use crate::decode::encode_photo;
 
-    /// Returns the files of a photo whose sides are not multiples of 8, and whose pixels all differ in
-    /// colour.
+    /// Returns the files of a photo whose sides are not multiples of 8, and whose pixels all differ
+    /// in colour.
     fn sample_photo() -> EncodedPhoto {
         let picture = RgbImage::from_fn(37, 21, |x, y| {
             let channel = |value: u32| u8::try_from(value % 256).unwrap();

@@ -23,8 +23,8 @@ use super::{numbering, pool::Connection, store_area::lists, url::PostgresUrl};
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
 
-/// A blocking connection, which runs the driver on a runtime of its own. Dropping it closes the connection,
-/// and the server then rolls back an open transaction.
+/// A blocking connection, which runs the driver on a runtime of its own. Dropping it closes the
+/// connection, and the server then rolls back an open transaction.
 pub struct BlockingConnection {
     connection: Connection,
     runtime: Runtime,
@@ -37,7 +37,9 @@ impl BlockingConnection {
             .enable_all()
             .build()
             .map_err(|error| super::open_error(url, Arc::new(error)))?;
-        let (_, session) = runtime.block_on(super::prepare(url, mode))?;
+        let session = runtime
+            .block_on(super::prepare_database(url, mode))?
+            .session;
         runtime
             .block_on(session.client.batch_execute(SETTINGS))
             .map_err(|error| super::open_error(url, Arc::new(error)))?;

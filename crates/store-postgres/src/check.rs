@@ -1,13 +1,14 @@
-//! Checks whether the rows of a database are consistent with each other. Single rows need no check,
-//! because PostgreSQL enforces constraints on every write, and pages and indexes are checked by
-//! `pg_amcheck`.
+//! Checks whether the rows of a database are consistent with each other.
+//!
+//! Single rows need no check, because PostgreSQL enforces constraints on every write. Pages and indexes
+//! are checked by `pg_amcheck`, a tool of PostgreSQL.
 
 use std::sync::Arc;
 
 use petstore_domain::pet::HIGHEST_EXPECTED;
 use petstore_store::{
     OpenError, StoreError,
-    check::{self, Checkup, DISAGREEMENTS},
+    check::{self, Checkup, DISAGREEMENTS, RowCheck},
     check_rows::{check_api_keys, check_values, report_rows},
     drivers::postgres::Failure,
 };
@@ -18,8 +19,8 @@ use super::{
     open_error,
 };
 
-/// The query for indexes that are missing or invalid. Without one of them, the service is slow, or
-/// accepts or rejects writes that it should not.
+/// The query for indexes that are missing or invalid. Without one of these indexes, the service is slow,
+/// or accepts a write that it must reject, or rejects a write that it must accept.
 const MISSING_INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name
@@ -39,19 +40,19 @@ const EXHAUSTED_SEQUENCES: &str = "SELECT sequencename::text FROM pg_sequences
 /// Checks the database at `url`, like [`petstore_store::check`].
 pub fn check(url: &PostgresUrl) -> Result<Checkup, OpenError> {
     let mut connection = snapshot(url)?;
-    match check_rows(&mut connection) {
+    match find_problems(&mut connection) {
         Ok(checkup) => Ok(checkup),
         Err(failure) => Err(open_error(url, Arc::new(StoreError::from(failure)))),
     }
 }
 
-/// Runs all queries that find problems, and collects the problems.
-fn check_rows(connection: &mut BlockingConnection) -> Result<Checkup, Failure> {
+/// Runs all queries that find problems. Returns the problems and the number of animals.
+fn find_problems(connection: &mut BlockingConnection) -> Result<Checkup, Failure> {
     let mut checkup = Checkup::default();
-    for (problem, statement) in DISAGREEMENTS {
+    for RowCheck { problem, statement } in DISAGREEMENTS {
         report_rows::<_, i64>(connection, problem, statement, &[], &mut checkup)?;
     }
-    for (problem, statement) in check::impossible_values("id") {
+    for RowCheck { problem, statement } in check::impossible_values("id") {
         report_rows::<_, i64>(connection, &problem, &statement, &[], &mut checkup)?;
     }
     checkup.animals = check_values(connection, &mut checkup)?;

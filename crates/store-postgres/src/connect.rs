@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_store::OpenError;
 use tokio::{task::JoinHandle, time};
 use tokio_postgres::{
@@ -56,9 +56,9 @@ const SETTINGS: &str = "SET statement_timeout = '5s';
 
 /// The reason why the database cannot be reached or opened, in one line for the operator.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{text}")]
+#[error("{reason}")]
 pub(super) struct Unreachable {
-    text: String,
+    reason: String,
     /// Whether retrying is pointless until an operator changes something, such as a wrong password.
     is_permanent: bool,
 }
@@ -67,12 +67,12 @@ impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
         // An error with advice is permanent only if the server reported it, which its code shows.
         let operator_advice = advice_for(error);
-        let mut text = chain(error).replace('\n', " ");
+        let mut reason = error_chain(error).replace('\n', " ");
         if let Some(operator_advice) = operator_advice {
-            text = format!("{text}; {operator_advice}");
+            reason = format!("{reason}; {operator_advice}");
         }
         Self {
-            text,
+            reason,
             is_permanent: operator_advice.is_some() && error.code().is_some(),
         }
     }
@@ -85,7 +85,7 @@ impl Unreachable {
         if self.is_permanent {
             return OpenError::BadSetting {
                 path,
-                what: self.text,
+                what: self.reason,
             };
         }
         OpenError::Io {
@@ -133,6 +133,7 @@ fn is_certificate_error(error: &tokio_postgres::Error) -> bool {
 /// The servers of a cluster. Opens sessions with the primary.
 pub(super) struct Connector {
     servers: Vec<Config>,
+    /// The TLS configuration; `None` if the URL disables TLS.
     tls: Option<Tls>,
     /// The index of the server that most recently accepted writes. It is tried first. Trying the servers
     /// in the order of the URL could find a former primary that still believes that it is the primary.
@@ -144,6 +145,7 @@ pub(super) struct Session {
     pub(super) client: Client,
     /// The index of its server in [`Connector::servers`].
     server_index: usize,
+    /// The TLS configuration with which the session was opened; `None` without TLS.
     tls: Option<Tls>,
     /// The task that drives the I/O between the client and the socket.
     driver: JoinHandle<()>,
@@ -159,37 +161,43 @@ impl Connector {
         })
     }
 
-    /// Tries the servers in turn, beginning with the last known primary, and connects to the first one
-    /// that accepts writes. If there is none, the error has the reason for each server, and is permanent
-    /// only if all reasons are.
+    /// Connects to the first server that accepts writes. Tries the servers in turn, beginning with the
+    /// last known primary.
+    ///
+    /// If no server accepts writes, the error has the reason for each server, and is permanent only if
+    /// all reasons are.
     pub(super) async fn connect(&self) -> Result<Session, Unreachable> {
         let first_index = self.primary.load(Ordering::Relaxed);
         let mut reasons = Vec::new();
         let mut is_permanent = true;
         for offset in 0..self.servers.len() {
             let index = (first_index + offset) % self.servers.len();
-            let reason = match time::timeout(SERVER_TIMEOUT, self.connect_to(index)).await {
-                Ok(Ok(session)) => {
+            let failure = match self.connect_in_time(index).await {
+                Ok(session) => {
                     self.primary.store(index, Ordering::Relaxed);
                     return Ok(session);
                 }
-                Ok(Err(error)) => {
-                    let failure = Unreachable::from(&error);
-                    is_permanent &= failure.is_permanent;
-                    failure.text
-                }
-                Err(_) => {
-                    is_permanent = false;
-                    format!("no response within {} seconds", SERVER_TIMEOUT.as_secs())
-                }
+                Err(failure) => failure,
             };
+            is_permanent &= failure.is_permanent;
             let name = server_name(&self.servers[index]);
-            reasons.push(format!("{name}: {reason}"));
+            reasons.push(format!("{name}: {}", failure.reason));
         }
         Err(Unreachable {
-            text: reasons.join("; "),
+            reason: reasons.join("; "),
             is_permanent,
         })
+    }
+
+    /// Connects to the server with this index. Fails after [`SERVER_TIMEOUT`].
+    async fn connect_in_time(&self, index: usize) -> Result<Session, Unreachable> {
+        match time::timeout(SERVER_TIMEOUT, self.connect_to(index)).await {
+            Ok(result) => result.map_err(|error| Unreachable::from(&error)),
+            Err(_) => Err(Unreachable {
+                reason: format!("no response within {} seconds", SERVER_TIMEOUT.as_secs()),
+                is_permanent: false,
+            }),
+        }
     }
 
     /// Whether this is a session with the server that is currently considered the primary.

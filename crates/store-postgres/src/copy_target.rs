@@ -1,11 +1,11 @@
-//! The tables and columns into which COPY writes.
+//! The tables and columns into which COPY writes (PostgreSQL's statement for bulk data).
 
 use std::sync::LazyLock;
 
 use petstore_store::{bulk::CopiedTable, tables};
 use tokio_postgres::{Client, binary_copy::BinaryCopyInWriter, types::Type};
 
-/// The column lists of the tables of resources, in the order of [`tables::Table::ALL`].
+/// The lists of columns of the tables of resources, in the order of [`tables::Table::ALL`].
 static COLUMNS: LazyLock<[String; 5]> =
     LazyLock::new(|| tables::Table::ALL.map(|table| table.columns().join(", ")));
 
@@ -57,15 +57,17 @@ impl From<&'static CopiedTable> for CopyTarget {
 }
 
 impl CopyTarget {
-    /// Begins the COPY. First asks the server for the types of the columns, which the binary format
-    /// needs. The server checks foreign keys only when the COPY is finished.
+    /// Begins the COPY, and returns the writer for its rows. First asks the server for the types of the
+    /// columns, which the binary format needs.
+    ///
+    /// The server checks foreign keys only when the COPY is finished.
     pub(super) async fn begin(
         self,
         client: &Client,
     ) -> Result<BinaryCopyInWriter, tokio_postgres::Error> {
         let Self { table, columns } = self;
-        // The id of a copied change is its number. From the ids, `CONTINUE_LOG` of `numbering.rs`
-        // restores the numbers.
+        // The table of changes has no column for the number (`seq`), so the number of a copied change
+        // becomes its id. `CONTINUE_LOG` of `numbering.rs` restores the numbers from the ids.
         let columns = match table {
             "changes" => columns.replacen("seq", "id", 1),
             _ => columns.to_owned(),

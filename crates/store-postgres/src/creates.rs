@@ -1,5 +1,7 @@
-//! Adds animals in groups. While a group is being added, new animals wait, and form the next group. A group
-//! needs only one statement, one commit, and one wait for the disk and the standby.
+//! Adds animals in groups. While a group is being added, new animals wait, and form the next group. A
+//! group needs only one statement, one commit, and one wait for the disk and the standby.
+//!
+//! Each animal has a token, by which a retry finds out whether an earlier attempt has added the animal.
 
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
 
@@ -18,7 +20,7 @@ use super::{
     queue::{Groups, Queue, worker_stopped},
     rows::{integer_or_null, pet_id, text_or_null},
     runner::Runner,
-    tokens::Tokens,
+    tokens::TokenGenerator,
     writes::{parameters, transpose},
 };
 
@@ -63,7 +65,7 @@ pub(super) type Creates = Queue<NewAnimal, Pet>;
 
 /// Runs the worker of [`Creates`]: adds the queued animals until the queue is closed.
 pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<Runner>) {
-    let tokens = Tokens::default();
+    let token_generator = TokenGenerator::default();
     while let Some(requests) = groups.next(NewAnimal::length).await {
         let mut animals = Vec::with_capacity(requests.len());
         let mut callers = Vec::with_capacity(requests.len());
@@ -71,23 +73,24 @@ pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<R
             animals.push(request.work);
             callers.push(request.caller);
         }
-        let outcomes = add_all(animals, &tokens, &runner).await;
+        let outcomes = add_all(animals, &token_generator, &runner).await;
         for (caller, outcome) in callers.into_iter().zip(outcomes) {
+            // If the caller is gone, nobody needs the outcome.
             let _ = caller.send(outcome);
         }
     }
 }
 
-/// Adds the animals together, and returns the outcome of each. If that fails with an internal error, adds
-/// them one by one instead, because a single animal may have caused it.
+/// Adds the animals together, and returns the outcome of each. If this fails with an internal error, adds
+/// them one by one instead, because a single animal may have caused the error.
 async fn add_all(
     animals: Vec<NewAnimal>,
-    tokens: &Tokens,
+    token_generator: &TokenGenerator,
     runner: &Runner,
 ) -> Vec<Result<Pet, StoreError>> {
-    let mut group = Group::new(animals, tokens);
+    let mut group = Group::new(animals, token_generator);
     let outcomes = group.add(runner).await;
-    // All animals of a group have the same error, so the first one tells.
+    // All animals of a group have the same error, so look at the first one.
     let is_internal_error = matches!(outcomes[..], [Err(StoreError::Internal(_)), ..]);
     if group.animals.len() == 1 || !is_internal_error {
         return outcomes;
@@ -95,7 +98,7 @@ async fn add_all(
 
     let mut outcomes = Vec::with_capacity(group.animals.len());
     for animal in group.animals {
-        let mut single = Group::new(vec![animal], tokens);
+        let mut single = Group::new(vec![animal], token_generator);
         outcomes.append(&mut single.add(runner).await);
     }
     outcomes
@@ -112,6 +115,7 @@ pub(super) struct NewAnimal {
 impl NewAnimal {
     /// Prepares an animal to add, and renders its representation for the log.
     pub(super) fn new(pet: NewPet, context: WriteContext) -> Self {
+        // Never `None`: every animal is rendered as an object that begins with its identifier.
         let representation = representation_after_id(&pet, &context).unwrap_or_default();
         Self {
             pet,
@@ -144,7 +148,7 @@ impl NewAnimal {
         self.pet.clone().with_id(id)
     }
 
-    /// Returns the length of the name and the representation, in bytes.
+    /// Returns the length of the name and the representation, in bytes. The other values are short.
     fn length(&self) -> usize {
         self.pet.name.as_str().len() + self.representation.len()
     }
@@ -160,26 +164,27 @@ fn representation_after_id(pet: &NewPet, context: &WriteContext) -> Option<Strin
     Some(representation.strip_prefix("{\"id\":1")?.to_owned())
 }
 
-/// Animals that are added together in one statement, and only once, even if that is attempted several
-/// times.
+/// Animals that are added together in one statement, and only once, even if there are several attempts.
 struct Group<'a> {
     animals: Vec<NewAnimal>,
-    tokens: &'a Tokens,
-    /// The tokens of the animals, which all attempts share. Empty before the first attempt.
+    token_generator: &'a TokenGenerator,
+    /// The tokens of the animals, in their order, which all attempts share. Empty before the first
+    /// attempt.
     drawn_tokens: Vec<i64>,
 }
 
 impl<'a> Group<'a> {
-    fn new(animals: Vec<NewAnimal>, tokens: &'a Tokens) -> Self {
+    /// Creates a group of animals that have no tokens yet.
+    fn new(animals: Vec<NewAnimal>, token_generator: &'a TokenGenerator) -> Self {
         Self {
             animals,
-            tokens,
+            token_generator,
             drawn_tokens: Vec::new(),
         }
     }
 
-    /// Adds all animals or none, with retries. Returns the outcome of each: its own identifier, or the
-    /// same error for all.
+    /// Adds all animals or none, with retries. Returns the outcome of each: the animal with its
+    /// identifier, or the same error for all.
     async fn add(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
         let adding = runner.run(Access::Write, &mut *self, |connection, group| {
             group.insert(connection).boxed()
@@ -200,8 +205,10 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Adds the animals, unless an earlier attempt has added them. Returns their identifiers. If an
-    /// earlier attempt is still running, the unique constraint on tokens makes this one wait for it.
+    /// Adds the animals, unless an earlier attempt has added them. Returns their identifiers.
+    ///
+    /// If an earlier attempt is still running, the unique constraint on tokens makes this attempt wait
+    /// for it.
     async fn insert(&mut self, connection: &mut Connection) -> Result<Vec<PetId>, Failure> {
         let is_retry = !self.drawn_tokens.is_empty();
         if is_retry {
@@ -210,23 +217,23 @@ impl<'a> Group<'a> {
                 .await?;
             if !added_pets.is_empty() {
                 connection.confirm().await?;
-                return self.ids(&added_pets);
+                return self.ids_in_order(&added_pets);
             }
         } else {
             self.drawn_tokens = self.draw_tokens(connection).await?;
         }
 
         let failure = match self.try_insert(connection).await {
-            Ok(rows) => return self.ids(&rows),
+            Ok(rows) => return self.ids_in_order(&rows),
             Err(failure) => failure,
         };
         if !failure.is_duplicate(TOKEN_CONSTRAINT) {
             return Err(failure);
         }
         if !is_retry {
-            // This attempt was the first with these tokens, so another process has used them: the
+            // This attempt was the first with these tokens, so another process has used the same: the
             // database has given their series twice.
-            self.tokens.discard_series();
+            self.token_generator.discard_series();
             self.drawn_tokens = Vec::new();
         }
         // The next attempt draws new tokens, or finds the animals that an earlier attempt has added.
@@ -237,12 +244,12 @@ impl<'a> Group<'a> {
     async fn draw_tokens(&self, connection: &mut Connection) -> Result<Vec<i64>, Failure> {
         let mut tokens = Vec::with_capacity(self.animals.len());
         for _ in &self.animals {
-            tokens.push(self.tokens.next(connection).await?);
+            tokens.push(self.token_generator.next(connection).await?);
         }
         Ok(tokens)
     }
 
-    /// Runs the statement that adds the animals. Returns a row with its token and identifier for each.
+    /// Runs the statement that adds the animals. Returns a row for each, with its token and identifier.
     async fn try_insert(&self, connection: &mut Connection) -> Result<Vec<Row>, Failure> {
         let rows: Vec<_> = self
             .animals
@@ -265,7 +272,7 @@ impl<'a> Group<'a> {
 
     /// Returns the identifiers in the order of the animals. `rows` have a token and an identifier each,
     /// in any order.
-    fn ids(&self, rows: &[Row]) -> Result<Vec<PetId>, Failure> {
+    fn ids_in_order(&self, rows: &[Row]) -> Result<Vec<PetId>, Failure> {
         let mut ids_by_token = HashMap::with_capacity(rows.len());
         for row in rows {
             ids_by_token.insert(row.try_get::<_, i64>(0)?, pet_id(row.try_get(1)?)?);

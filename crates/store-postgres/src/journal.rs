@@ -1,4 +1,7 @@
 //! The statements for the log of changes and the audit trail.
+//!
+//! The module [`super::numbering`] explains how changes get their numbers, and what a run is.
+//! [`petstore_store::admin::Sql`] describes the constants that have no description here.
 
 use petstore_store::{
     admin::{
@@ -11,7 +14,7 @@ use petstore_store::{
 use tokio_postgres::types::ToSql;
 
 use super::{
-    numbering::{STATE, numbered},
+    numbering::{FIRST_COLUMN, STATE, numbered},
     pool::Connection,
 };
 
@@ -31,8 +34,7 @@ pub(super) const HISTORY: &str = concat!(
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
 /// Expands to the query for the last change above $1 and below $2 such that its run and all earlier runs
-/// have only changes older than $3. The result is $1 if there is none. A run is a row of `change_numbers`:
-/// changes with consecutive ids.
+/// have only changes older than $3. The result is $1 if there is none.
 ///
 /// It is a macro because only literals can be joined into a constant, such as [`NEWEST_OLDER`].
 macro_rules! last_older {
@@ -93,18 +95,18 @@ const FORGET_CHANGES: &str = "WITH runs AS (
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY id DESC LIMIT 1), $1) WHERE at IS NULL";
 
-/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the first
-/// one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit` changes and
-/// at most `limit` acts. Returns how many changes or acts were deleted, whichever is more.
+/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`].
+///
+/// A change is old if it comes before the first change with a time from `kept_from` to `kept_until`, in
+/// milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at most `limit` acts.
+/// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be more to
+/// delete.
 pub(super) async fn forget_changes(
     connection: &mut Connection,
     kept_from: i64,
     kept_until: i64,
     limit: i64,
 ) -> Result<usize, Failure> {
-    /// The column of [`STATE`] with the lowest number.
-    const FIRST_COLUMN: usize = 2;
-
     let state = connection.query_one(STATE, &[]).await?;
     let before_first = state.try_get::<_, i64>(FIRST_COLUMN)? - 1;
     let last_examined = before_first + limit;

@@ -1,7 +1,8 @@
 //! The store for deployments on several machines: a PostgreSQL cluster, or a compatible engine.
 //!
-//! Every operation is safe to retry after its connection breaks: a create carries a token or the
-//! client's idempotency key, a write of administration carries a token (`sql.rs`), and all other
+//! Every operation is safe to retry after its connection breaks. If doing it twice would change the
+//! database twice, each attempt stores the same token, or the client's idempotency key, by which a retry
+//! finds out what an earlier attempt did (`creates.rs`, `requests.rs`, `write_attempts.rs`). All other
 //! operations are idempotent.
 
 mod append;
@@ -26,7 +27,9 @@ mod sql;
 mod store_area;
 mod tls;
 mod tokens;
+mod transaction;
 mod url;
+mod write_attempts;
 mod writes;
 
 use std::{num::NonZeroU32, sync::Arc};
@@ -39,7 +42,8 @@ use rand::{SeedableRng, rngs::StdRng};
 use tokio::sync::Semaphore;
 use tokio_postgres::types::FromSql;
 
-pub use self::{bulk::snapshot, check::check};
+pub use self::{bulk::snapshot, check::check, load::PostgresLoad, url::PostgresUrl};
+
 use self::{
     commands::Commands,
     connect::{Connector, Session},
@@ -47,81 +51,102 @@ use self::{
     pool::{Access, Pool},
     runner::Runner,
 };
-pub use self::{load::PostgresLoad, url::PostgresUrl};
 
-/// A catalogue in a PostgreSQL database.
+/// The store of a service, in a PostgreSQL database.
 pub struct PostgresStore {
     runner: Arc<Runner>,
+    /// The queue of animals to add.
     creates: Creates,
+    /// The queue of requests with a single command.
     commands: Commands,
     /// The permit for a readiness probe. Only one runs at a time, so that probes use at most one
     /// connection.
     probes: Semaphore,
+    /// The key with which the service computes `ETag` headers.
     etag_key: [u8; 32],
 }
 
 impl PostgresStore {
     /// Connects to the database at `url`, and migrates its schema if `mode` allows. The pool has at most
-    /// `connections` connections. A failed migration leaves the database unchanged.
+    /// `max_connections` connections. A failed migration leaves the database unchanged.
     pub async fn open(
         url: &PostgresUrl,
         mode: OpenMode,
-        connections: NonZeroU32,
+        max_connections: NonZeroU32,
         random: &mut StdRng,
     ) -> Result<Self, OpenError> {
-        let (connector, session) = prepare(url, mode).await?;
+        let PreparedDatabase { connector, session } = prepare_database(url, mode).await?;
         let etag_key = read_etag_key(&session, url).await?;
-        let pool =
-            Pool::new(connector, connections).map_err(|error| open_error(url, Arc::new(error)))?;
+        // The pool opens sessions of its own.
+        drop(session);
+        let pool = Pool::new(connector, max_connections)
+            .map_err(|error| open_error(url, Arc::new(error)))?;
         let runner = Arc::new(Runner::new(pool, StdRng::from_rng(random)));
+        let creates = Creates::start(Arc::clone(&runner), creates::run_worker);
+        let commands = Commands::start(Arc::clone(&runner), commands::run_worker);
         Ok(Self {
-            creates: Creates::start(Arc::clone(&runner), creates::run_worker),
-            commands: Commands::start(Arc::clone(&runner), commands::run_worker),
             runner,
+            creates,
+            commands,
             probes: Semaphore::new(1),
             etag_key,
         })
     }
 }
 
+/// A database with the encoding and the schema that the store needs.
+struct PreparedDatabase {
+    connector: Connector,
+    session: Session,
+}
+
 /// Connects to the database at `url`, checks its encoding, and migrates its schema if `mode` allows.
-async fn prepare(url: &PostgresUrl, mode: OpenMode) -> Result<(Connector, Session), OpenError> {
-    let path = url.to_string();
+async fn prepare_database(
+    url: &PostgresUrl,
+    mode: OpenMode,
+) -> Result<PreparedDatabase, OpenError> {
+    let url_text = url.to_string();
     let connector = match Connector::new(url) {
         Ok(connector) => connector,
         Err(error) => {
-            let what = error.to_string();
-            return Err(OpenError::BadSetting { path, what });
+            return Err(OpenError::BadSetting {
+                path: url_text,
+                what: error.to_string(),
+            });
         }
     };
     let mut session = connector
         .connect()
         .await
-        .map_err(|error| error.into_open_error(&path))?;
+        .map_err(|error| error.into_open_error(&url_text))?;
 
     let encoding: String = query_value(&session, "SHOW server_encoding")
         .await
-        .map_err(|error| migrations::open_error(&path, &error))?;
-    if !["UTF8", "utf8"].contains(&encoding.as_str()) {
+        .map_err(|error| migrations::driver_error(&url_text, &error))?;
+    // PostgreSQL writes the name in capitals, but not every compatible engine does.
+    if !encoding.eq_ignore_ascii_case("UTF8") {
         let what = format!(
             "its encoding is {encoding}, but must be UTF8; create another database with \
              createdb --encoding UTF8 --template template0"
         );
-        return Err(OpenError::BadSetting { path, what });
+        return Err(OpenError::BadSetting {
+            path: url_text,
+            what,
+        });
     }
-    migrations::run(&mut session, mode, &path).await?;
-    Ok((connector, session))
+    migrations::run(&mut session, mode, &url_text).await?;
+    Ok(PreparedDatabase { connector, session })
 }
 
-/// Reads the key from which the service computes `ETag` headers. It is stored in the database, so that
-/// all instances of the service compute the same ones.
+/// Reads the key with which the service computes `ETag` headers. The key is stored in the database, so
+/// that all instances of the service compute the same headers.
 async fn read_etag_key(session: &Session, url: &PostgresUrl) -> Result<[u8; 32], OpenError> {
     let key: Vec<u8> = query_value(session, "SELECT key FROM etag_key")
         .await
-        .map_err(|error| migrations::open_error(&url.to_string(), &error))?;
+        .map_err(|error| migrations::driver_error(&url.to_string(), &error))?;
     key.try_into().map_err(|_| {
-        let message = "the key in etag_key does not have 32 bytes";
-        open_error(url, cause(message))
+        let error = cause("the key in etag_key does not have 32 bytes");
+        open_error(url, error)
     })
 }
 
@@ -133,17 +158,18 @@ async fn query_value<T: for<'r> FromSql<'r>>(
     session.client.query_one(sql, &[]).await?.try_get(0)
 }
 
-/// Returns the error for a database at `url` that cannot be opened because of `cause`.
-fn open_error(url: &PostgresUrl, cause: Cause) -> OpenError {
+/// Returns the error for a database at `url` that cannot be opened because of `error`.
+fn open_error(url: &PostgresUrl, error: Cause) -> OpenError {
     OpenError::Io {
         path: url.to_string(),
-        cause,
+        cause: error,
     }
 }
 
 #[async_trait]
 impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
+        // Not an error: the semaphore is never closed.
         let _permit = self.probes.acquire().await;
         self.runner
             .run(Access::Write, (), |connection, ()| {

@@ -1,4 +1,4 @@
-//! Bulk-loads a whole catalogue in one transaction, with COPY.
+//! Bulk-loads a whole catalogue in one transaction, with COPY (PostgreSQL's statement for bulk data).
 
 mod copying;
 
@@ -64,9 +64,12 @@ pub struct PostgresLoad {
     summary: ImportSummary,
     /// The definitions of the store's fields. They tell which values must be unique.
     fields: FieldSet,
-    /// The identifiers allocated for the next animals. Empty as long as [`Self::add_plain_pet`] can add
-    /// all animals. Once an animal needs an identifier in advance, never empty again.
-    preallocated_ids: VecDeque<PetId>,
+    /// The identifiers that are allocated for the next animals.
+    allocated_ids: VecDeque<PetId>,
+    /// Whether this import has allocated identifiers, because an animal needed its identifier in
+    /// advance. From then on, all animals get allocated ones, so that the identifiers ascend in the
+    /// order of the import.
+    has_allocated_ids: bool,
     /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
 }
@@ -80,11 +83,13 @@ impl PostgresLoad {
             last_id_before_import: 0,
             summary: ImportSummary::default(),
             fields: FieldSet::default(),
-            preallocated_ids: VecDeque::new(),
+            allocated_ids: VecDeque::new(),
+            has_allocated_ids: false,
             context: WriteContext::new(Actor::Command, Timestamp::UNIX_EPOCH),
         })
     }
 
+    /// Reads the definitions of the store's fields into `self.fields`.
     fn read_fields(&mut self) -> Result<(), StoreError> {
         self.fields = self.copier.connection.run(&(), |connection, ()| {
             fields::read_fields(connection).boxed()
@@ -92,26 +97,32 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// Returns the identifier for the next animal. When the allocated ones run out, allocates
-    /// [`ID_BATCH_SIZE`] more. Those that are left at the end of the import stay unused.
+    /// Returns an allocated identifier for the next animal. Allocates more when none is left. Those that
+    /// are left at the end of the import stay unused.
     fn next_pet_id(&mut self) -> Result<PetId, StoreError> {
-        // Refill while one is left, so that the queue is never empty again: `add_pet` and
-        // `complete_summary` tell by this that identifiers are allocated here.
-        if self.preallocated_ids.len() <= 1 {
-            self.copier.finish_copy()?;
-            let rows = self
-                .copier
-                .connection
-                .block_on(|client| client.query(ALLOCATE_IDS, &[&ID_BATCH_SIZE]))?;
-            for row in &rows {
-                let number = row.try_get(0).map_err(Failure::from)?;
-                self.preallocated_ids.push_back(pet_id(number)?);
-            }
+        if self.allocated_ids.is_empty() {
+            self.allocate_ids()?;
         }
-        match self.preallocated_ids.pop_front() {
+        match self.allocated_ids.pop_front() {
             Some(id) => Ok(id),
             None => Err(Failure::Row("id").into()),
         }
+    }
+
+    /// Allocates [`ID_BATCH_SIZE`] identifiers for the next animals.
+    fn allocate_ids(&mut self) -> Result<(), StoreError> {
+        self.has_allocated_ids = true;
+        // During a COPY, the connection accepts no query.
+        self.copier.finish_copy()?;
+        let rows = self
+            .copier
+            .connection
+            .block_on(|client| client.query(ALLOCATE_IDS, &[&ID_BATCH_SIZE]))?;
+        for row in &rows {
+            let number = row.try_get(0).map_err(Failure::from)?;
+            self.allocated_ids.push_back(pet_id(number)?);
+        }
+        Ok(())
     }
 
     /// Adds an animal that is listed on the website and has no field values. The database draws its
@@ -125,12 +136,12 @@ impl PostgresLoad {
         self.copier.copy_row(copy_target::NEW_PETS, &row)
     }
 
-    /// Returns the summary for the log, with the first and the last animal of the import. Unless the
-    /// caller chose all identifiers, reads these two from the database.
+    /// Returns the summary for the log, with the identifiers of the first and the last animal of the
+    /// import. Unless the caller chose all identifiers, reads these two from the database.
     fn complete_summary(&self) -> Result<ImportSummary, StoreError> {
         let mut summary = self.summary;
         // `summary.last` stays 0 if `add_plain_pet` added all animals.
-        let caller_gave_ids = summary.last > 0 && self.preallocated_ids.is_empty();
+        let caller_gave_ids = summary.last > 0 && !self.has_allocated_ids;
         if summary.count == 0 || caller_gave_ids {
             return Ok(summary);
         }
@@ -182,7 +193,7 @@ impl Load for PostgresLoad {
     ) -> Result<(), StoreError> {
         let id = match id {
             Some(id) => id,
-            None if fields.is_empty() && pet.is_listed && self.preallocated_ids.is_empty() => {
+            None if fields.is_empty() && pet.is_listed && !self.has_allocated_ids => {
                 return self.add_plain_pet(pet);
             }
             None => self.next_pet_id()?,
@@ -216,7 +227,7 @@ impl Load for PostgresLoad {
         self.read_fields()
     }
 
-    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
+    fn fill_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
         self.copier.finish_copy()?;
         let is_filled = self.copier.connection.run(profile, |connection, profile| {
             profile::fill_profile(connection, profile).boxed()
@@ -252,15 +263,16 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.copier.flush()?;
+        let [pets, orders, keys, staff, webhooks, notes] = CONTINUE_SEQUENCES;
         let last_ids = [
-            last.pet,
-            last.order,
-            last.key,
-            last.staff,
-            last.webhook,
-            last.note,
+            (pets, last.pet),
+            (orders, last.order),
+            (keys, last.key),
+            (staff, last.staff),
+            (webhooks, last.webhook),
+            (notes, last.note),
         ];
-        for (statement, last_id) in CONTINUE_SEQUENCES.into_iter().zip(last_ids) {
+        for (statement, last_id) in last_ids {
             if last_id > 0 {
                 self.copier
                     .connection
@@ -311,18 +323,22 @@ impl Load for PostgresLoad {
             .connection
             .block_on(|client| client.batch_execute(fields::END_ALL_EXAMINATIONS))?;
 
-        let mut is_rejected = false;
-        let result = self.copier.connection.block_on(async |client| {
-            let result = client.batch_execute("COMMIT").await;
-            // An error that the server itself reports means that it has not committed. Any other error,
-            // such as a broken connection, leaves the outcome unknown.
-            is_rejected = matches!(&result, Err(error) if error.as_db_error().is_some());
-            result
-        });
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) if is_rejected => Err(CommitError::NotDone(error)),
-            Err(error) => Err(CommitError::Unknown(error)),
+        // The inner result has the error of the driver, which `block_on` would convert.
+        let commit_result = self
+            .copier
+            .connection
+            .block_on(async |client| Ok::<_, Failure>(client.batch_execute("COMMIT").await))?;
+        let Err(error) = commit_result else {
+            return Ok(());
+        };
+        // An error that the server itself reports means that it has not committed. Any other error, such
+        // as a broken connection, leaves the outcome unknown.
+        let is_rejected = error.as_db_error().is_some();
+        let error = StoreError::from(Failure::from(error));
+        if is_rejected {
+            Err(CommitError::NotDone(error))
+        } else {
+            Err(CommitError::Unknown(error))
         }
     }
 }

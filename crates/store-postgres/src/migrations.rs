@@ -1,7 +1,7 @@
 //! Migrates the schema in numbered steps. The row of `petstore_schema` holds the number of the last step
 //! that was applied.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use petstore_domain::{Clock, SystemClock, store_area::unique_text_key};
 use petstore_store::{OpenError, OpenMode, open_mode::SET_LABELS};
@@ -11,8 +11,10 @@ use tracing::info;
 
 use super::connect::{Session, Unreachable};
 
-/// The steps; step n is at index n - 1. A released step never changes. A step with `CONCURRENTLY` runs
-/// only in a new database, because a later step drops the indexes that it creates.
+/// The steps; step n is at index n - 1. A released step never changes.
+///
+/// A step with `CONCURRENTLY` runs only in a new database, because a later step drops the indexes that it
+/// creates.
 const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_deprecated_calls.sql"),
@@ -78,8 +80,8 @@ const KEYS_THAT_MAY_CHANGE: &str =
 /// each conflict, one of the processes succeeds.
 const MAX_CONFLICTS: u32 = 20;
 
-/// The time limit for waiting for locks: of another process that migrates, and of transactions that read a
-/// table which a step changes.
+/// The time limit for waiting for locks, of another process that migrates, or of a transaction that reads
+/// a table which a step changes.
 const LOCK_WAIT_LIMIT: Duration = Duration::from_mins(10);
 
 /// The pause before the retry of a migration that did not get a lock.
@@ -108,12 +110,12 @@ const SET_VERSION: &str = "UPDATE petstore_schema SET version = $1";
 pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Result<(), OpenError> {
     let start = SystemClock.instant();
     let mut conflicts = 0;
-    let mut is_waiting = false;
+    let mut has_logged_wait = false;
     loop {
         let version = read_version(&session.client)
             .await
-            .map_err(|error| open_error(url, &error))?;
-        if is_current(version, mode, url)? {
+            .map_err(|error| driver_error(url, &error))?;
+        if !needs_migration(version, mode, url)? {
             return Ok(());
         }
 
@@ -124,10 +126,10 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
             Err(MigrationError::Locked(_))
                 if SystemClock.instant().duration_since(start) < LOCK_WAIT_LIMIT =>
             {
-                if !is_waiting {
+                if !has_logged_wait {
                     info!(database = url, "waiting for others before the migration");
                 }
-                is_waiting = true;
+                has_logged_wait = true;
                 time::sleep(LOCK_RETRY_INTERVAL).await;
             }
             Err(error) => return Err(error.into_open_error(url)),
@@ -135,37 +137,43 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
     }
 }
 
-/// Whether the schema already has the version of this release. Fails if the version is newer, or if
-/// `mode` does not allow the migration that an older one needs.
-fn is_current(version: Option<u32>, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
+/// Whether the schema has an older version than this release, or does not exist yet (version 0). Fails
+/// if the version is newer, or if `mode` does not allow the migration.
+fn needs_migration(version: u32, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
     let path = url.to_owned();
-    match (version, mode) {
-        (Some(SCHEMA_VERSION), _) => Ok(true),
-        (Some(found), _) if found > SCHEMA_VERSION => Err(OpenError::TooNew {
-            path,
-            found,
-            known: SCHEMA_VERSION,
-        }),
-        (_, mode) if mode.may_migrate() => Ok(false),
-        (None | Some(0), OpenMode::Create) => Ok(false),
-        (None | Some(0), _) => Err(OpenError::Empty(path)),
-        (Some(found), _) => Err(OpenError::TooOld {
-            path,
-            found,
-            known: SCHEMA_VERSION,
-        }),
+    if version == 0 {
+        return match mode {
+            OpenMode::AsIs => Err(OpenError::Empty(path)),
+            OpenMode::CreateAndMigrate | OpenMode::CreateLabelled(_) | OpenMode::Create => Ok(true),
+        };
     }
+    if version > SCHEMA_VERSION {
+        return Err(OpenError::TooNew {
+            path,
+            found: version,
+            known: SCHEMA_VERSION,
+        });
+    }
+    if version < SCHEMA_VERSION && !mode.may_migrate() {
+        return Err(OpenError::TooOld {
+            path,
+            found: version,
+            known: SCHEMA_VERSION,
+        });
+    }
+    Ok(version < SCHEMA_VERSION)
 }
 
-/// Returns the version of the schema; `None` if the database has no petstore schema yet.
-async fn read_version(client: &Client) -> Result<Option<u32>, Error> {
+/// Returns the version of the schema; 0 if the database has no petstore schema yet.
+async fn read_version(client: &Client) -> Result<u32, Error> {
     match client.query_opt(READ_VERSION, &[]).await {
-        Ok(None) => Ok(None),
+        Ok(None) => Ok(0),
         Ok(Some(row)) => {
             let version: i64 = row.try_get(0)?;
-            Ok(Some(u32::try_from(version).unwrap_or(u32::MAX)))
+            // A version that no release has is rejected as too new.
+            Ok(u32::try_from(version).unwrap_or(u32::MAX))
         }
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(0),
         Err(error) => Err(error),
     }
 }
@@ -194,7 +202,7 @@ impl MigrationError {
                 }
             }
             Self::Raced(error) | Self::Locked(error) | Self::Permanent(error) => {
-                open_error(url, &error)
+                driver_error(url, &error)
             }
         }
     }
@@ -251,24 +259,32 @@ async fn migrate(client: &mut Client, mode: OpenMode, url: &str) -> Result<(), M
     transaction.commit().await?;
 
     if !is_new {
-        let duration = SystemClock.instant().saturating_duration_since(start);
-        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        info!(
-            database = url,
-            from = old_version,
-            to = SCHEMA_VERSION,
-            duration_us,
-            "migrated the schema"
-        );
+        log_migrated(url, old_version, start);
     }
     Ok(())
 }
 
+/// Logs that the schema was migrated from `old_version` to [`SCHEMA_VERSION`] in the time since `start`.
+fn log_migrated(url: &str, old_version: u32, start: Instant) {
+    let duration = SystemClock.instant().saturating_duration_since(start);
+    let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    info!(
+        database = url,
+        from = old_version,
+        to = SCHEMA_VERSION,
+        duration_us,
+        "migrated the schema"
+    );
+}
+
 /// Gives the fields of a new database the labels that `mode` defines, if any.
 async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(), Error> {
-    for (label, choices, name) in mode.labels() {
+    for field in mode.labels() {
         transaction
-            .execute(SET_LABELS, &[&label, &choices, &name])
+            .execute(
+                SET_LABELS,
+                &[&field.label, &field.choice_labels, &field.name],
+            )
             .await?;
     }
     Ok(())
@@ -332,6 +348,6 @@ async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error
 }
 
 /// Converts a driver error into the message for the operator of the database at `url`.
-pub(super) fn open_error(url: &str, error: &Error) -> OpenError {
+pub(super) fn driver_error(url: &str, error: &Error) -> OpenError {
     Unreachable::from(error).into_open_error(url)
 }

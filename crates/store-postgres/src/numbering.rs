@@ -1,5 +1,9 @@
 //! Numbers the committed changes of the log, without gaps.
-//! `crates/store-postgres/migrations/0014_log_in_place.sql` describes the tables.
+//!
+//! A change gets its id when it is inserted, and its number only after its commit, because the ids of
+//! transactions that are rolled back leave gaps. A run is a row of `change_numbers`: it numbers changes
+//! with consecutive ids by consecutive numbers. Ids that have no number yet are kept as open ranges in
+//! `change_log`. `crates/store-postgres/migrations/0014_log_in_place.sql` describes the tables.
 
 use petstore_domain::store_area::{Epoch, JournalState};
 use petstore_store::drivers::postgres::Failure;
@@ -37,7 +41,7 @@ macro_rules! numbered {
     };
 }
 
-/// Expands to a subquery for the changes that have no number yet. It reads each range of ids
+/// Expands to a subquery for the changes that have no number yet. It reads each open range of ids
 /// separately, and limits the rows of each by the clause `$limit`.
 ///
 /// It is a macro because only literals can be joined into a constant. For example,
@@ -55,7 +59,8 @@ macro_rules! unnumbered {
     };
 }
 
-/// Expands to a subquery that groups the rows of `$changes` into runs: consecutive ids of one day.
+/// Expands to a subquery that groups the rows of `$changes` into runs. All changes of a run are of one
+/// day, so that runs can be searched by time.
 ///
 /// It is a macro because only literals can be joined into a constant. For example, `runs!("changes")`
 /// becomes `(SELECT min(id) AS id, … FROM changes) AS changes GROUP BY …)`.
@@ -81,9 +86,16 @@ pub(super) const STATE: &str = concat!(
     unnumbered!("LIMIT 1"),
     ") FROM change_log"
 );
-/// The query for the values from which [`petstore_store::Offers::public_version`] is computed. A change
-/// counts even if it has no number yet. The start time of the server is included because of failovers: the
-/// new primary can have as many changes as the old one, but different ones.
+// The columns of `STATE`.
+const EPOCH_COLUMN: usize = 0;
+const LAST_COLUMN: usize = 1;
+pub(super) const FIRST_COLUMN: usize = 2;
+const HAS_UNNUMBERED_COLUMN: usize = 3;
+
+/// The query for the values from which [`petstore_store::Offers::public_version`] is computed.
+///
+/// A change counts even if it has no number yet. The start time of the server is included because of
+/// failovers: the new primary can have as many changes as the former primary, but different ones.
 pub(super) const PUBLIC_STATE: &str = concat!(
     "SELECT epoch, last + (SELECT count(*) FROM ",
     unnumbered!(""),
@@ -96,12 +108,21 @@ pub(super) const BOUNDS: &str =
 /// The statements that number up to 10,000 committed changes, in one transaction.
 ///
 /// They are sent as one message. So the server completes the transaction, and releases the lock, even if
-/// this process dies. The second statement takes its snapshot once the lock is held, so it sees the newest
-/// number, and every change that was committed before.
+/// this process dies. The second statement takes its snapshot once the lock is held, so it sees the
+/// newest number, and every change that was committed before.
 ///
 /// The transaction gets its identifier, which becomes `settling`, only after the snapshot, because taking
-/// an advisory lock does not assign one. So it is higher than the identifiers of all transactions that had
-/// drawn an id for a change when the snapshot was taken.
+/// an advisory lock does not assign an identifier. So the identifier is higher than the identifiers of
+/// all transactions that had drawn an id for a change when the snapshot was taken.
+///
+/// The parts of the second statement:
+///
+/// - `committed` are the changes to number. `runs` groups them, and `numbered` stores the runs.
+/// - `moment` tells whether no other change is without a number (`is_complete`), and whether all
+///   transactions before `settling` have ended (`is_settled`).
+/// - `bounds` and `still_open` cut the ids of the runs out of the open ranges. They drop the ranges up to
+///   `settled_id` when no change can appear there any more.
+/// - `noted` updates the row of `change_log`.
 const NUMBER: &str = concat!(
     "SELECT pg_advisory_xact_lock(8099991);
     WITH committed AS MATERIALIZED (
@@ -171,12 +192,13 @@ pub(super) const CONTINUE_LOG: &str = concat!(
 /// Numbers all changes that were committed before the call, and returns the state of the log
 /// afterwards. If all changes have numbers already, this only reads, and takes no lock.
 pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
-    // Without this flag, changes that others commit in the meantime could keep the loop going forever.
+    // Whether the last `NUMBER` has numbered all changes. The loop then ends, even if others have
+    // committed changes in the meantime: they could keep it going forever.
     let mut is_complete = false;
     loop {
         let statement = connection.prepare_once(STATE).await?;
         let row = connection.query_one(&statement, &[]).await?;
-        if is_complete || !row.try_get::<_, bool>(3)? {
+        if is_complete || !row.try_get::<_, bool>(HAS_UNNUMBERED_COLUMN)? {
             return read_state(&row);
         }
         let messages = connection.simple_query(NUMBER).await?;
@@ -186,12 +208,12 @@ pub(super) async fn number_changes(connection: &mut Connection) -> Result<Journa
 
 /// Reads a row of [`STATE`].
 fn read_state(row: &Row) -> Result<JournalState, Failure> {
-    let epoch: Vec<u8> = row.try_get(0)?;
+    let epoch: Vec<u8> = row.try_get(EPOCH_COLUMN)?;
     let epoch_bytes = epoch.try_into().map_err(|_| Failure::Row("epoch"))?;
     Ok(JournalState {
         epoch: Epoch(epoch_bytes),
-        first: row.try_get(2)?,
-        last: row.try_get(1)?,
+        first: row.try_get(FIRST_COLUMN)?,
+        last: row.try_get(LAST_COLUMN)?,
     })
 }
 

@@ -1,4 +1,7 @@
 //! Implements the operations of the contract: lists, reads and adds animals.
+//!
+//! An animal with an idempotency key is added on its own (`requests.rs`). All other animals are added in
+//! groups (`creates.rs`).
 
 use std::{pin::pin, sync::atomic::Ordering::Acquire};
 
@@ -30,9 +33,10 @@ const LIST: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE id > $1 ORDER BY id LIMIT 101
     ) AS page ORDER BY id LIMIT $2";
-/// The statement for a page of animals with one status. The index on the status has the order NULLS FIRST,
-/// and the primary key has not. This prevents plans that scan the primary key and filter out the other
-/// statuses.
+/// The statement for a page of animals with one status.
+///
+/// It sorts by NULLS FIRST, like the index on the status and unlike the primary key. This prevents plans
+/// that scan the primary key and filter out the other statuses.
 const LIST_BY_STATUS: &str = "SELECT * FROM (
         SELECT id, name, category_id, status FROM pets
         WHERE status = $3 AND id > $1 ORDER BY id NULLS FIRST LIMIT 101
@@ -121,21 +125,22 @@ async fn read_page(connection: &mut Connection, request: &PageRequest) -> Result
     };
     let mut rows = pin!(rows);
     let mut page = Page::default();
-    let mut next_turn = BYTES_PER_TURN;
+    let mut yield_at = BYTES_PER_TURN;
     while let Some(row) = rows.try_next().await? {
         if page.pets.len() == limit {
             page.more_follow = true;
             break;
         }
         page.push(read_contract_pet(&row)?);
-        if page.names.len() >= next_turn {
-            next_turn = page.names.len() + BYTES_PER_TURN;
+        if page.names.len() >= yield_at {
+            yield_at = page.names.len() + BYTES_PER_TURN;
             task::yield_now().await;
         }
     }
     Ok(page)
 }
 
+/// Reads the animal with this identifier in the catalogue.
 async fn read_pet(connection: &mut Connection, id: PetId) -> Result<Option<Pet>, Failure> {
     let statement = connection.prepare_once(GET_PET).await?;
     let row = connection.query_opt(&statement, &[&id.get()]).await?;

@@ -42,7 +42,7 @@ const MAX_AGE: Duration = Duration::from_mins(30);
 /// have dropped an idle connection.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// The time limit for the response to this test, and to a read that was cancelled.
+/// The time limit for the response to the test of an idle connection, and to a read that was cancelled.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long an abandoned read may continue before it is cancelled. A statement is abandoned if its
@@ -77,6 +77,7 @@ pub(super) enum Access {
 /// A connection to the database, with a cache of its prepared statements.
 pub struct Connection {
     session: Session,
+    /// The prepared statements, by their SQL.
     statements: HashMap<&'static str, Statement>,
 }
 
@@ -159,8 +160,8 @@ impl Pool {
             })
     }
 
-    /// Leases a connection. If this kind of operation has a limited share, first waits for a permit, and
-    /// then for a free connection. Each of the two waits fails after [`WAIT_LIMIT`].
+    /// Leases a connection. If this kind of operation has a limited share of the pool, first waits for a
+    /// permit, and then for a free connection. Each of the two waits fails after [`WAIT_LIMIT`].
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
         let share = match access {
             Access::Read | Access::Write => None,
@@ -220,13 +221,10 @@ impl Pool {
         let used_count = size.saturating_sub(available);
         exposition.sample(name, &[("db_client_connection_state", &"idle")], available);
         exposition.sample(name, &[("db_client_connection_state", &"used")], used_count);
-        exposition.number(
-            "db_client_connection_max",
-            "How many there may be.",
-            max_size,
-        );
-        let wait_help = "Operations that wait for a connection.";
-        exposition.number("db_client_connection_pending_requests", wait_help, waiting);
+        let help = "How many there may be.";
+        exposition.number("db_client_connection_max", help, max_size);
+        let help = "Operations that wait for a connection.";
+        exposition.number("db_client_connection_pending_requests", help, waiting);
         let help = "Operations rejected with 503 because no connection became free.";
         exposition.counter("db_client_connection_timeouts_total", help, &self.timeouts);
     }
@@ -236,10 +234,12 @@ impl managed::Manager for Connector {
     type Type = Connection;
     type Error = Unreachable;
 
+    /// Opens a connection to the primary.
     async fn create(&self) -> Result<Connection, Unreachable> {
         Ok(Connection::new(self.connect().await?))
     }
 
+    /// Checks whether the pool may lease this connection again. If not, the pool closes the connection.
     async fn recycle(
         &self,
         connection: &mut Connection,
@@ -292,7 +292,8 @@ impl Lease {
         work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T>,
         input: &mut W,
     ) -> Result<T, Failure> {
-        // Cannot be `None`: only this method, which consumes the lease, takes the connection out.
+        // Cannot be `None`: only this method and `drop` take the connection out, and this method is
+        // called only once.
         let Some(leased_connection) = &mut self.connection else {
             return Err(Failure::Raced);
         };
@@ -311,6 +312,7 @@ impl Lease {
 }
 
 impl Drop for Lease {
+    /// Reclaims the connection in a task of its own if the operation was dropped midway.
     fn drop(&mut self) {
         let Some(leased_connection) = self.connection.take() else {
             return;
@@ -334,12 +336,14 @@ impl Drop for Lease {
 
 /// Reclaims the connection of a dropped operation: waits for the response to its statement, then returns
 /// the connection to the pool. If the response takes too long, the connection leaves the pool, so that
-/// a new one can take its place.
+/// a new connection can take its place.
 ///
-/// A read is cancelled, but a write never is: PostgreSQL would stop its wait for a synchronous standby,
-/// and make an animal visible that a failover can lose. Without a reachable standby, each abandoned write
-/// would leave one more connection open on the server. So when the permits of [`Pool::abandoned_writes`]
-/// run out, the connection keeps its slot in the pool until the server responds.
+/// A read is cancelled, but a write never is: PostgreSQL would stop the wait of the write for a
+/// synchronous standby, and make an animal visible that a failover can lose.
+///
+/// Without a reachable standby, each abandoned write would leave one more connection open on the server.
+/// So when the permits of [`Pool::abandoned_writes`] run out, the connection keeps its slot in the pool
+/// until the server responds.
 async fn reclaim_connection(
     leased_connection: LeasedConnection,
     access: Access,
@@ -352,6 +356,7 @@ async fn reclaim_connection(
         leased_connection.close();
         return;
     }
+    // Only the end of the response matters from here on, not whether it is an error.
     match abandoned_writes.try_acquire() {
         Ok(_permit) => {
             let connection = Object::take(leased_connection.connection);
@@ -363,8 +368,8 @@ async fn reclaim_connection(
     }
 }
 
-/// Waits until the server has responded to everything that a dropped operation sent, but not longer than
-/// the limit for this kind of operation. Returns whether the connection can be reused.
+/// Waits until the server has responded to everything that a dropped operation has sent, but not longer
+/// than the limit for this kind of operation. Returns whether the connection can be reused.
 ///
 /// Cancels a read that exceeds its limit. Marks the server as unresponsive if it does not respond to a
 /// write, or not even to the cancellation of a read: new connections then try it last.

@@ -1,5 +1,5 @@
-//! Group commit: a worker task does the work of many callers in groups. Work that arrives while a group is
-//! in progress waits, and forms the next group.
+//! Group commit: a worker task does the work of many callers in groups. Work that arrives while a group
+//! is in progress waits, and forms the next group.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use tokio::{
 
 use super::{pool::WAIT_LIMIT, runner::Runner};
 
-/// The capacity of the queue, in addition to the group in progress. Further work is rejected.
+/// The maximum number of callers that wait for their group. The work of further callers is rejected.
 const QUEUE_LENGTH: usize = 1024;
 
 /// The maximum number of callers in a group.
 const MAX_GROUP_LENGTH: usize = 64;
 
-/// The size in bytes (of names and representations) at which a group is full.
+/// The size at which a group is full, in bytes of its names and representations.
 pub(super) const MAX_GROUP_BYTES: usize = 256 * 1024;
 
 /// A queue for work of type `W` with results of type `R`, and its worker task.
@@ -32,12 +32,16 @@ pub(super) struct Queue<W, R> {
     worker: JoinHandle<()>,
 }
 
-/// Work in the queue. Either the worker takes it out of the mutex, or the caller takes it back after a
-/// timeout. A caller that gets it back knows that it was not done.
+/// Work in the queue. Either the worker takes it, or the caller takes it back after a timeout. A caller
+/// that gets its work back knows that the work was not done.
 struct QueuedWork<W, R> {
-    work: Arc<Mutex<Option<W>>>,
+    slot: WorkSlot<W>,
     caller: Caller<R>,
 }
+
+/// The place of some work, which is shared by the worker and the caller; `None` once one of them has
+/// taken the work.
+type WorkSlot<W> = Arc<Mutex<Option<W>>>;
 
 /// The sender that delivers the result of some work to its caller.
 pub(super) type Caller<R> = oneshot::Sender<Result<R, StoreError>>;
@@ -68,13 +72,15 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
         }
     }
 
-    /// Enqueues work, and waits for its result. Fails if the queue is full, or if the worker does not take
-    /// the work within [`WAIT_LIMIT`]. If this future is dropped, the work may still be done.
+    /// Enqueues work, and waits for its result.
+    ///
+    /// Fails if the queue is full, or if the worker does not take the work within [`WAIT_LIMIT`]. If this
+    /// future is dropped, the work may still be done.
     pub(super) async fn submit(&self, work: W) -> Result<R, StoreError> {
-        let work = Arc::new(Mutex::new(Some(work)));
+        let slot = Arc::new(Mutex::new(Some(work)));
         let (caller, mut receiver) = oneshot::channel();
         let queued_work = QueuedWork {
-            work: Arc::clone(&work),
+            slot: Arc::clone(&slot),
             caller,
         };
         match self.sender.try_send(queued_work) {
@@ -85,7 +91,7 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
 
         let outcome = match time::timeout(WAIT_LIMIT, &mut receiver).await {
             Ok(outcome) => outcome,
-            Err(_) if take_work(&work).is_some() => return Err(self.count_overload()),
+            Err(_) if take_work(&slot).is_some() => return Err(self.count_overload()),
             // The worker has already taken the work, so wait for its result.
             Err(_) => receiver.await,
         };
@@ -109,11 +115,14 @@ impl<W, R> Groups<W, R> {
     /// Waits for work, and returns as much of it as fits into a group, in the order of arrival. Returns
     /// `None` when the queue is closed.
     ///
-    /// `length` returns the size of one piece of work in bytes, which counts against [`MAX_GROUP_BYTES`].
-    pub(super) async fn next(&mut self, length: fn(&W) -> usize) -> Option<Vec<CalledWork<W, R>>> {
+    /// `byte_length` returns the size of one piece of work, which counts against [`MAX_GROUP_BYTES`].
+    pub(super) async fn next(
+        &mut self,
+        byte_length: fn(&W) -> usize,
+    ) -> Option<Vec<CalledWork<W, R>>> {
         loop {
             let first_work = self.receiver.recv().await?;
-            let group = self.collect_group(first_work, length);
+            let group = self.collect_group(first_work, byte_length);
             // A group is empty if all callers have given up.
             if !group.is_empty() {
                 return Some(group);
@@ -126,16 +135,16 @@ impl<W, R> Groups<W, R> {
     fn collect_group(
         &mut self,
         first_work: QueuedWork<W, R>,
-        length: fn(&W) -> usize,
+        byte_length: fn(&W) -> usize,
     ) -> Vec<CalledWork<W, R>> {
         let mut group = Vec::new();
         let mut group_bytes = 0;
         let mut next_work = Some(first_work);
-        while let Some(QueuedWork { work, caller }) = next_work {
+        while let Some(QueuedWork { slot, caller }) = next_work {
             if !caller.is_closed()
-                && let Some(work) = take_work(&work)
+                && let Some(work) = take_work(&slot)
             {
-                group_bytes += length(&work);
+                group_bytes += byte_length(&work);
                 group.push(CalledWork { work, caller });
             }
             let has_room = group.len() < MAX_GROUP_LENGTH && group_bytes < MAX_GROUP_BYTES;
@@ -150,8 +159,8 @@ impl<W, R> Groups<W, R> {
 }
 
 /// Takes the work, unless the other side (the worker or the caller) has already taken it.
-fn take_work<W>(work: &Mutex<Option<W>>) -> Option<W> {
-    work.lock().take()
+fn take_work<W>(slot: &Mutex<Option<W>>) -> Option<W> {
+    slot.lock().take()
 }
 
 /// Returns the error for work whose worker has panicked or stopped, so that its outcome is unknown.

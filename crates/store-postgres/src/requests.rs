@@ -1,4 +1,11 @@
 //! Remembers requests with an idempotency key, and recalls their responses.
+//!
+//! A request is remembered under its idempotency key and its owner
+//! ([`IdempotentRequest::lineage`]). Marks tell how old it is, without a clock
+//! ([`petstore_domain::idempotency::MARK_INTERVAL`]).
+//!
+//! A service of the previous release may still be running after the migration. It remembers only the
+//! requests that add animals, in a table of its own.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -65,8 +72,7 @@ const REMEMBER_ALL: &str = "
         $7::text[], $8::bytea[], $9::bigint[]) AS new";
 /// The constraint that [`INSERT_ONCE`] violates if the previous release remembers the request.
 const PREVIOUS_RELEASE_CONSTRAINT: &str = "idempotency_keys_pkey";
-/// The statement that copies a request of the previous release into `requests`. A service of that release
-/// that still runs after the migration remembers requests in a table of its own.
+/// The statement that copies a request from the table of the previous release into `requests`.
 const COPY_FROM_PREVIOUS_RELEASE: &str = "
     INSERT INTO requests
         (caller, key, operation, fingerprint, status, location, body, created_at, mark)
@@ -79,6 +85,7 @@ const DISCARD_WITHOUT_PET: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, key, pet_id) IN
     (SELECT api_key_id, key, pet_id FROM idempotency_keys LEFT JOIN pets ON pets.id = pet_id
      WHERE api_key_id IN ($1, $3) AND key = $2 AND pets.id IS NULL)";
+/// The statement that deletes at most $2 requests that are older than $1 marks.
 pub(super) const FORGET_REQUESTS: &str = "
     DELETE FROM requests WHERE (caller, key) IN
     (SELECT caller, key FROM requests
@@ -97,12 +104,15 @@ pub(super) struct IdempotentCreate {
 }
 
 impl IdempotentCreate {
-    /// Adds the animal, unless the request is remembered. For a remembered request, returns its first
-    /// response, or a conflict if the content of the two requests differs.
+    /// Adds the animal, unless the request is remembered.
+    ///
+    /// For a remembered request, returns its first response, or a conflict if the content of the two
+    /// requests differs.
     pub(super) async fn insert(
         &self,
         connection: &mut Connection,
     ) -> Result<CreationOutcome, Failure> {
+        // Never `None`: animals without an idempotency key are added by `creates.rs`.
         let request = self
             .context
             .idempotency
@@ -116,11 +126,12 @@ impl IdempotentCreate {
             let recall = connection.prepare_once(RECALL_OR_DRAW).await?;
             let row = connection.query_one(&recall, &identity).await?;
             let Some(new_id) = row.try_get::<_, Option<i64>>(NEW_ID_COLUMN)? else {
-                let KnownRequest::Same(response) = compare_request(&row, request)? else {
-                    return Ok(CreationOutcome::Conflict);
-                };
-                connection.confirm().await?;
-                return Ok(CreationOutcome::Replayed(response));
+                let known_request = compare_request(&row, request)?;
+                // The first response reports the animal, which a failover must not lose afterwards.
+                if matches!(known_request, KnownRequest::Same(_)) {
+                    connection.confirm().await?;
+                }
+                return Ok(known_request.into());
             };
 
             let pet = self.pet.clone().with_id(pet_id(new_id)?);
@@ -146,14 +157,11 @@ impl IdempotentCreate {
         request: &IdempotentRequest,
         pet: &Pet,
     ) -> Result<u64, Failure> {
-        let Self {
-            pet: new_pet,
-            context,
-            respond,
-        } = self;
+        let new_pet = &self.pet;
+        let context = &self.context;
         let origin = Origin::from(context);
         let actor = &origin.actor.actor;
-        let response = respond(pet);
+        let response = (self.respond)(pet);
         let owners: Vec<i64> = request.owners().map(RequestOwner::number).collect();
         let entry = LogEntry::pet_added(&StorePet::new(pet.id, new_pet.clone(), context.now));
         let parameters: [&(dyn ToSql + Sync); 20] = [
@@ -183,8 +191,8 @@ impl IdempotentCreate {
     }
 }
 
-/// Copies a request that only the previous release remembers, so that the next attempt recalls it. If that
-/// is impossible, deletes the request, so that the next attempt treats it as new.
+/// Copies a request that only the previous release remembers, so that the next attempt recalls it. If
+/// that is impossible, deletes the request, so that the next attempt treats it as new.
 async fn copy_from_previous_release(
     client: &Client,
     identity: &[&(dyn ToSql + Sync)],
@@ -194,8 +202,8 @@ async fn copy_from_previous_release(
     Ok(())
 }
 
-/// Recalls all of the given requests at once, with the prepared statement [`RECALL_ALL`]. Returns one element
-/// for each request: `None` if it has no idempotency key, or is not remembered.
+/// Recalls all of the given requests at once, with the prepared statement [`RECALL_ALL`]. Returns one
+/// element for each request: `None` if it has no idempotency key, or is not remembered.
 pub(super) async fn recall_all<'r>(
     client: &Client,
     recall_all: &Statement,
@@ -209,7 +217,7 @@ pub(super) async fn recall_all<'r>(
     let mut known_requests: Vec<_> = requests.iter().map(|_| None).collect();
     for row in client.query(recall_all, &parameters(&identities)).await? {
         let number: i64 = row.try_get(NUMBER_COLUMN)?;
-        // The numbers begin with 1.
+        // The numbers begin with 1, because WITH ORDINALITY counts from 1.
         let index = usize::try_from(number - 1).unwrap_or_default();
         if let Some(Some(request)) = requests.get(index) {
             known_requests[index] = Some(compare_request(&row, request)?);
@@ -260,7 +268,7 @@ impl<'v> NewResponse<'v> {
 
 /// Returns the statement that remembers these responses; `None` if there are none. It inserts them in the
 /// order of their keys, so that concurrent transactions cannot deadlock.
-pub(super) fn remember(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
+pub(super) fn remember_statement(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
     responses.sort_by_key(|response| {
         let request = response.request;
         (request.lineage.number(), request.key.as_str())

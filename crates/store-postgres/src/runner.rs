@@ -7,10 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use petstore_store::{
-    StoreError, cause,
-    drivers::postgres::{Failure, Remedy},
-};
+use petstore_store::{StoreError, cause, drivers::postgres::Remedy};
 use rand::{RngExt, rngs::StdRng};
 use tokio::time;
 
@@ -62,8 +59,10 @@ impl Runner {
         }
     }
 
-    /// Runs `work` with `input`, with retries, for at most [`OPERATION_LIMIT`]. `work` must be
-    /// idempotent, because it runs again if the response to a successful attempt is lost.
+    /// Runs `work` with `input`, with retries, for at most [`OPERATION_LIMIT`]. Returns the result of the
+    /// first successful attempt.
+    ///
+    /// `work` must be idempotent, because it runs again if the response to a successful attempt is lost.
     pub(super) async fn run<W: Send, T>(
         &self,
         access: Access,
@@ -129,7 +128,13 @@ impl Runner {
                     if failure.had_no_effect() {
                         attempts.effect = earlier_effect;
                     }
-                    attempts.last_error = Some(self.check_retryable(failure)?);
+                    match failure.remedy() {
+                        Remedy::Repeat => {}
+                        // The server is gone, and with it the other connections to it.
+                        Remedy::Reconnect => self.pool.close_idle_connections(),
+                        Remedy::GiveUp | Remedy::Report => return Err(failure.into()),
+                    }
+                    attempts.last_error = Some(failure.into());
                 }
                 // Without a connection for the first attempt, fail fast.
                 Err(error) if attempts.last_error.is_none() => return Err(error),
@@ -138,19 +143,6 @@ impl Runner {
             }
             time::sleep(self.add_jitter(backoff)).await;
             backoff = MAX_BACKOFF.min(backoff * 2);
-        }
-    }
-
-    /// Converts the failure of an attempt. Returns the error as `Ok` if a retry can succeed, and as `Err`
-    /// otherwise. If the failure shows that the server is gone, also closes the idle connections.
-    fn check_retryable(&self, failure: Failure) -> Result<StoreError, StoreError> {
-        match failure.remedy() {
-            Remedy::Repeat => Ok(failure.into()),
-            Remedy::Reconnect => {
-                self.pool.close_idle_connections();
-                Ok(failure.into())
-            }
-            Remedy::GiveUp | Remedy::Report => Err(failure.into()),
         }
     }
 

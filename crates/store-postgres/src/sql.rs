@@ -1,4 +1,5 @@
-//! Implements `Sql` and `Database`, through which the shared logic of the stores runs statements.
+//! Implements `Sql` and `Database`: the interface through which the code that both stores share runs its
+//! statements and transactions.
 
 use std::{pin::pin, time::Duration};
 
@@ -18,22 +19,9 @@ use super::{
     pool::{Access, Connection},
     requests,
     store_area::lists::PLANS,
+    transaction::in_transaction,
+    write_attempts::{RetriedWrite, TokenWrite},
 };
-
-/// The statement that claims the token of a write, as a remembered request with caller 0. It waits for a
-/// concurrent attempt of the same write, and inserts no row if that attempt commits.
-const CLAIM_TOKEN: &str = "
-    INSERT INTO requests (caller, key, operation, fingerprint, status, body, created_at, mark)
-    SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
-        floor(extract(epoch FROM now()))::bigint, coalesce(max(number), 0) FROM idempotency_marks
-    ON CONFLICT (caller, key) DO NOTHING";
-/// The statement that stores the number that a write returned with its token, in the column `location`,
-/// which such a request does not use.
-const SAVE_RESULT: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
-const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
-
-/// The constraint that a write violates if another request has the same key.
-const KEY_CONSTRAINT: &str = "requests_pkey";
 
 impl Sql for Connection {
     type Error = Failure;
@@ -53,7 +41,8 @@ impl Sql for Connection {
     const RETURNS: &'static str = journal::RETURNS;
     const DRAW_WEBHOOK_ID: &'static str = "SELECT nextval('webhook_ids')";
     const FORGET_REQUESTS: &'static str = requests::FORGET_REQUESTS;
-    /// These numbers identify the database even after a failover: a standby has the same as its primary.
+    /// These numbers identify the database even after a failover: a standby has the same numbers as its
+    /// primary.
     const INCARNATION: &'static str =
         "SELECT concat_ws(' ', system_identifier, oid, 'etag_key'::regclass::oid)
         FROM pg_control_system(), pg_database WHERE datname = current_database()";
@@ -154,97 +143,9 @@ impl Sql for Connection {
     }
 }
 
-/// An open transaction. It is rolled back if it is dropped before it is committed.
-struct Transaction<'c> {
-    connection: &'c mut Connection,
-    is_open: bool,
-}
-
-impl<'c> Transaction<'c> {
-    /// Begins a transaction with the statement `begin`.
-    async fn begin(connection: &'c mut Connection, begin: &str) -> Result<Self, Failure> {
-        let transaction = Self {
-            connection,
-            is_open: true,
-        };
-        transaction.connection.batch_execute(begin).await?;
-        Ok(transaction)
-    }
-
-    async fn commit(mut self) -> Result<(), Failure> {
-        self.is_open = false;
-        Ok(self.connection.batch_execute("COMMIT").await?)
-    }
-
-    async fn roll_back(mut self) -> Result<(), Failure> {
-        self.is_open = false;
-        Ok(self.connection.batch_execute("ROLLBACK").await?)
-    }
-}
-
-impl Drop for Transaction<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            // A single poll sends the statement. The server runs it before any later statement of this
-            // connection, so there is no need to wait for its response.
-            let _ = self.connection.batch_execute("ROLLBACK").now_or_never();
-        }
-    }
-}
-
-/// A write that takes effect only once, even if it is attempted several times.
-struct TokenWrite<W> {
-    input: W,
-    /// The random token under which the write and its result are remembered.
-    token: String,
-}
-
-impl<W> TokenWrite<W> {
-    /// Runs `work` in a transaction, unless an earlier attempt has already committed it.
-    ///
-    /// `work` returns a number, such as the id of a new row, which is stored with the token. From this
-    /// number, `read_result` reads the result, even in a retry. A refusal by `work` rolls back.
-    async fn attempt<T, R>(
-        &self,
-        connection: &mut Connection,
-        work: Work<Connection, W, WorkOutcome<i64, R>>,
-        read_result: Work<Connection, i64, T>,
-    ) -> Result<WorkOutcome<T, R>, Failure> {
-        let transaction = Transaction::begin(connection, "BEGIN").await?;
-        let claim: Parameters<'_> = &[&self.token];
-        let claimed_rows = transaction.connection.execute(CLAIM_TOKEN, claim).await?;
-        let number = if claimed_rows == 0 {
-            transaction.connection.confirm().await?;
-            transaction.connection.number(READ_RESULT, claim).await?
-        } else {
-            match work(transaction.connection, &self.input).await {
-                Ok(WorkOutcome::Done(number)) => {
-                    let result: Parameters<'_> = &[&self.token, &number.to_string()];
-                    transaction.connection.execute(SAVE_RESULT, result).await?;
-                    number
-                }
-                Ok(WorkOutcome::Refused(refusal)) => {
-                    transaction.roll_back().await?;
-                    // The refusal may be due to another write, which the standby must have before the
-                    // caller learns of it.
-                    connection.confirm().await?;
-                    return Ok(WorkOutcome::Refused(refusal));
-                }
-                Err(failure) if failure.is_duplicate(KEY_CONSTRAINT) => {
-                    return Err(Failure::Raced);
-                }
-                Err(failure) => return Err(failure),
-            }
-        };
-
-        let result = read_result(transaction.connection, &number).await?;
-        transaction.commit().await?;
-        Ok(WorkOutcome::Done(result))
-    }
-}
-
 /// The time limit for counting all animals, including retries.
 const COUNT_LIMIT: Duration = Duration::from_mins(1);
+
 /// The beginning of a transaction that counts whole tables: with a time limit that is long enough, and
 /// with sequential scans, which sessions otherwise disable.
 const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
@@ -253,49 +154,11 @@ const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60
 /// The beginning of a transaction whose statements all read from one snapshot.
 const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Runs `work` in a transaction that the statement `begin` opens, and commits it.
-async fn in_transaction<W: Sync, T>(
-    begin: &str,
-    connection: &mut Connection,
-    input: &W,
-    work: Work<Connection, W, T>,
-) -> Result<T, Failure> {
-    let transaction = Transaction::begin(connection, begin).await?;
-    let value = work(transaction.connection, input).await?;
-    transaction.commit().await?;
-    Ok(value)
-}
-
-/// A write that needs no token, because running it again has the same effect.
-struct RetriedWrite<W> {
-    input: W,
-    /// Whether there was an earlier attempt. It may have committed.
-    is_retry: bool,
-}
-
-impl<W: Sync> RetriedWrite<W> {
-    /// Runs `work` in a transaction. A retry first waits until the standby has the rows of the earlier
-    /// attempts, because it may return them, and a failover must not lose what was returned.
-    async fn attempt<T>(
-        &mut self,
-        connection: &mut Connection,
-        work: Work<Connection, W, T>,
-    ) -> Result<T, Failure> {
-        let transaction = Transaction::begin(connection, "BEGIN").await?;
-        if self.is_retry {
-            transaction.connection.confirm().await?;
-        }
-        self.is_retry = true;
-        let value = work(transaction.connection, &self.input).await?;
-        transaction.commit().await?;
-        Ok(value)
-    }
-}
-
 impl Database for PostgresStore {
     type Sql = Connection;
 
-    /// Here, [`Self::read_slowly`] reads even large pages like [`Self::read`].
+    /// There is no maximum, because [`Self::read_slowly`] reads large pages in the same way as
+    /// [`Self::read`].
     const MAX_FAST_PAGE_BYTES: usize = usize::MAX;
 
     fn log_state(&self) -> StoreFuture<'_, JournalState> {
@@ -352,6 +215,7 @@ impl Database for PostgresStore {
             .boxed()
     }
 
+    /// The kind does not matter, because the server runs reads of all kinds at the same time.
     fn search<W: SharedValue, T: SharedValue>(
         &self,
         _: SlowRead,
@@ -370,10 +234,7 @@ impl Database for PostgresStore {
         input: W,
         work: Work<Connection, W, T>,
     ) -> StoreFuture<'_, T> {
-        let write = RetriedWrite {
-            input,
-            is_retry: false,
-        };
+        let write = RetriedWrite::new(input);
         self.runner
             .run(Access::Write, write, move |connection, write| {
                 write.attempt(connection, work).boxed()

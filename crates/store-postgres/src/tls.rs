@@ -1,6 +1,7 @@
 //! TLS for connections to the database: adapts rustls to the traits of the driver.
 
 use std::{
+    error::Error,
     fs, io,
     path::Path,
     pin::Pin,
@@ -30,7 +31,7 @@ pub(super) enum TlsError {
     #[error("cannot read the certificates in {path}: {cause}")]
     File { path: String, cause: String },
     #[error("no trusted certificates were found; name a file with sslrootcert")]
-    NoRoots,
+    NoSystemRoots,
     #[error("cannot set up TLS: {0}")]
     Setup(#[from] rustls::Error),
 }
@@ -44,11 +45,17 @@ impl Tls {
     pub(super) fn new(url: &PostgresUrl) -> Result<Option<Self>, TlsError> {
         let certificate_check = match url.ssl_mode() {
             SslMode::Disable => return Ok(None),
+            // As in libpq, these modes accept any certificate. So they protect only from listeners, and
+            // not from a server that pretends to be the database. In the mode `Prefer`, the driver also
+            // connects to a server without TLS.
             SslMode::Prefer | SslMode::Require => CertificateCheck::Key,
             mode @ (SslMode::VerifyCa | SslMode::VerifyFull) => {
                 let roots = match url.root_certificate() {
-                    Some(path) => read_roots(path)?,
-                    None => tls::system_roots().ok_or(TlsError::NoRoots)?,
+                    Some(path) => read_roots(path).map_err(|error| TlsError::File {
+                        path: path.display().to_string(),
+                        cause: error.to_string(),
+                    })?,
+                    None => tls::system_roots().ok_or(TlsError::NoSystemRoots)?,
                 };
                 if mode == SslMode::VerifyFull {
                     CertificateCheck::ChainAndName(roots)
@@ -62,30 +69,20 @@ impl Tls {
 }
 
 /// Reads the trusted root certificates from a PEM file. Fails if it contains none.
-fn read_roots(path: &Path) -> Result<RootCertStore, TlsError> {
-    let content = fs::read(path).map_err(|error| file_error(path, &error))?;
+fn read_roots(path: &Path) -> Result<RootCertStore, Box<dyn Error>> {
+    let content = fs::read(path)?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&content) {
-        let certificate = certificate.map_err(|error| file_error(path, &error))?;
-        roots
-            .add(certificate)
-            .map_err(|error| file_error(path, &error))?;
+        roots.add(certificate?)?;
     }
     if roots.is_empty() {
-        return Err(file_error(path, &"the file contains no certificate"));
+        return Err("the file contains no certificate".into());
     }
     Ok(roots)
 }
 
-fn file_error(path: &Path, cause: &impl ToString) -> TlsError {
-    TlsError::File {
-        path: path.display().to_string(),
-        cause: cause.to_string(),
-    }
-}
-
 impl MakeTlsConnect<Socket> for Tls {
-    type Stream = Stream;
+    type Stream = EncryptedStream;
     type TlsConnect = Handshake;
     type Error = io::Error;
 
@@ -105,28 +102,29 @@ pub(super) struct Handshake {
 }
 
 impl TlsConnect<Socket> for Handshake {
-    type Stream = Stream;
+    type Stream = EncryptedStream;
     type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Stream>>;
+    type Future = BoxFuture<'static, io::Result<EncryptedStream>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
         Box::pin(async move {
             let stream = self.connector.connect(self.name, socket).await?;
-            Ok(Stream(Box::new(stream)))
+            Ok(EncryptedStream(Box::new(stream)))
         })
     }
 }
 
 /// An encrypted connection to a server.
-pub(super) struct Stream(Box<client::TlsStream<Socket>>);
+pub(super) struct EncryptedStream(Box<client::TlsStream<Socket>>);
 
-impl TlsStream for Stream {
+impl TlsStream for EncryptedStream {
+    /// Returns no channel binding, so the driver authenticates by SCRAM without it.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for EncryptedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -136,7 +134,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for EncryptedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! Generates a token for every create. If the connection breaks before the response, a retry finds the
-//! animal by its token.
+//! Generates a token for every create without an idempotency key. If the connection breaks before the
+//! response, a retry finds the animal by its token.
 
 use parking_lot::Mutex;
 use petstore_store::drivers::postgres::Failure;
@@ -12,18 +12,20 @@ const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";
 /// The number of bits of the counter in a token: a series has 2^32 tokens.
 const SERIES_BITS: u32 = 32;
 
-/// A generator of tokens that are unique in the database. A token consists of the number of a series,
-/// which the database gives to only one process, and a counter. Because tokens ascend, each one is
-/// inserted at the end of its index, which keeps the index small.
+/// A generator of tokens that are unique in the database.
+///
+/// A token consists of the number of a series, which the database gives to only one process, and a
+/// counter. Because tokens ascend, each token is inserted at the end of its index, which keeps the index
+/// small.
 #[derive(Default)]
-pub(super) struct Tokens {
+pub(super) struct TokenGenerator {
     /// The next token of the current series; `None` if there is no current series.
     next_token: Mutex<Option<i64>>,
 }
 
-impl Tokens {
-    /// Returns the next token. If there is no current series, or if it is used up, draws a new one from
-    /// the database.
+impl TokenGenerator {
+    /// Returns the next token. If there is no current series, or if it is used up, draws a new series
+    /// from the database.
     pub(super) async fn next(&self, connection: &mut Connection) -> Result<i64, Failure> {
         if let Some(token) = self.next_in_series() {
             return Ok(token);

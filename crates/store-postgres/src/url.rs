@@ -14,6 +14,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the server may leave data unacknowledged (by TCP) before the connection counts as lost.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The pause between two TCP keepalives, the first of which is sent after [`ACKNOWLEDGE_TIMEOUT`] without
+/// data.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The number of unanswered TCP keepalives after which the connection counts as lost.
+const KEEPALIVE_RETRIES: u32 = 3;
+
 /// The port of a server if the URL does not name one.
 const DEFAULT_PORT: u16 = 5432;
 
@@ -191,8 +198,8 @@ fn decode_option(name: &str, value: &str) -> Result<String, String> {
     }
 }
 
-/// Parses the URL of one server into the driver's configuration, and adds our timeouts and requirements.
-/// The error is a sentence for the operator.
+/// Parses the URL of one server into the driver's configuration, and adds the timeouts and requirements
+/// of this store. The error is a sentence for the operator.
 fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut configuration = Config::from_str(url).map_err(|error| invalid_url(&error))?;
     if configuration.get_hosts().is_empty() {
@@ -213,8 +220,8 @@ fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> 
         })
         .connect_timeout(CONNECT_TIMEOUT)
         .keepalives_idle(ACKNOWLEDGE_TIMEOUT)
-        .keepalives_interval(ACKNOWLEDGE_TIMEOUT / 5)
-        .keepalives_retries(3)
+        .keepalives_interval(KEEPALIVE_INTERVAL)
+        .keepalives_retries(KEEPALIVE_RETRIES)
         .tcp_user_timeout(ACKNOWLEDGE_TIMEOUT);
     Ok(configuration)
 }

@@ -19,23 +19,21 @@ use super::pool::Connection;
 /// A statement that writes many rows. Each of its parameters is an array with the values of one column.
 pub(super) struct Write<'v> {
     sql: &'static str,
+    /// The values of each column.
     columns: Vec<Vec<Value<'v>>>,
 }
 
 impl<'v> Write<'v> {
-    /// Creates the statement `sql` for these rows; `None` if there are no rows.
+    /// Returns the statement `sql` for these rows; `None` if there are no rows.
     pub(super) fn from_rows(
         sql: &'static str,
         rows: impl IntoIterator<Item = Vec<Value<'v>>>,
     ) -> Option<Self> {
-        let parameter_columns = transpose(rows);
-        if parameter_columns.is_empty() {
+        let columns = transpose(rows);
+        if columns.is_empty() {
             return None;
         }
-        Some(Self {
-            sql,
-            columns: parameter_columns,
-        })
+        Some(Self { sql, columns })
     }
 
     /// Runs the statement in the open transaction.
@@ -43,11 +41,19 @@ impl<'v> Write<'v> {
         client.execute(self.sql, &parameters(&self.columns)).await?;
         Ok(())
     }
+}
 
-    /// Runs the statement like [`Self::run`], as the prepared `statement`.
-    async fn run_prepared(&self, client: &Client, statement: &Statement) -> Result<(), Error> {
+/// A [`Write`] whose statement is prepared.
+pub(super) struct PreparedWrite<'w> {
+    write: &'w Write<'w>,
+    statement: Statement,
+}
+
+impl PreparedWrite<'_> {
+    /// Runs the statement.
+    async fn run(&self, client: &Client) -> Result<(), Error> {
         client
-            .execute(statement, &parameters(&self.columns))
+            .execute(&self.statement, &parameters(&self.write.columns))
             .await?;
         Ok(())
     }
@@ -66,8 +72,8 @@ pub(super) fn transpose<'v>(rows: impl IntoIterator<Item = Vec<Value<'v>>>) -> V
     columns
 }
 
-/// Returns the parameters of a statement in the form that the driver takes. `values` are arrays, or the
-/// values of a single row.
+/// Returns the parameters of a statement in the form that the driver takes. `values` has one element for
+/// each parameter: an array in a [`Write`], and a single value in other statements.
 pub(super) fn parameters<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values
         .iter()
@@ -93,32 +99,32 @@ pub(super) fn unnest_rows(columns: &[(&str, &str)]) -> String {
     format!("unnest({arrays}) AS new ({names})")
 }
 
-/// Returns the prepared statements of `writes`, in the same order.
-pub(super) async fn prepare(
+/// Prepares the statements of `writes`, and keeps their order.
+pub(super) async fn prepare<'w>(
     connection: &mut Connection,
-    writes: &[Write<'_>],
-) -> Result<Vec<Statement>, Error> {
-    let mut statements = Vec::with_capacity(writes.len());
+    writes: &'w [Write<'_>],
+) -> Result<Vec<PreparedWrite<'w>>, Error> {
+    let mut prepared_writes = Vec::with_capacity(writes.len());
     for write in writes {
-        statements.push(connection.prepare_once(write.sql).await?);
+        let statement = connection.prepare_once(write.sql).await?;
+        prepared_writes.push(PreparedWrite { write, statement });
     }
-    Ok(statements)
+    Ok(prepared_writes)
 }
 
-/// Runs the writes in one transaction, and returns the first error. `statements` are the prepared
-/// statements of the writes.
+/// Runs the writes in one transaction, and commits it. Fails with the first error.
 ///
-/// Sends `begin`, the statements and the COMMIT in a single poll. So if this future is dropped, the
-/// transaction is not left open: either everything was sent, or nothing.
-pub(super) async fn in_transaction(
+/// Sends `begin`, the statements and the COMMIT without waiting in between: the driver sends a statement
+/// when its future is first polled, and the first poll of this future polls all of them. So if this
+/// future is dropped, the transaction is not left open: either everything was sent, or nothing.
+pub(super) async fn send_transaction(
     client: &Client,
     begin: &str,
-    writes: &[Write<'_>],
-    statements: &[Statement],
+    writes: &[PreparedWrite<'_>],
 ) -> Result<(), Error> {
-    let mut pending = vec![to_send(client.batch_execute(begin))];
-    for (write, statement) in writes.iter().zip(statements) {
-        pending.push(to_send(write.run_prepared(client, statement)));
+    let mut pending = vec![unsent(client.batch_execute(begin))];
+    for write in writes {
+        pending.push(unsent(write.run(client)));
     }
     // `poll_fn` provides the context with which `send_with_commit` polls the statements.
     poll_fn(|context| {
@@ -127,43 +133,46 @@ pub(super) async fn in_transaction(
     })
     .await;
 
-    let mut first_error = None;
+    // Wait for the responses to all statements, even after an error.
+    let mut outcome = Ok(());
     for mut statement in pending {
         (&mut statement).await;
-        if let Some(Err(error)) = Pin::new(&mut statement).take_output() {
-            first_error.get_or_insert(error);
-        }
+        // The result is there, because the statement is done, and nobody else takes it.
+        let result = Pin::new(&mut statement).take_output().unwrap_or(Ok(()));
+        outcome = outcome.and(result);
     }
-    first_error.map_or(Ok(()), Err)
+    outcome
 }
 
 /// A statement that is sent when it is first polled, and that keeps its result until it is taken.
 type PendingStatement<'c> = MaybeDone<BoxFuture<'c, Result<(), Error>>>;
 
-/// Wraps a statement that is to be sent later.
-fn to_send<'c>(
+/// Wraps a statement that was not sent yet.
+fn unsent<'c>(
     statement: impl Future<Output = Result<(), Error>> + Send + 'c,
 ) -> PendingStatement<'c> {
     maybe_done(statement.boxed())
 }
 
-/// Sends the statements, then a COMMIT or, if one of the statements could not be sent, a ROLLBACK. Adds
-/// this last statement to `statements`, so that the caller waits for its response, too.
+/// Sends the statements, and then a COMMIT, or a ROLLBACK if one of the statements could not be sent or
+/// has already failed. Adds this last statement to `statements`, so that the caller waits for its
+/// response, too.
 fn send_with_commit<'c>(
     client: &'c Client,
     statements: &mut Vec<PendingStatement<'c>>,
     context: &mut Context<'_>,
 ) {
-    let mut are_all_sent = true;
+    let mut has_error = false;
     for statement in statements.iter_mut() {
+        // A poll sends the statement. The result, if there is one already, stays in the statement.
         let _ = statement.poll_unpin(context);
-        // An error this early means that the statement was not sent, or has failed already.
+        // Without this statement, the others must not be committed.
         if let Some(Err(_)) = Pin::new(statement).output_mut() {
-            are_all_sent = false;
+            has_error = true;
         }
     }
-    let end = if are_all_sent { "COMMIT" } else { "ROLLBACK" };
-    let mut last_statement = to_send(client.batch_execute(end));
+    let end = if has_error { "ROLLBACK" } else { "COMMIT" };
+    let mut last_statement = unsent(client.batch_execute(end));
     let _ = last_statement.poll_unpin(context);
     statements.push(last_statement);
 }

@@ -7,7 +7,7 @@ use petstore_domain::{PetId, PetName, PetStatus, pet::HIGHEST_EXPECTED};
 use petstore_store::{
     OpenError,
     admin::Parameters,
-    check::{self, Checkup, DISAGREEMENTS},
+    check::{self, Checkup, DISAGREEMENTS, RowCheck},
     check_rows::{check_api_keys, check_values, report_rows},
 };
 use rusqlite::{Row, types::Type};
@@ -15,7 +15,7 @@ use rusqlite::{Row, types::Type};
 use super::{
     connection::Connection,
     errors::is_damage,
-    opening,
+    opening::{self, CheckedDatabase},
     quick_check::{LOST_TRANSACTIONS, check_etag_key, check_schema},
     transaction::Transaction,
 };
@@ -23,24 +23,32 @@ use super::{
 /// The maximum number of invalid animals that are reported individually.
 const MAX_REPORTED_ANIMALS: usize = 20;
 
+/// The query for the animals with a time before $1 or after $2.
 const INVALID_TIMES: &str = "SELECT id FROM pets
     WHERE created_at NOT BETWEEN $1 AND $2 OR updated_at NOT BETWEEN $1 AND $2";
+/// The query for the sequences that have passed the identifier $1.
 const EXHAUSTED_SEQUENCES: &str = "SELECT name FROM sqlite_sequence WHERE seq > $1";
 
-/// The problem of a sequence that would assign an identifier again. The name of the sequence replaces
-/// the `{}`.
+/// The message about a sequence that would assign an identifier again. The name of the sequence
+/// replaces the `{}`.
 const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of {}";
 
 /// Checks the whole database at `path` for `petstore check`, without changing it.
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
-    opening::check_read_only(path, |connection, has_lost_transactions| {
-        let mut checkup = check_all(connection)?;
-        run_steps(&[check_impossible_values], connection, &mut checkup)?;
-        if has_lost_transactions {
-            checkup.problems.push(LOST_TRANSACTIONS.to_owned());
-        }
-        Ok(checkup)
-    })
+    let mut database = opening::open_to_check(path)?;
+    check_database(&mut database)
+        .map_err(|error| opening::open_error(&path.display().to_string(), error))
+}
+
+/// Runs all checks, also of values that do not prevent a copy.
+fn check_database(database: &mut CheckedDatabase) -> rusqlite::Result<Checkup> {
+    let connection = &mut database.connection;
+    let mut checkup = check_all(connection)?;
+    run_steps(&[check_impossible_values], connection, &mut checkup)?;
+    if database.has_lost_transactions {
+        checkup.problems.push(LOST_TRANSACTIONS.to_owned());
+    }
+    Ok(checkup)
 }
 
 /// A step of the check. It adds its problems to the report.
@@ -207,7 +215,8 @@ fn report_low_sequences(
     report_rows::<_, String>(connection, SEQUENCE_PROBLEM, &statement, &[], checkup)
 }
 
-/// Checks the sequences of the tables that a database of any version has.
+/// Checks the sequences of the tables that a database of any version has. The sequences of other tables
+/// are checked by [`check_consistency`].
 fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let sequences = [
         Sequence {
@@ -229,11 +238,11 @@ fn check_keys(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::R
     Ok(())
 }
 
-/// Checks the agreement of different tables, the times of animals, the sequences and the values, all in
-/// one snapshot.
+/// Checks in one snapshot that different tables agree, and that the times of animals, the sequences and
+/// the values are valid.
 fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let snapshot = &mut *Transaction::begin(connection, "BEGIN")?;
-    for (problem, statement) in DISAGREEMENTS {
+    for RowCheck { problem, statement } in DISAGREEMENTS {
         report_rows::<_, i64>(snapshot, problem, statement, &[], checkup)?;
     }
     let first_time = Timestamp::MIN.as_millisecond();
@@ -257,14 +266,14 @@ fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusq
     Ok(())
 }
 
-/// Finds rows with values that no release ever writes, and exhausted sequences. They do not prevent a
-/// complete copy of the database, so this step is not part of [`check_all`].
+/// Finds rows with values that no release ever writes, and exhausted sequences. Such rows do not prevent
+/// a complete copy of the database, so this step is not part of [`check_all`].
 fn check_impossible_values(
     connection: &mut Connection,
     checkup: &mut Checkup,
 ) -> rusqlite::Result<()> {
     let snapshot = &*Transaction::begin(connection, "BEGIN")?;
-    for (problem, statement) in check::impossible_values("seq") {
+    for RowCheck { problem, statement } in check::impossible_values("seq") {
         report_rows::<_, i64>(snapshot, &problem, &statement, &[], checkup)?;
     }
     report_rows::<_, String>(

@@ -1,12 +1,14 @@
-//! Checkpoints of the WAL.
+//! Checkpoints of the WAL, which copy its content into the database file.
 
 use tracing::warn;
 
 use super::{connection::Connection, file::Files};
 
-/// The checkpoints that the writer runs between commits. SQLite's automatic checkpoints are off,
-/// because they run inside a commit: they would write to the database file before [`Files::check`] has
-/// examined it, and their failure would look like a failed commit.
+/// The checkpoints that the writer runs between commits.
+///
+/// SQLite's automatic checkpoints are off, because they run inside a commit. They would write to the
+/// database file before [`Files::check`] has examined it, and their failure would look like a failed
+/// commit.
 #[derive(Default)]
 pub(super) struct Checkpoints {
     /// Whether the last checkpoint failed, so that a series of failures is reported only once.

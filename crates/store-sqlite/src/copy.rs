@@ -23,10 +23,10 @@ use super::{
 ///
 /// The copy is a single file of mode 0600, because it contains the digests of keys. A file at
 /// `target_path` is replaced only with `replace`, and only if no process has it open. With
-/// `restore_context`, a copy with the schema of this release begins a new epoch of the log, and records
-/// the restore as an act.
+/// `restore_context`, the copy begins a new epoch of the log, and records the restore as an act if it
+/// has the schema of this release.
 ///
-/// The copy is first written next to `target_path`, under a name that contains the random `number`; if
+/// The copy is first written next to `target_path`, under a name that contains the random `number`. If
 /// the process is killed, that file stays behind. At any moment, even after a power cut, the target is
 /// either the old file or the complete copy. An old database of several files always remains complete
 /// under its own name or under the name of its hard links.
@@ -55,29 +55,29 @@ pub fn copy(
 
     // The service at the target must be able to write to a restored database. A backup belongs to the
     // owner of its source.
-    let owner_path = if restore_context.is_some() {
-        target_path
-    } else {
-        source_path
-    };
-    let result = partial_file.set_owner(replaced_database.as_ref(), owner_path);
+    let is_restore = restore_context.is_some();
+    let owner_path = if is_restore { target_path } else { source_path };
+    let owner_result = partial_file.set_owner(replaced_database.as_ref(), owner_path);
     // A failure does not matter for a new backup: the service does not open it, and some file systems for
     // backups have no owners.
-    if replaced_database.is_some() || restore_context.is_some() {
-        result.map_err(|error| CopyError::from_write(target_path, error))?;
+    let is_new_backup = replaced_database.is_none() && !is_restore;
+    if !is_new_backup {
+        owner_result.map_err(|error| CopyError::from_write(target_path, error))?;
     }
-    let aside = partial_file.move_to(target_path, replaced_database.as_ref(), number)?;
+    let kept_old_database =
+        partial_file.move_to(target_path, replaced_database.as_ref(), number)?;
     Ok(CopiedDatabase {
         animals: content.animals,
         photos: content.photos,
-        aside,
+        kept_old_database,
     })
 }
 
-/// Rejects a target that is one of the files of the source. Also rejects a target that has any file
-/// already, unless `replace` is set.
+/// Rejects a target that is one of the files of the source. Unless `replace` is set, also rejects a
+/// target at which a file exists, be it a companion file.
 fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result<(), CopyError> {
-    // SQLite keeps the companion files next to the file itself, not next to a link to it.
+    // SQLite keeps the companion files next to the file itself, not next to a link to it. The source is
+    // open, so resolving its path fails only if somebody has just removed it.
     let real_source_path = source_path
         .canonicalize()
         .unwrap_or_else(|_| source_path.to_owned());
@@ -101,8 +101,9 @@ fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result
 }
 
 /// Copies the database at `source_path` to `target_path`, replacing any files there, and checks the
-/// copy. Not atomic, and does not sync. The check takes most of the time, so this calls `after_copy` as
-/// soon as the pages are copied.
+/// copy. Unlike [`copy`], this is not atomic, and does not sync.
+///
+/// Calls `after_copy` as soon as the pages are copied, because the check takes most of the time.
 pub fn copy_into(
     source_path: &Path,
     target_path: &Path,

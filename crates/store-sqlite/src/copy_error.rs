@@ -39,11 +39,11 @@ pub enum CopyError {
     Write { path: String, cause: Cause },
     /// The copy could not be renamed to its target, and the old database could not get its name back.
     #[error(
-        "cannot write {path}: {cause}; the old database is now {aside}, with its WAL next to it"
+        "cannot write {path}: {cause}; the old database is now {kept_path}, with its WAL next to it"
     )]
-    Aside {
+    OldDatabaseMoved {
         path: String,
-        aside: String,
+        kept_path: String,
         cause: Cause,
     },
     /// The copy is at its target, but the directory could not be synced.

@@ -21,6 +21,7 @@ pub(super) type FatalChangeReceiver = watch::Receiver<Option<ExternalChange>>;
 pub(super) struct ExternalChangeHandler {
     /// Whether the current change was logged.
     is_reported: bool,
+    /// The sender of the change that makes the store unusable.
     fatal_change: watch::Sender<Option<ExternalChange>>,
 }
 
@@ -31,8 +32,10 @@ impl ExternalChangeHandler {
     }
 
     /// Handles the change that the last check of `files` has found, if any. Logs it once, and sends it
-    /// as the fatal change. A missing database file is not fatal: it may come back, and until then,
-    /// only this process can read its content.
+    /// as the fatal change.
+    ///
+    /// A missing database file is not fatal: it may come back, and until then, only this process can
+    /// read its content.
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
             if mem::take(&mut self.is_reported) {
@@ -55,21 +58,10 @@ impl ExternalChangeHandler {
             error!("animals can no longer be added, because {change}. {advice}");
         }
         self.is_reported = true;
-        match loss {
-            Loss::DatabaseMissing => return,
-            Loss::WalName => {
-                // Save the content of the WAL now. Pages that cannot be written yet, because of readers
-                // or an error, are written when the last connection closes.
-                let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-            }
-            Loss::Index | Loss::Content => {
-                // The WAL must stay as it is, because its content belongs to the original database
-                // file. So closing the last connection must not run a checkpoint.
-                let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-                let _ = connection.set_db_config(no_checkpoint, true);
-            }
+        if loss != Loss::DatabaseMissing {
+            loss.protect_wal(connection);
+            self.fatal_change.send_replace(Some(change.clone()));
         }
-        self.fatal_change.send_replace(Some(change.clone()));
     }
 }
 
@@ -97,6 +89,25 @@ impl Loss {
             | ChangeKind::DatabaseChanged
             | ChangeKind::WalGone
             | ChangeKind::WalChanged => Self::Content,
+        }
+    }
+
+    /// Makes sure that the content of the WAL is neither lost, nor written into a file to which it does
+    /// not belong.
+    fn protect_wal(self, connection: &Connection) {
+        match self {
+            Self::DatabaseMissing => {}
+            Self::WalName => {
+                // Save the content of the WAL now. Pages that cannot be written yet, because of readers
+                // or an error, are written when the last connection closes.
+                let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+            Self::Index | Self::Content => {
+                // The WAL must stay as it is, because its content belongs to the original database
+                // file. So closing the last connection must not run a checkpoint.
+                let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+                let _ = connection.set_db_config(no_checkpoint, true);
+            }
         }
     }
 
@@ -136,19 +147,19 @@ mod tests {
         for is_there in [true, false] {
             let directory = tempfile::TempDir::new().unwrap();
             let path = directory.path().join("petstore.db");
-            let (connection, wal_index) =
-                open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-            let mut files = Files::open(&path, wal_index).unwrap();
+            let database = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+            let mut files = Files::open(&path, database.wal_index).unwrap();
             fs::remove_file(companion(&path, "-wal")).unwrap();
             assert_eq!(files.check().unwrap_err().kind, ChangeKind::WalGone);
             if !is_there {
                 fs::remove_file(&path).unwrap();
             }
             let mut handler = ExternalChangeHandler::default();
-            handler.handle_change(&connection, &files);
+            handler.handle_change(&database.connection, &files);
             assert!(handler.fatal_change().borrow().is_some());
             let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-            assert_eq!(connection.db_config(no_checkpoint).unwrap(), !is_there);
+            let disables_checkpoint = database.connection.db_config(no_checkpoint).unwrap();
+            assert_eq!(disables_checkpoint, !is_there);
         }
     }
 }

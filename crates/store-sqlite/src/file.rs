@@ -2,8 +2,8 @@
 //!
 //! SQLite assumes that only SQLite touches its open files, but an operator can remove, replace or
 //! truncate them by mistake. The next process does not see what is committed to such a file afterwards.
-//! So [`Files::check`] examines all three files before each commit, and again before the commit is
-//! acknowledged.
+//! So [`Files::check`] examines all three files (the database, its WAL and its `-shm` file) before
+//! each commit, and again before the commit is acknowledged.
 
 use std::{
     ffi::CString,
@@ -19,14 +19,14 @@ use petstore_store::StoreError;
 use super::{
     file_identity::{FileIdentity, companion, keep_open},
     wal_frames::{Frame, IncompleteWal, find_last_frame},
-    wal_index::{Checkpoints, FileVersion, WalIndex},
+    wal_index::{CheckpointProgress, FileVersion, WalIndex},
 };
 
 /// The length of the header of a database file, in bytes.
 const DATABASE_HEADER: usize = 100;
 
-/// The number of pages from which the WAL counts as long. While it is, no read transaction stays open,
-/// and a checkpoint follows every batch of writes.
+/// The number of pages from which the WAL counts as long. While the WAL is long, no read transaction
+/// stays open, and a checkpoint follows every batch of writes.
 pub(super) const LONG_WAL: u32 = 1_000;
 
 /// The three files of an open database, as they were when they were opened.
@@ -37,7 +37,8 @@ pub(super) struct Files {
     index: OpenFile,
     /// The mapped header of the `-shm` file.
     wal_index: WalIndex,
-    /// The state of the database file at the last check during which no checkpoint was running.
+    /// The state of the database file at the last check during which no checkpoint was running; `None`
+    /// before the first such check.
     database_state: Option<DatabaseState>,
     /// The last frame of the WAL at the last check.
     last_frame: Option<Frame>,
@@ -57,12 +58,13 @@ struct OpenFile {
 /// The state of the database file, which only checkpoints may change.
 #[derive(PartialEq, Eq)]
 struct DatabaseState {
-    checkpoints: Checkpoints,
+    checkpoint_progress: CheckpointProgress,
     size: u64,
     header: [u8; DATABASE_HEADER],
 }
 
-/// What another program did to one of the files: removed or replaced it ("gone"), or changed its content.
+/// What another program did to one of the files: removed or replaced it ("gone"), or changed its
+/// content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     DatabaseGone,
@@ -74,16 +76,19 @@ pub(super) enum ChangeKind {
 
 /// A change of a file by another program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} was {}", .path.display(), if .kind.is_gone() { "removed or replaced" } else { "truncated or overwritten" })]
+#[error("{} was {}", .path.display(), .kind.description())]
 pub(super) struct ExternalChange {
     pub(super) kind: ChangeKind,
     path: PathBuf,
 }
 
 impl ChangeKind {
-    /// Whether the file was removed or replaced, so that its path leads to no file or to another one.
-    fn is_gone(self) -> bool {
-        matches!(self, Self::DatabaseGone | Self::WalGone | Self::IndexGone)
+    /// Returns what has happened to the file, for the operator.
+    fn description(self) -> &'static str {
+        match self {
+            Self::DatabaseGone | Self::WalGone | Self::IndexGone => "removed or replaced",
+            Self::DatabaseChanged | Self::WalChanged => "truncated or overwritten",
+        }
     }
 }
 
@@ -125,16 +130,18 @@ impl Files {
         self.database.identity == identity
     }
 
-    /// Whether a checkpoint should run: because the WAL is long, or because a checkpoint was interrupted
-    /// when its process was killed. Until that checkpoint is completed, it is impossible to tell whether
-    /// the database file is intact.
+    /// Whether a checkpoint should run, because the WAL is long, or because a checkpoint was
+    /// interrupted when its process was killed. Until an interrupted checkpoint is completed, it is
+    /// impossible to tell whether the database file is intact.
     pub(super) fn needs_checkpoint(&self) -> bool {
-        let pages = WalIndex::pages_in_wal(&self.wal_index.version());
-        pages >= LONG_WAL || !self.wal_index.checkpoints().are_idle()
+        let pages = self.wal_index.version().pages_in_wal();
+        pages >= LONG_WAL || !self.wal_index.checkpoint_progress().is_idle()
     }
 
-    /// Fails if another program has removed, replaced or changed a file. A missing database file may come
-    /// back; any other failure is permanent until the database is opened again.
+    /// Fails if another program has removed, replaced or changed a file.
+    ///
+    /// A missing database file may come back; any other failure is permanent until the database is
+    /// opened again.
     pub(super) fn check(&mut self) -> Result<(), ExternalChange> {
         // Only a missing database file can come back, so repeat any other failure without a new check.
         if let Some(change) = &self.change
@@ -171,21 +178,22 @@ impl Files {
     }
 
     /// Whether the open WAL can safely be copied into the database, even if the name of the WAL was
-    /// removed: it has everything that was committed, and no other process can have written into the
-    /// database.
+    /// removed. The WAL must have everything that was committed, and no other process can have
+    /// written into the database.
     pub(super) fn can_checkpoint(&self) -> bool {
-        let size = self.wal.file.metadata().map_or(0, |wal| wal.len());
-        // The size is `None` if the path leads to another file or to none.
+        // A WAL of unknown size counts as incomplete.
+        let wal_size = self.wal.file.metadata().map_or(0, |wal| wal.len());
+        // A size is `None` if the path leads to another file or to none.
         let have_names = self.database.size().is_some() && self.index.size().is_some();
         have_names
             && self
-                .find_last_frame(&self.wal_index.version(), size)
+                .find_last_frame(&self.wal_index.version(), wal_size)
                 .is_ok()
     }
 
     /// Compares all files with their state at the last check, and records the new state.
     fn check_files(&mut self) -> Result<(), ChangeKind> {
-        let checkpoints = self.wal_index.checkpoints();
+        let checkpoint_progress = self.wal_index.checkpoint_progress();
         let size = self.database.size().ok_or(ChangeKind::DatabaseGone)?;
         let wal_result = self.check_wal();
         // If the `-shm` file is gone, processes that open the database now create another one, so no
@@ -195,45 +203,58 @@ impl Files {
             return Err(ChangeKind::IndexGone);
         }
         wal_result?;
+        self.check_database(checkpoint_progress, size)
+    }
 
+    /// Compares the database file with its state at the last check, and records the new state.
+    /// `checkpoint_progress` was read before the file and its `size`.
+    ///
+    /// Only a checkpoint may write into the database file, and each checkpoint records its beginning and
+    /// end in the `-shm` file. So this compares the file only if no checkpoint was running while it was
+    /// read.
+    fn check_database(
+        &mut self,
+        checkpoint_progress: CheckpointProgress,
+        size: u64,
+    ) -> Result<(), ChangeKind> {
         let mut header = [0; DATABASE_HEADER];
         let header_result = self.database.file.read_exact_at(&mut header, 0);
-        // Only a checkpoint may write into the database file, and each checkpoint records its beginning
-        // and end in the `-shm` file. So compare the file only if no checkpoint was running while it was
-        // read.
-        if checkpoints.are_idle() && self.wal_index.checkpoints() == checkpoints {
-            let state = DatabaseState {
-                checkpoints,
-                size,
-                header,
-            };
-            let has_changed = self.database_state.as_ref().is_some_and(|last_state| {
-                last_state.checkpoints == checkpoints && *last_state != state
-            });
-            if header_result.is_err() || has_changed {
-                return Err(ChangeKind::DatabaseChanged);
-            }
-            self.database_state = Some(state);
+        let was_idle = checkpoint_progress.is_idle()
+            && self.wal_index.checkpoint_progress() == checkpoint_progress;
+        if !was_idle {
+            return Ok(());
         }
+        let state = DatabaseState {
+            checkpoint_progress,
+            size,
+            header,
+        };
+        let has_changed = self.database_state.as_ref().is_some_and(|last_state| {
+            last_state.checkpoint_progress == checkpoint_progress && *last_state != state
+        });
+        if header_result.is_err() || has_changed {
+            return Err(ChangeKind::DatabaseChanged);
+        }
+        self.database_state = Some(state);
         Ok(())
     }
 
-    /// Finds the last frame of the WAL at this version; `None` if the WAL is empty. `size` is the size of
-    /// the file in bytes.
+    /// Finds the last frame of the WAL at this version; `None` if the WAL is empty. `wal_size` is the
+    /// size of the WAL in bytes.
     fn find_last_frame(
         &self,
         version: &FileVersion,
-        size: u64,
+        wal_size: u64,
     ) -> Result<Option<Frame>, IncompleteWal> {
-        find_last_frame(&self.wal.file, size, version, self.last_frame.as_ref())
+        find_last_frame(&self.wal.file, wal_size, version, self.last_frame.as_ref())
     }
 
     /// Checks that the WAL is complete, and records its last frame.
     fn check_wal(&mut self) -> Result<(), ChangeKind> {
         loop {
             let version = self.wal_index.version();
-            let size = self.wal.size().ok_or(ChangeKind::WalGone)?;
-            if let Ok(last_frame) = self.find_last_frame(&version, size) {
+            let wal_size = self.wal.size().ok_or(ChangeKind::WalGone)?;
+            if let Ok(last_frame) = self.find_last_frame(&version, wal_size) {
                 self.last_frame = last_frame;
                 return Ok(());
             }

@@ -1,5 +1,8 @@
 //! Identifies files regardless of their names, knows the companion files of a database, and keeps files
 //! open that SQLite locks.
+//!
+//! The companion files of a database are the files that SQLite keeps next to it: the WAL (`-wal`), the
+//! shared memory of the WAL (`-shm`), and the rollback journal (`-journal`).
 
 use std::{
     fs::{self, File},
@@ -11,7 +14,10 @@ use std::{
 use parking_lot::Mutex;
 use rustix::fs::Stat;
 
-/// The identity of a file: all its names lead to the same one.
+/// What SQLite appends to the path of a database for its companion files.
+const COMPANION_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The identity of a file, which is the same whatever name of the file leads to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -34,8 +40,10 @@ impl FileIdentity {
 }
 
 /// Whether `path`, or the file to which it leads, has the name of a companion file, such as
-/// `petstore.db-wal`. A database must not have such a name: SQLite reads, overwrites and removes these
-/// files when it uses the database next to them. That database need not exist yet.
+/// `petstore.db-wal`.
+///
+/// A database must not have such a name: SQLite reads, overwrites and removes companion files when it
+/// uses the database next to them. That database need not exist yet.
 pub fn is_companion(path: &Path) -> bool {
     has_companion_name(path)
         || path
@@ -43,9 +51,10 @@ pub fn is_companion(path: &Path) -> bool {
             .is_ok_and(|path| has_companion_name(&path))
 }
 
+/// Whether this path ends like the path of a companion file.
 fn has_companion_name(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
-    ["-wal", "-shm", "-journal"]
+    COMPANION_SUFFIXES
         .iter()
         .any(|suffix| name.ends_with(suffix.as_bytes()))
 }
@@ -58,15 +67,21 @@ pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the paths of a database file and of its companion files.
+/// Returns the paths of all companion files of the database at `path`.
+pub(super) fn companions_of(path: &Path) -> [PathBuf; 3] {
+    COMPANION_SUFFIXES.map(|suffix| companion(path, suffix))
+}
+
+/// Returns the paths of a database file and of its companion files. The database file is the first one.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
-    ["", "-wal", "-shm", "-journal"].map(|suffix| companion(path, suffix))
+    let [wal, index, journal] = companions_of(path);
+    [path.to_owned(), wal, index, journal]
 }
 
 /// Removes all files of a database. Ignores errors.
 pub fn remove(path: &Path) {
-    for path in files_of(path) {
-        let _ = fs::remove_file(path);
+    for file_path in files_of(path) {
+        let _ = fs::remove_file(file_path);
     }
 }
 
@@ -84,16 +99,19 @@ struct KeptFile {
     file: Arc<File>,
 }
 
-/// Opens a file that SQLite locks, and never closes it. A process that closes any descriptor of a file
-/// loses all its POSIX locks on the file, including the locks of SQLite. To limit the number of open
-/// descriptors, this returns the same descriptor when the same file is opened again.
+/// Opens a file that SQLite locks, and never closes it.
+///
+/// A process that closes any descriptor of a file loses all its POSIX locks on the file, including the
+/// locks of SQLite. To limit the number of open descriptors, this returns the same descriptor when the
+/// same file is opened again.
 pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
     static KEPT_FILES: Mutex<Vec<KeptFile>> = Mutex::new(Vec::new());
 
     let mut kept_files = KEPT_FILES.lock();
     let identity = FileIdentity::read(path)?;
     for kept_file in kept_files.iter() {
-        // Check the descriptor, too: if other code has closed it, its number may belong to another file.
+        // Check the descriptor, too: if other code has closed it, its number may belong to another
+        // file.
         if kept_file.identity == identity && has_identity(&kept_file.file, identity) {
             return Ok(Arc::clone(&kept_file.file));
         }

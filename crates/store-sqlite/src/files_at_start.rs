@@ -1,5 +1,7 @@
-//! Checks the files that a process finds when it opens a database: whether another process uses a
-//! different `-shm` file, and whether the WAL has lost transactions.
+//! Checks the files that a process finds when it opens a database.
+//!
+//! There are two checks: whether another process uses a different `-shm` file, and whether the WAL
+//! has lost transactions.
 
 use std::{
     fs::{self, File},
@@ -13,7 +15,7 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 use super::{
     file_identity::{companion, keep_open},
     wal_frames::{is_complete, is_restarted, read_bytes},
-    wal_index::{FileVersion, INDEX_HEADER, WalIndex},
+    wal_index::{INDEX_HEADER, IndexContent},
 };
 
 /// A range of bytes in a file.
@@ -23,21 +25,23 @@ struct ByteRange {
     length: u64,
 }
 
-/// The bytes of the database file that SQLite locks while it has the file open.
+/// The bytes of the database file that SQLite locks while it has the file open (`SHARED_FIRST` and
+/// `SHARED_SIZE` in its `os.h`).
 const DATABASE_LOCK: ByteRange = ByteRange {
     start: 0x4000_0002,
     length: 510,
 };
 
-/// The byte of the `-shm` file that SQLite locks while it has the file open.
+/// The byte of the `-shm` file that SQLite locks while it has the file open (`UNIX_SHM_DMS` in its
+/// `os_unix.c`).
 const INDEX_LOCK: ByteRange = ByteRange {
     start: 128,
     length: 1,
 };
 
-/// Whether another process has the database open with a different `-shm` file, so that no lock
-/// protects the two processes from each other. The sign of this is that the database file is locked,
-/// but the `-shm` file is not.
+/// Whether another process has the database open with a different `-shm` file. No lock then protects
+/// the two processes from each other. The sign of this is that the database file is locked, but the
+/// `-shm` file is not.
 pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
     let index = match keep_open(&companion(path, "-shm")) {
         // Without a `-shm` file, the database is not in WAL mode, or not yet.
@@ -59,42 +63,46 @@ fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
     Ok(conflict.is_some())
 }
 
-/// Whether the WAL lacks transactions that were committed to it and are not in the database yet. The
-/// `-shm` file that the last process has left behind tells what the WAL should contain. Returns `false`
-/// if that file may be older than the WAL, as after a power cut.
+/// Whether the WAL lacks transactions that were committed to it and are not in the database yet.
+///
+/// The `-shm` file that the last process has left behind tells what the WAL should contain. Returns
+/// `false` if that file may be older than the WAL, as after a power cut.
 pub(super) fn has_lost_transactions(path: &Path) -> bool {
     let Ok(index) = keep_open(&companion(path, "-shm")) else {
         return false;
     };
     let wal = File::open(companion(path, "-wal")).ok();
     loop {
-        let Some((version, checkpointed_pages)) = read_shm_header(&index) else {
+        let Some(content) = read_index(&index) else {
             return false;
         };
-        let is_checkpointed = WalIndex::pages_in_wal(&version) <= checkpointed_pages;
+        let version = &content.version;
+        let is_checkpointed = version.pages_in_wal() <= content.checkpointed_pages;
         if is_checkpointed || !is_newer_than_boot(&index) {
             return false;
         }
         if let Some(wal) = &wal
-            && (is_restarted(wal, &version) || is_complete(wal, &version))
+            && (is_restarted(wal, version) || is_complete(wal, version))
         {
             return false;
         }
-        // If the header has changed in the meantime, another process is writing to the files, so check again.
-        if read_shm_header(&index) == Some((version, checkpointed_pages)) {
+        // If the content has changed in the meantime, another process is writing to the files, so
+        // check again.
+        if read_index(&index) == Some(content) {
             return true;
         }
     }
 }
 
-/// Reads the version in the `-shm` file, and the page up to which the WAL was copied into the database.
-/// Returns `None` if the file is too short, or if its header is just being written.
-fn read_shm_header(index: &File) -> Option<(FileVersion, u32)> {
-    let content = read_bytes::<INDEX_HEADER>(index, 0)?;
-    WalIndex::parse(&content)
+/// Reads the beginning of the `-shm` file. Returns `None` if the file is too short, or if its header
+/// is just being written.
+fn read_index(index: &File) -> Option<IndexContent> {
+    let bytes = read_bytes::<INDEX_HEADER>(index, 0)?;
+    IndexContent::parse(&bytes)
 }
 
-/// Whether a file was modified after the machine was booted. `false` if the time of the boot is unknown.
+/// Whether a file was modified after the machine was booted. `false` if the time of the boot is
+/// unknown.
 fn is_newer_than_boot(file: &File) -> bool {
     let Ok(modification_time) = file.metadata().and_then(|metadata| metadata.modified()) else {
         return false;
@@ -104,8 +112,8 @@ fn is_newer_than_boot(file: &File) -> bool {
 
 /// Returns the time at which the machine was booted; `None` if it is unknown.
 fn boot_time() -> Option<SystemTime> {
-    let text = fs::read_to_string("/proc/stat").ok()?;
-    let seconds = text
+    let statistics = fs::read_to_string("/proc/stat").ok()?;
+    let seconds = statistics
         .lines()
         .find_map(|line| line.strip_prefix("btime "))?
         .parse()

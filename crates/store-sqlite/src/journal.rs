@@ -1,4 +1,10 @@
 //! The statements for the log of changes and the audit trail.
+//!
+//! The log numbers its changes without gaps. The audit trail has the changes and, in a table of their
+//! own, the acts of administration ([`Act`]). The epoch of the log is a random value that all its cursors
+//! contain, so that a new epoch invalidates them.
+//!
+//! [`petstore_store::admin::Sql`] describes the constants that have no description here.
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -17,8 +23,9 @@ use rusqlite::params;
 
 use super::{connection::Connection, newest::Newest, transaction::resolve_now};
 
-/// Expands to a statement that appends a change. `$values` are the values after its two times. They are
-/// kept short, because each use looks up the prepared statement by its text.
+/// Expands to a statement that appends a change. `$values` are the values after its two times.
+///
+/// The statement is short, because each use looks up the prepared statement by its text.
 ///
 /// It is a macro because only literals can be joined into a constant. For example, `append!("?3, ?4")`
 /// becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
@@ -32,7 +39,9 @@ macro_rules! append {
         )
     };
 }
+/// The statement that appends a change of any type.
 const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
+/// The statement that appends the change that adds an animal.
 const APPEND_ADDED_PET: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
 /// The query for the numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
@@ -49,8 +58,9 @@ pub(super) const HISTORY: &str = concat!(
 pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
     (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
 pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
-/// The query for the last change above $1 and below $2 such that this change and all before it are older
-/// than $3; $1 if there is none. It is a binary search over `latest_at`, which never decreases.
+/// The query for the last change above $1 and below $2 such that this change and all changes before it
+/// are older than $3; $1 if there is none. It is a binary search over `latest_at`, which never
+/// decreases.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         SELECT CAST($1 AS bigint), CAST($2 AS bigint)
         UNION ALL
@@ -84,10 +94,12 @@ const FORGET_CHANGES: &str = concat!(
 pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
     SET at = coalesce((SELECT at FROM changes ORDER BY seq DESC LIMIT 1), $1) WHERE at IS NULL";
 
-/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`]: those before the
-/// first one with a time from `kept_from` to `kept_until`, in milliseconds. Deletes at most `limit`
-/// changes and at most `limit` acts. Returns the higher of the two numbers of deleted rows: if it
-/// reaches `limit`, there may be more to delete.
+/// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`].
+///
+/// A change is old if it comes before the first change with a time from `kept_from` to `kept_until`, in
+/// milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at most `limit` acts.
+/// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be more to
+/// delete.
 pub(super) fn forget_changes(
     connection: &Connection,
     kept_from: i64,
@@ -109,23 +121,20 @@ pub(super) fn append(
     connection: &Connection,
     newest: &mut Newest,
     entry: &LogEntry,
-    Origin {
-        at,
-        actor,
-        request_id,
-    }: Origin<'_>,
+    origin: Origin<'_>,
 ) -> rusqlite::Result<()> {
+    let named_actor = origin.actor;
     connection.prepare_cached(APPEND)?.execute(params![
-        newest.note_change_at(connection, at)?,
-        at,
+        newest.advance_latest_at(connection, origin.at)?,
+        origin.at,
         entry.kind.as_str(),
         entry.subject,
         entry.version,
         entry.pet,
-        actor.actor.kind(),
-        actor.actor.id(),
-        actor.name,
-        request_id,
+        named_actor.actor.kind(),
+        named_actor.actor.id(),
+        named_actor.name,
+        origin.request_id,
         entry.before,
         entry.after
     ])?;
@@ -138,42 +147,40 @@ pub(super) fn append_added_pet(
     connection: &Connection,
     newest: &mut Newest,
     pet: &StorePet,
-    Origin {
-        at,
-        actor,
-        request_id,
-    }: Origin<'_>,
+    origin: Origin<'_>,
 ) -> rusqlite::Result<()> {
+    let named_actor = origin.actor;
     connection
         .prepare_cached(APPEND_ADDED_PET)?
         .execute(params![
-            newest.note_change_at(connection, at)?,
-            at,
+            newest.advance_latest_at(connection, origin.at)?,
+            origin.at,
             pet.id.get(),
-            actor.actor.kind(),
-            actor.actor.id(),
-            actor.name,
-            request_id,
+            named_actor.actor.kind(),
+            named_actor.actor.id(),
+            named_actor.name,
+            origin.request_id,
             LogEntry::pet_added(pet).after
         ])?;
     Ok(())
 }
 
-/// Begins a new epoch of a restored database, which invalidates all cursors of the log. Also ends all
-/// sessions and links of the staff, because some of them may have been ended after the backup was made.
+/// Completes the restore of a database: begins a new epoch of the log, which invalidates all its
+/// cursors, and ends all sessions and links of the staff, because some of them may have been ended after
+/// the backup was made.
 ///
 /// Records the restore as an act. If the database has the schema of an older release (`is_current` is
 /// false), its tables may not fit the act, so none is recorded.
-pub(super) fn begin_epoch(
+pub(super) fn finish_restore(
     connection: &mut Connection,
     context: &WriteContext,
     is_current: bool,
 ) -> rusqlite::Result<()> {
     // The first releases had neither a log nor staff.
-    if connection.table_exists(None::<&str>, "change_log")? {
+    if connection.table_exists(None, "change_log")? {
         renew_epoch(connection)?;
     }
-    if connection.table_exists(None::<&str>, "staff_sessions")? {
+    if connection.table_exists(None, "staff_sessions")? {
         connection.execute("DELETE FROM staff_sessions", [])?;
         connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
     }
@@ -221,7 +228,9 @@ mod tests {
     fn to_forget_old_acts_reads_no_more_than_the_oldest() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let writing = opening::open_for_writing(&path, OpenMode::CreateAndMigrate)
+            .unwrap()
+            .connection;
         let record =
             "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 999)
             INSERT INTO acts (seq, at, type, actor, details)

@@ -20,6 +20,7 @@ mod migrations;
 mod newest;
 mod opening;
 mod page;
+mod page_cache;
 mod pets;
 mod plans;
 mod quick_check;
@@ -41,11 +42,10 @@ mod writer_metrics;
 
 pub use self::{
     check::check,
-    whole::{fields_of_new_database, snapshot},
-};
-pub use self::{
     copy::{CopiedContent, CopiedDatabase, copy, copy_into},
     copy_error::CopyError,
     file_identity::{is_companion, remove},
+    load::SqliteLoad,
+    store::SqliteStore,
+    whole::{fields_of_new_database, snapshot},
 };
-pub use self::{load::SqliteLoad, store::SqliteStore};

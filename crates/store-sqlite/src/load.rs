@@ -34,7 +34,8 @@ use super::{
     journal,
     migrations::{self, DatabaseKind},
     newest::Newest,
-    opening, pets, rows,
+    opening::{self, WritableDatabase},
+    pets, rows,
     store_area::{changes, fields as store_fields},
     transaction::resolve_now,
 };
@@ -51,6 +52,7 @@ const CACHE_SIZE: i64 = -64 << 10;
 /// assigned an identifier.
 const UPDATE_LAST_ID: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
 const UPDATE_LAST_WEBHOOK: &str = "UPDATE webhook_ids SET last = max(last, ?1)";
+/// The statement that sets the last identifier of a table that never assigned one.
 const INSERT_LAST_ID: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
 
 /// A transaction that loads a whole catalogue into a file.
@@ -86,15 +88,15 @@ impl Drop for NewDatabase {
 /// Removes the files of a database if it is empty, and no other process has it open.
 fn remove_if_empty(path: &Path) -> io::Result<()> {
     // SQLite keeps the companion files next to the file itself, not next to a link to it.
-    let path = path.canonicalize()?;
-    let connection = open_exclusively(&path).map_err(io::Error::other)?;
+    let real_path = path.canonicalize()?;
+    let connection = open_exclusively(&real_path).map_err(io::Error::other)?;
     if !is_empty(&connection).map_err(io::Error::other)? {
         return Ok(());
     }
-    // Remove the database file last. Otherwise, a failure midway could leave a companion file without its
-    // database, which SQLite would use for the next database of that name.
-    for path in files_of(&path).iter().rev() {
-        match fs::remove_file(path) {
+    // Remove the database file, which is the first one, last. Otherwise, a failure midway could leave a
+    // companion file without its database, which SQLite would use for the next database of that name.
+    for file_path in files_of(&real_path).iter().rev() {
+        match fs::remove_file(file_path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -134,7 +136,10 @@ impl SqliteLoad {
             // If it is unknown whether the file exists, it is not removed.
             _ => NewDatabase { path: None },
         };
-        let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
+        let WritableDatabase {
+            mut connection,
+            wal_index,
+        } = opening::open_for_writing(path, mode)?;
         let path_text = path.display().to_string();
         let files = Files::open(path, wal_index).map_err(|error| OpenError::Io {
             path: path_text.clone(),
@@ -155,6 +160,7 @@ impl SqliteLoad {
 }
 
 impl Load for SqliteLoad {
+    /// The source of the identifiers does not matter, because nobody else can add animals meanwhile.
     fn begin(&mut self, _: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         // An API key can be added before its successor, to which its foreign key refers. So check the
@@ -179,8 +185,8 @@ impl Load for SqliteLoad {
             Some(id) => id,
             // The fast statement writes neither values nor the mark of an unlisted animal.
             None if fields.is_empty() && pet.is_listed => {
-                let id = pets::insert(&self.connection, pet, self.context.now)?;
-                self.summary.add(id);
+                let id = pets::insert_row(&self.connection, pet, self.context.now)?;
+                self.summary.add_pet(id);
                 return Ok(());
             }
             None => rows::pet_id(pets::next_id(&self.connection)?)?,
@@ -210,7 +216,7 @@ impl Load for SqliteLoad {
         Ok(())
     }
 
-    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
+    fn fill_profile(&mut self, profile: &Profile) -> Result<bool, StoreError> {
         let fill = profile::fill_profile(&mut self.connection, profile);
         Ok(resolve_now(fill.boxed())?)
     }
@@ -254,13 +260,14 @@ impl Load for SqliteLoad {
             ("notes", last.note),
         ];
         for (table, last_id) in last_ids {
-            // The table never assigned an identifier.
-            if last_id <= 0 {
+            let has_assigned_ids = last_id > 0;
+            if !has_assigned_ids {
                 continue;
             }
-            let row = params![table, last_id];
-            if self.connection.execute(UPDATE_LAST_ID, row)? == 0 {
-                self.connection.execute(INSERT_LAST_ID, row)?;
+            let parameters = params![table, last_id];
+            let updated_rows = self.connection.execute(UPDATE_LAST_ID, parameters)?;
+            if updated_rows == 0 {
+                self.connection.execute(INSERT_LAST_ID, parameters)?;
             }
         }
         self.connection
@@ -277,7 +284,7 @@ impl Load for SqliteLoad {
             return Ok(());
         }
         let entry = LogEntry::pets_imported(self.summary);
-        // The cache starts empty, because this connection appends nothing else.
+        // The cache can start empty, because this connection appends nothing else.
         let mut newest = Newest::default();
         journal::append(
             &self.connection,

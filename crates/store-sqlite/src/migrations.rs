@@ -1,6 +1,8 @@
 //! Migrates the schema in numbered steps. `user_version` of the file is the number of the last step
 //! that was applied.
 
+use std::time::Instant;
+
 use petstore_domain::{Clock, SystemClock, store_area};
 use petstore_store::{OpenError, OpenMode, open_mode::SET_LABELS};
 use rusqlite::{
@@ -92,16 +94,26 @@ pub(super) fn read_kind(connection: &Connection) -> rusqlite::Result<DatabaseKin
     Ok(kind)
 }
 
-/// Rejects a database that this release cannot use. Also rejects an older version if `mode` does not
-/// allow its migration.
-pub(super) fn check_kind(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Result<(), OpenError> {
+/// Rejects a database of another program or of a later release. Also rejects an older version unless
+/// `mode` allows its migration, and an empty database unless `mode` allows the creation of the schema.
+pub(super) fn reject_unusable(
+    kind: &DatabaseKind,
+    mode: OpenMode,
+    path: &str,
+) -> Result<(), OpenError> {
     let path = path.to_owned();
-    let version = match *kind {
-        DatabaseKind::Version(version) => version,
-        DatabaseKind::Empty if mode == OpenMode::AsIs => return Err(OpenError::Empty(path)),
-        DatabaseKind::Empty => return Ok(()),
-        DatabaseKind::OfAnotherProgram => return Err(OpenError::ForeignDatabase(path)),
-    };
+    match *kind {
+        DatabaseKind::Version(version) => reject_unusable_version(version, mode, path),
+        DatabaseKind::Empty => match mode {
+            OpenMode::AsIs => Err(OpenError::Empty(path)),
+            OpenMode::CreateAndMigrate | OpenMode::CreateLabelled(_) | OpenMode::Create => Ok(()),
+        },
+        DatabaseKind::OfAnotherProgram => Err(OpenError::ForeignDatabase(path)),
+    }
+}
+
+/// Rejects the version of a later release, and an older version unless `mode` allows its migration.
+fn reject_unusable_version(version: u32, mode: OpenMode, path: String) -> Result<(), OpenError> {
     if version > SCHEMA_VERSION {
         return Err(OpenError::TooNew {
             path,
@@ -120,7 +132,7 @@ pub(super) fn check_kind(kind: &DatabaseKind, mode: OpenMode, path: &str) -> Res
 }
 
 /// Brings the schema to the version of this release in one transaction, if `mode` allows. Processes that
-/// start at the same time migrate one after another.
+/// start at the same time migrate one after another. `path` appears in log lines.
 pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> rusqlite::Result<()> {
     if is_current(connection)? {
         return Ok(());
@@ -143,23 +155,28 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     }
     run_steps_after(old_version, &transaction)?;
     if is_new {
-        for labels in mode.labels() {
-            transaction.execute(SET_LABELS, labels)?;
+        for field in mode.labels() {
+            transaction.execute(SET_LABELS, (field.label, field.choice_labels, field.name))?;
         }
     }
     transaction.commit()?;
     if !is_new {
-        let duration = SystemClock.instant().saturating_duration_since(start);
-        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        info!(
-            database = path,
-            from = old_version,
-            to = SCHEMA_VERSION,
-            duration_us,
-            "migrated the schema"
-        );
+        log_migrated(path, old_version, start);
     }
     Ok(())
+}
+
+/// Logs that the schema was migrated from `old_version` to [`SCHEMA_VERSION`] in the time since `start`.
+fn log_migrated(path: &str, old_version: u32, start: Instant) {
+    let duration = SystemClock.instant().saturating_duration_since(start);
+    let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    info!(
+        database = path,
+        from = old_version,
+        to = SCHEMA_VERSION,
+        duration_us,
+        "migrated the schema"
+    );
 }
 
 /// Creates the schema of this release in an empty database.
@@ -167,9 +184,9 @@ pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     run_steps_after(0, connection)
 }
 
-/// Runs the steps after the step `number`, or all steps if it is 0. First registers the SQL functions
-/// that some steps call.
-fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()> {
+/// Runs the steps after the step `last_step`, or all steps if it is 0, and sets the version. First
+/// registers the SQL functions that some steps call.
+fn run_steps_after(last_step: u32, connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseparated", 1, flags, |call: &Context<'_>| {
         call.get(0).map(store_area::compact_key)
@@ -178,7 +195,7 @@ fn run_steps_after(number: u32, connection: &Connection) -> rusqlite::Result<()>
         let text: String = call.get(0)?;
         Ok(store_area::unique_text_key(&text))
     })?;
-    for step in STEPS.iter().skip(number as usize) {
+    for step in STEPS.iter().skip(last_step as usize) {
         connection.execute_batch(step)?;
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -9,30 +9,35 @@ use rusqlite::OptionalExtension;
 use super::connection::Connection;
 
 const DATA_VERSION: &str = "PRAGMA data_version";
-const LATEST: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
+/// The query for the latest time of all changes in the log.
+const LATEST_AT: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
 const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'orders'";
 
-/// A cache of values that each create and each command needs. Reading them took a tenth of the time of
-/// such a write. Creates and commands keep the cache up to date. Any other write, a failure, or a commit
-/// of another process invalidates it.
+/// A cache of values that each create and each command needs, which saves a tenth of the time of such a
+/// write.
+///
+/// Creates and commands keep the cache up to date. Any other write, a failure, or a commit of another
+/// process invalidates it.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
     /// The `PRAGMA data_version` for which the values are valid. It changes with each commit of
     /// another process.
     version: i64,
-    /// The latest time of all changes in the log.
+    /// The latest time of all changes in the log, in milliseconds.
     latest_at: Option<i64>,
     /// The highest identifier that an order ever had.
     last_order: Option<i64>,
-    /// The newest mark of remembered requests.
+    /// The newest mark, by which the age of remembered requests is counted. See
+    /// [`petstore_domain::idempotency::MARK_INTERVAL`].
     request_mark: Option<i64>,
+    /// The field definitions of the store.
     fields: Option<Arc<FieldSet>>,
 }
 
 impl Newest {
     /// Clears the cache if another process has committed since the values were read. Must be called at
     /// the beginning of each transaction that writes.
-    pub(super) fn validate(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn clear_if_outdated(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let version = connection
             .prepare_cached(DATA_VERSION)?
             .query_row([], |row| row.get(0))?;
@@ -46,7 +51,7 @@ impl Newest {
     }
 
     /// Clears the cache, because the values may have changed.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self {
             version: self.version,
             ..Self::default()
@@ -54,13 +59,13 @@ impl Newest {
     }
 
     /// Records the time of a change that the caller then appends. Returns the latest time of all changes
-    /// in the log, including this one.
-    pub(super) fn note_change_at(
+    /// in the log, including this one. Times are in milliseconds.
+    pub(super) fn advance_latest_at(
         &mut self,
         connection: &Connection,
         time: i64,
     ) -> rusqlite::Result<i64> {
-        let latest_at = get_or_read(&mut self.latest_at, connection, LATEST)?.max(time);
+        let latest_at = get_or_read(&mut self.latest_at, connection, LATEST_AT)?.max(time);
         self.latest_at = Some(latest_at);
         Ok(latest_at)
     }
@@ -89,13 +94,13 @@ impl Newest {
     }
 
     /// Returns the newest mark of remembered requests.
-    pub(super) fn mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
+    pub(super) fn request_mark(&mut self, connection: &Connection) -> rusqlite::Result<i64> {
         get_or_read(&mut self.request_mark, connection, NEWEST_MARK)
     }
 }
 
-/// Returns a cached value. If it is not cached, reads it with `statement`. If that selects no row, as in
-/// an empty log, the value is `i64::MIN`, which is lower than any time.
+/// Returns a cached value. If it is not cached, reads it with `statement`, and caches it. If the
+/// statement selects no row, as in an empty log, the value is `i64::MIN`, which is lower than any time.
 fn get_or_read(
     cached: &mut Option<i64>,
     connection: &Connection,

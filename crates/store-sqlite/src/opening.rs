@@ -26,96 +26,119 @@ use super::{
 /// The size in bytes to which the WAL is truncated after a checkpoint.
 const WAL_SIZE_LIMIT: i64 = 64 << 20;
 
-/// Opens the connection that writes: makes the WAL durable, migrates the schema if `mode` allows, and
-/// checks a few pages. Returns the connection, and the WAL index.
-pub(super) fn open_for_writing(
-    path: &Path,
-    mode: OpenMode,
-) -> Result<(Connection, WalIndex), OpenError> {
+/// The number of prepared statements that a connection keeps. The default is smaller than the number of
+/// statements that a connection reuses.
+const STATEMENT_CACHE_CAPACITY: usize = 64;
+
+/// A database that was opened for writing.
+pub(super) struct WritableDatabase {
+    pub(super) connection: Connection,
+    /// The memory through which processes coordinate their use of the WAL.
+    pub(super) wal_index: WalIndex,
+}
+
+/// A database that was opened for a check, and may be damaged.
+pub(super) struct CheckedDatabase {
+    pub(super) connection: Connection,
+    /// Whether the WAL lacks transactions that were committed to it.
+    pub(super) has_lost_transactions: bool,
+}
+
+/// Opens the connection that writes. Makes the WAL durable, migrates the schema if `mode` allows, and
+/// checks a few pages.
+pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<WritableDatabase, OpenError> {
     let path_text = path.display().to_string();
-    let create_flag = create_file_if_allowed(path, mode)?;
+    reject_unusable_path(path, mode)?;
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    if mode != OpenMode::AsIs {
+        create_file_if_root(path)?;
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
     if has_lost_transactions(path) {
         error!("{}: {path_text}", quick_check::LOST_TRANSACTIONS);
     }
     let to_open_error = |error| open_error(&path_text, error);
-    let mut connection =
-        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | create_flag).map_err(to_open_error)?;
+    let mut connection = connect(path, flags).map_err(to_open_error)?;
     // Without write permission, SQLite opens the file read-only.
     if connection.is_readonly(MAIN_DB).map_err(to_open_error)? {
         return Err(read_only_error(path));
     }
 
     // Check before anything is written, so that a file of another program stays unchanged.
-    check_kind(&connection, mode, &path_text)?;
+    read_accepted_kind(&connection, mode, &path_text)?;
     retry_while_busy(|| set_up_wal(&connection)).map_err(to_open_error)?;
     let wal_index = make_wal_durable(&mut connection, path)?;
     migrations::run(&mut connection, mode, &path_text).map_err(to_open_error)?;
-    // Check again: another process, perhaps of another release, may have migrated the file in the meantime.
-    check_kind(&connection, mode, &path_text)?;
+    // Check again: another process, perhaps of another release, may have migrated the file in the
+    // meantime.
+    read_accepted_kind(&connection, mode, &path_text)?;
 
-    match quick_check::quick_check(&connection).map_err(to_open_error)? {
-        None => Ok((connection, wal_index)),
-        Some(what) => Err(OpenError::Damaged {
+    if let Some(what) = quick_check::quick_check(&connection).map_err(to_open_error)? {
+        return Err(OpenError::Damaged {
             path: path_text,
             what,
-        }),
+        });
     }
+    Ok(WritableDatabase {
+        connection,
+        wal_index,
+    })
 }
 
-/// Returns the flag with which SQLite creates a missing file; no flag if `mode` does not allow that.
-/// When run as root, creates the file here already, so that it belongs to the owner of its folder.
-/// Rejects a new file with the name of a companion file, such as `petstore.db-wal`.
-fn create_file_if_allowed(path: &Path, mode: OpenMode) -> Result<OpenFlags, OpenError> {
-    let path_text = path.display().to_string();
+/// Rejects a missing file, unless `mode` allows its creation. Also rejects a new file with the name of
+/// a companion file, such as `petstore.db-wal`.
+fn reject_unusable_path(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
     if mode == OpenMode::AsIs
         && let Ok(false) = path.try_exists()
     {
         return Err(missing_error(path));
     }
     if file_identity::is_companion(path) && !path.exists() {
-        let what = "a file of this name belongs to another database; name another file".to_owned();
         return Err(OpenError::BadSetting {
-            path: path_text,
-            what,
+            path: path.display().to_string(),
+            what: "a file of this name belongs to another database; name another file".to_owned(),
         });
     }
-    if mode == OpenMode::AsIs {
-        return Ok(OpenFlags::empty());
-    }
-
-    // Ignore other errors here: the file may exist already, and SQLite reports the others itself.
-    let owner = FileOwner::for_file(path);
-    if owner.is_some()
-        && let Err(error) = create_file(path, owner)
-        && error.kind() == io::ErrorKind::PermissionDenied
-    {
-        return Err(OpenError::Io {
-            path: path_text,
-            cause: Arc::new(error),
-        });
-    }
-    Ok(OpenFlags::SQLITE_OPEN_CREATE)
+    Ok(())
 }
 
-/// Whether the WAL of the database at `path` lacks transactions that were committed to it. Follows links.
+/// Creates a missing file if this process runs as root, so that the file belongs to the owner of its
+/// folder. SQLite would create a file of root, which the service could not open.
+fn create_file_if_root(path: &Path) -> Result<(), OpenError> {
+    let Some(owner) = FileOwner::for_file(path) else {
+        return Ok(());
+    };
+    match create_file(path, Some(owner)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(OpenError::Io {
+            path: path.display().to_string(),
+            cause: Arc::new(error),
+        }),
+        // The file may exist already, and SQLite reports any other error itself.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether the WAL of the database at `path` lacks transactions that were committed to it. Follows
+/// links.
 fn has_lost_transactions(path: &Path) -> bool {
     path.canonicalize()
         .is_ok_and(|path| files_at_start::has_lost_transactions(&path))
 }
 
-/// Rejects a database of another program, or of a version that `mode` does not allow.
-fn check_kind(
+/// Reads the kind of a database. Fails if the database cannot be used in this mode, see
+/// [`migrations::reject_unusable`].
+fn read_accepted_kind(
     connection: &Connection,
     mode: OpenMode,
     path: &str,
 ) -> Result<migrations::DatabaseKind, OpenError> {
     let kind = migrations::read_kind(connection).map_err(|error| open_error(path, error))?;
-    migrations::check_kind(&kind, mode, path)?;
+    migrations::reject_unusable(&kind, mode, path)?;
     Ok(kind)
 }
 
-/// Makes sure that the content of the WAL is on disk. Returns the WAL index, which is the memory through
-/// which processes coordinate their use of the WAL.
+/// Makes sure that the content of the WAL is on disk. Returns the index of the WAL. Rejects a database
+/// that another process has open with a different `-shm` file.
 fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex, OpenError> {
     let wal_error = |cause: Cause| OpenError::Io {
         path: path.display().to_string(),
@@ -132,22 +155,20 @@ fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex
     Ok(wal_index)
 }
 
-/// Calls `check` with a connection to a database that may be damaged, and with whether its WAL has lost
-/// transactions. Leaves the database unchanged: runs no checkpoint and no migration.
-pub(super) fn check_read_only<T>(
-    path: &Path,
-    check: impl FnOnce(&mut Connection, bool) -> rusqlite::Result<T>,
-) -> Result<T, OpenError> {
+/// Opens a database that may be damaged, to check it. Leaves the database unchanged: runs no checkpoint
+/// and no migration.
+pub(super) fn open_to_check(path: &Path) -> Result<CheckedDatabase, OpenError> {
     // Must come first: opening the database may rewrite the `-shm` file, which tells what the WAL has
     // lost.
-    let is_wal_incomplete = has_lost_transactions(path);
-    let mut connection = open_read_only(path, OpenMode::AsIs)?;
-    check(&mut connection, is_wal_incomplete)
-        .map_err(|error| open_error(&path.display().to_string(), error))
+    let has_lost_transactions = has_lost_transactions(path);
+    Ok(CheckedDatabase {
+        connection: open_read_only(path, OpenMode::AsIs)?,
+        has_lost_transactions,
+    })
 }
 
-/// Opens a database read-only, and leaves it unchanged even when the connection is closed. Accepts an
-/// older version if `mode` may migrate.
+/// Opens a database read-only, and leaves it unchanged even when the connection is closed. Rejects an
+/// empty database. Accepts an older version if `mode` may migrate, although this does not migrate.
 pub(super) fn open_read_only(path: &Path, mode: OpenMode) -> Result<Connection, OpenError> {
     let path_text = path.display().to_string();
     if let Ok(false) = path.try_exists() {
@@ -157,7 +178,7 @@ pub(super) fn open_read_only(path: &Path, mode: OpenMode) -> Result<Connection, 
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| open_error(&path_text, error))?;
-    let kind = check_kind(&connection, mode, &path_text)?;
+    let kind = read_accepted_kind(&connection, mode, &path_text)?;
     if kind == migrations::DatabaseKind::Empty {
         return Err(OpenError::Empty(path_text));
     }
@@ -214,8 +235,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
     let mut connection = open_connection(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
-    // The default capacity is smaller than the number of statements that a connection reuses.
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     // Turn on the query planner stability guarantee. Without it, the bundled build of SQLite (STAT4)
     // plans a statement again whenever a bound value changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -241,7 +261,9 @@ mod tests {
     fn a_commit_waits_for_the_disk_and_a_reader_cannot_write() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, _) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let writing = open_for_writing(&path, OpenMode::CreateAndMigrate)
+            .unwrap()
+            .connection;
         assert_eq!(pragma(&writing, "synchronous"), 2, "FULL");
         let reading = open_for_reading(&path).unwrap();
         assert_eq!(pragma(&reading, "query_only"), 1);
@@ -257,7 +279,9 @@ mod tests {
         const MEMORY: i64 = 2;
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, _) = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let writing = open_for_writing(&path, OpenMode::CreateAndMigrate)
+            .unwrap()
+            .connection;
         let reading = open_for_reading(&path).unwrap();
         let checking = open_read_only(&path, OpenMode::AsIs).unwrap();
         for connection in [writing, reading, checking] {
@@ -278,7 +302,7 @@ mod tests {
         let open = || {
             open_for_writing(&path, OpenMode::CreateAndMigrate)
                 .unwrap()
-                .0
+                .connection
         };
         let busy = open();
         let mut waiting = open();

@@ -1,9 +1,9 @@
 //! Reads pages of animals.
 //!
-//! Returning a row from SQLite and reading its columns costs more than finding it. So the statement
+//! Returning a row from SQLite and reading its columns costs more than finding the row. So the statement
 //! passes each animal to a user-defined function, `goes_on_page`, which copies the animal to the page.
-//! The statement returns only the first animal that does not fit on the page. Such a row means that
-//! another page follows. [`read_page_by_row`] reads a page without this function.
+//! The statement returns a row only for the first animal that does not fit on the page. Such a row means
+//! that another page follows. [`read_page_by_row`] reads a page without this function.
 
 use std::{cell::RefCell, sync::LazyLock};
 
@@ -22,11 +22,15 @@ use super::{
     rows::{self, pet_id},
 };
 
-// `goes_on_page` has a side effect, so SQLite must evaluate it after all other conditions, only for the
-// animals of the page, and in their order. The forced index (or NOT INDEXED) guarantees this, because it
-// covers all other conditions.
+/// The statement that calls `goes_on_page` with each animal of a page.
+///
+/// The function has a side effect, so SQLite must evaluate it after all other conditions, only for the
+/// animals of the page, and in their order. The forced index (or NOT INDEXED) guarantees this, because it
+/// covers all other conditions.
 const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
+/// The statements that call `goes_on_page` with each animal of a page, in the order of
+/// [`PetStatus::ALL`].
 static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
         let pets = rows::status_clause(status);
@@ -34,8 +38,10 @@ static VISIT_PAGE_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     })
 });
 
+/// The query for the rows of a page.
 const ROWS: &str = "SELECT id, name, category_id, status FROM pets NOT INDEXED
     WHERE id > ?1 ORDER BY id LIMIT ?2";
+/// The queries for the rows of a page of one status, in the order of [`PetStatus::ALL`].
 static ROWS_OF_STATUS: LazyLock<[String; 3]> = LazyLock::new(|| {
     PetStatus::ALL.map(|status| {
         let pets = rows::status_clause(status);
@@ -65,8 +71,8 @@ struct CurrentPage {
     /// all of them at once.
     names: Vec<u8>,
     /// The total length of the names, in bytes, above which the page takes no more animals.
-    max_length: usize,
-    /// Whether the names have exceeded `max_length`, so that the page is incomplete.
+    max_name_bytes: usize,
+    /// Whether the names have exceeded `max_name_bytes`, so that the page is incomplete.
     is_too_long: bool,
 }
 
@@ -83,12 +89,12 @@ fn goes_on_page(call: &Context<'_>) -> rusqlite::Result<bool> {
     CURRENT_PAGE.with_borrow_mut(|page| page.copy_animal(call))
 }
 
-/// Reads a page. Returns `None` if the total length of its names exceeds about `max_length` bytes: such
-/// a page would block the calling thread for too long.
+/// Reads a page with `goes_on_page`. Returns `None` if the names before the last one already exceed
+/// `max_name_bytes` in total: such a page would block the calling thread for too long.
 pub(super) fn read_page(
     connection: &Connection,
     request: &PageRequest,
-    max_length: usize,
+    max_name_bytes: usize,
 ) -> rusqlite::Result<Option<Page>> {
     let mut statement = connection.prepare_cached(visit_page_statement(request.status))?;
     let room = request.limit.get();
@@ -97,7 +103,7 @@ pub(super) fn read_page(
         status: request.status,
         pets: Vec::with_capacity(room.into()),
         names: Vec::with_capacity(usize::from(room) * USUAL_NAME_LENGTH),
-        max_length,
+        max_name_bytes,
         is_too_long: false,
     });
     let result = statement.exists([last_id_before(request)]);
@@ -164,17 +170,19 @@ impl CurrentPage {
         status: None,
         pets: Vec::new(),
         names: Vec::new(),
-        max_length: 0,
+        max_name_bytes: 0,
         is_too_long: false,
     };
 
-    /// Copies the animal in the arguments of a call: its id, name, category and status. The status is
-    /// not an argument if the statement selects animals of one status. Returns whether the animal fitted.
+    /// Copies the animal in the arguments of a call: its id, name, category and status. Returns whether
+    /// the animal fitted on the page.
+    ///
+    /// The status is not an argument if the statement selects animals of one status.
     fn copy_animal(&mut self, call: &Context<'_>) -> rusqlite::Result<bool> {
         let Some(room) = self.room.checked_sub(1) else {
             return Ok(false);
         };
-        if self.names.len() > self.max_length {
+        if self.names.len() > self.max_name_bytes {
             self.is_too_long = true;
             return Ok(false);
         }
@@ -212,7 +220,9 @@ mod tests {
     fn connections() -> (tempfile::TempDir, Connection, Connection) {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let writing = opening::open_for_writing(&path, OpenMode::CreateAndMigrate)
+            .unwrap()
+            .connection;
         let reading = opening::open_for_reading(&path).unwrap();
         (directory, writing, reading)
     }

@@ -1,4 +1,5 @@
-//! Implements the operations of the contract: lists, reads and adds animals. `page.rs` reads the pages.
+//! Implements the operations of the contract: lists, reads and adds animals. `page.rs` reads the
+//! pages.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,14 +11,24 @@ use petstore_store::{
 use rusqlite::params;
 
 use super::{
-    connection::Connection, journal, newest::Newest, page, requests, rows::pet_id, slow_reads,
-    store::SqliteStore, store_area::changes::expect_one_row, wal_index::FileVersion,
+    connection::Connection,
+    journal,
+    newest::Newest,
+    page, requests,
+    rows::pet_id,
+    slow_reads::{MAX_FAST_PAGE_BYTES, ReadInTurn},
+    store::SqliteStore,
+    store_area::changes::expect_one_row,
+    wal_index::FileVersion,
 };
 
-/// Adds an animal. `OR FAIL` saves SQLite from copying every page before its first change. The copies
-/// are not needed, because after an error the writer undoes the whole transaction.
+/// The statement that adds an animal.
+///
+/// `OR FAIL` saves SQLite from copying every page before its first change. The copies are not needed,
+/// because after an error the writer undoes the whole transaction.
 const INSERT: &str = "INSERT OR FAIL INTO pets (name, category_id, status, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?4)";
+/// The query for the identifier that SQLite will give to the next animal.
 const NEXT_ID: &str = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'pets'";
 
 #[async_trait]
@@ -27,20 +38,22 @@ impl Pets for SqliteStore {
         request: &PageRequest,
         visitor: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
-        let page = self.readers.read(|connection| {
-            page::read_page(connection, request, slow_reads::MAX_FAST_PAGE_BYTES)
-        })?;
+        let page = self
+            .readers
+            .read(|connection| page::read_page(connection, request, MAX_FAST_PAGE_BYTES))?;
         if let Some(page) = page {
             return page.visit(visitor).await;
         }
         // The names are too long for this thread, so read the page on another one. The turn lasts until
         // the page is visited, so that only one large page is in memory at a time.
         let request = *request;
-        let (page, _turn) = self
+        let ReadInTurn { value: page, turn } = self
             .large_pages
             .read_in_turn(move |connection| page::read_page_by_row(connection, &request))
             .await?;
-        page.visit(visitor).await
+        let result = page.visit(visitor).await;
+        drop(turn);
+        result
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {
@@ -88,8 +101,8 @@ pub(super) fn next_id(connection: &Connection) -> rusqlite::Result<i64> {
         .query_row([], |row| row.get(0))
 }
 
-/// Adds an animal, without logging it. Returns its identifier, which SQLite assigns.
-pub(super) fn insert(
+/// Adds the row of an animal, without logging it. Returns its identifier, which SQLite assigns.
+pub(super) fn insert_row(
     connection: &Connection,
     new_pet: &NewPet,
     now: Timestamp,
@@ -102,14 +115,14 @@ pub(super) fn insert(
     ])
 }
 
-/// Adds an animal, and appends the change to the log.
-fn add(
+/// Adds an animal, and appends the change to the log. Returns the animal.
+fn insert_and_log(
     connection: &Connection,
     newest: &mut Newest,
     new_pet: &NewPet,
     context: &WriteContext,
 ) -> rusqlite::Result<Pet> {
-    let id = insert(connection, new_pet, context.now)?;
+    let id = insert_row(connection, new_pet, context.now)?;
     let pet = StorePet::new(pet_id(id)?, new_pet.clone(), context.now);
     journal::append_added_pet(connection, newest, &pet, context.into())?;
     let StorePet {
@@ -128,6 +141,8 @@ fn add(
 }
 
 /// Adds an animal, unless an earlier request is remembered under the idempotency key of this request.
+/// Returns the new animal, or what is remembered: the first response, or a conflict if the two requests
+/// differ.
 fn insert_once(
     connection: &Connection,
     newest: &mut Newest,
@@ -136,25 +151,24 @@ fn insert_once(
     respond: CreationRenderer,
 ) -> rusqlite::Result<CreationOutcome> {
     let Some(request) = &context.idempotency else {
-        return add(connection, newest, new_pet, context).map(CreationOutcome::New);
+        return insert_and_log(connection, newest, new_pet, context).map(CreationOutcome::New);
     };
     let now = context.now;
     let mut known_request = requests::recall(connection, request)?;
     // The request may be remembered only in the table of the previous release. No other operation has
     // to look there, because the previous release remembers no other requests.
-    if known_request.is_none() && requests::convert(connection, request)? {
+    if known_request.is_none() && requests::copy_from_previous_release(connection, request)? {
         known_request = requests::recall(connection, request)?;
     }
     if let Some(known_request) = known_request {
         return Ok(known_request.into());
     }
 
-    let pet = add(connection, newest, new_pet, context)?;
+    let pet = insert_and_log(connection, newest, new_pet, context)?;
     let response = respond(&pet);
+    let row_count = requests::remember(connection, newest, request, now, &response)?;
     // This transaction has just found that no request is remembered under the key.
-    expect_one_row(requests::remember(
-        connection, newest, request, now, &response,
-    )?)?;
+    expect_one_row(row_count)?;
     requests::remember_for_previous_release(connection, request, pet.id, now)?;
     Ok(CreationOutcome::New(pet))
 }

@@ -4,15 +4,14 @@ use std::sync::LazyLock;
 
 use petstore_domain::{PetStatus, store_area::Order};
 use petstore_store::{
-    admin::plans::{OrderFilter, Plans, Search},
+    admin::plans::{BothOrders, OrderFilter, Plans, Search},
     tables::{Record, Table},
 };
 
 use super::rows::status_clause;
 
-/// The beginning of a SELECT from each table, with the columns that [`Table::read`] expects. For an
-/// animal, they include its open order.
-pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
+/// The results of [`select`] for each table, in the order of [`Table::ALL`].
+static SELECT: LazyLock<[String; Table::ALL.len()]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let open_order = match table {
             Table::Pets => {
@@ -30,6 +29,12 @@ pub(super) static SELECT: LazyLock<[String; 5]> = LazyLock::new(|| {
     })
 });
 
+/// Returns the beginning of a SELECT from a table, with the columns that [`Table::read`] expects. For an
+/// animal, they include its open order.
+pub(super) fn select(table: Table) -> &'static str {
+    &SELECT[table as usize]
+}
+
 /// Returns the statement that reads everything in a table.
 pub(super) fn select_all(table: Table) -> String {
     let order = if table == Table::Pets {
@@ -37,22 +42,22 @@ pub(super) fn select_all(table: Table) -> String {
     } else {
         "ORDER BY id"
     };
-    format!("{} {order}", SELECT[table as usize])
+    format!("{} {order}", select(table))
 }
 
 /// The statements that [`petstore_store::admin::Sql::plans`] describes.
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
-    on_offer: [
-        list_on_offer("id < $1", "DESC"),
-        list_on_offer("id > $1", "ASC"),
-    ],
+    on_offer: BothOrders {
+        ascending: list_on_offer("id > $1", "ASC"),
+        descending: list_on_offer("id < $1", "DESC"),
+    },
     count_on_offer: count_on_offer(""),
-    in_window: [
-        list_on_offer("id < $1 AND listed", "DESC"),
-        list_on_offer("id > $1 AND listed", "ASC"),
-    ],
+    in_window: BothOrders {
+        ascending: list_on_offer("id > $1 AND listed", "ASC"),
+        descending: list_on_offer("id < $1 AND listed", "DESC"),
+    },
     // The indexes on the status do not cover `listed`. Subtracting the unlisted animals by id lets
     // SQLite read only indexes.
     count_in_window: count_on_offer(
@@ -61,7 +66,7 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     orders: Plans::orders(list_orders),
     due: Plans::due(ORDERS_BY_END),
     reservations: Plans::reservations(ORDERS_BY_END),
-    contacts_until: Plans::contacts_until("CROSS JOIN"),
+    orders_with_contact: Plans::orders_with_contact("CROSS JOIN"),
     inventory: inventory(),
     has_values: "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, $1) > 0)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, $1) > 0)",
@@ -72,10 +77,10 @@ const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
 /// Returns the statements that search one table of animals.
 fn search(table: Table) -> Search {
     // `Search::new` replaces the `{}` that remains in this text.
-    let select = format!("{} WHERE {{}}", SELECT[table as usize]);
+    let select_matches = format!("{} WHERE {{}}", select(table));
     Search::new(
         table,
-        &select,
+        &select_matches,
         &format!("{table} INDEXED BY {table}_unlisted"),
     )
 }
@@ -95,10 +100,10 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
             .map(|status| format!("{} AND", table_status_clause(table, *status)))
             .collect(),
     };
-    let select = &SELECT[table as usize];
+    let select_pets = select(table);
     let mut ranges = Vec::with_capacity(conditions.len());
     for condition in conditions {
-        ranges.push(format!("{select} {condition} id {operator} $1"));
+        ranges.push(format!("{select_pets} {condition} id {operator} $1"));
     }
     let pets = ranges.join(" UNION ALL ");
     format!("{pets} ORDER BY id {order} LIMIT $2")
@@ -195,9 +200,16 @@ mod tests {
     fn each_range_of_a_list_is_one_search_of_an_index_without_a_sort() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, _) = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let lists = PLANS.on_offer.iter().chain(&PLANS.in_window);
-        for (list, search) in lists.zip(["(id<?)", "(id>?)"].into_iter().cycle()) {
+        let writing = opening::open_for_writing(&path, OpenMode::CreateAndMigrate)
+            .unwrap()
+            .connection;
+        let lists = [
+            (&PLANS.on_offer.ascending, "(id>?)"),
+            (&PLANS.on_offer.descending, "(id<?)"),
+            (&PLANS.in_window.ascending, "(id>?)"),
+            (&PLANS.in_window.descending, "(id<?)"),
+        ];
+        for (list, search) in lists {
             let query_plan = plan(&writing, list);
             for status in ["available", "pending"] {
                 let search = format!("SEARCH pets USING INDEX pets_{status} {search}");
@@ -215,7 +227,7 @@ mod tests {
             "INDEX orders_by_reference (reference=? AND id",
         ];
         for (lists, index) in PLANS.orders.iter().zip(indexes) {
-            for (list, operator) in lists.iter().zip([">", "<"]) {
+            for (list, operator) in [(&lists.ascending, ">"), (&lists.descending, "<")] {
                 let query_plan = plan(&writing, list);
                 let search = format!("SEARCH orders USING {index}{operator}?)");
                 assert!(
@@ -230,7 +242,7 @@ mod tests {
             "{due}"
         );
         assert!(!due.contains("TEMP B-TREE"), "{due}");
-        let contacts = plan(&writing, &PLANS.contacts_until);
+        let contacts = plan(&writing, &PLANS.orders_with_contact);
         assert!(
             contacts.starts_with("SEARCH order_contacts USING"),
             "{contacts}"

@@ -1,9 +1,11 @@
 //! The pool of connections that read.
 //!
 //! Beginning and ending a read transaction takes a quarter of the time of reading a page, mostly for
-//! locks, which are system calls. So a reader keeps its transaction open for later reads until a commit,
-//! which is cheaper to detect ([`WalIndex`]). But an open read transaction blocks checkpoints. So none
-//! stays open for long, and none stays open while the WAL is long enough for a checkpoint.
+//! locks, which are system calls. So a reader keeps its transaction open for later reads until the next
+//! commit. It is cheaper to detect a commit ([`WalIndex`]) than to begin a transaction.
+//!
+//! But an open read transaction blocks checkpoints. So no transaction stays open for long, and none
+//! stays open while the WAL is long enough for a checkpoint.
 //!
 //! Without a [`WalIndex`], no transaction stays open, and `PRAGMA data_version` detects commits.
 
@@ -25,28 +27,16 @@ use super::{
     connection::Connection,
     file::LONG_WAL,
     opening,
+    page_cache::set_cache_size,
     wal_index::{FileVersion, WalIndex},
 };
 
 /// How long transactions may stay open.
 const MAX_OPEN_TIME: Duration = Duration::from_millis(200);
 
-/// How long no transaction may stay open after that. Another process may be waiting for such a moment
-/// without readers, such as for a checkpoint.
+/// How long no transaction may stay open after [`MAX_OPEN_TIME`]. Another process may be waiting for
+/// such a moment without readers, for example to run a checkpoint.
 const PAUSE: Duration = Duration::from_millis(20);
-
-const LAST_PET: &str = "SELECT coalesce(max(id), 0) FROM pets";
-
-/// SQLite's default page cache of a connection, in bytes.
-const DEFAULT_CACHE_SIZE: u64 = 2_000 << 10;
-
-/// The maximum size of the page caches of all readers together, in bytes. Each reader gets an equal
-/// share, but only if that can hold all animals. See [`page_cache_size`].
-const MAX_CACHES_SIZE: u64 = 64 << 20;
-
-/// The size of an animal and of its entries in the indexes that the contract reads, in bytes. Measured
-/// with the names of a shelter.
-const BYTES_PER_PET: u64 = 56;
 
 /// The connections that read: one for each thread that the machine can run at once. Reads do not
 /// block, so more connections would never be in use at the same time.
@@ -55,9 +45,11 @@ pub(super) struct Readers(Arc<ReaderPool>);
 /// The connections that read, with the state that they share with the writer and with a task.
 struct ReaderPool {
     readers: Box<[Mutex<Reader>]>,
+    /// The shared memory in which commits are detected. Without it, no transaction stays open.
     wal_index: Option<WalIndex>,
     /// Whether transactions may stay open: [`IDLE`], [`OPEN`] or [`PAUSING`].
     phase: AtomicU8,
+    /// Whether the writer has been waiting for its lock for a while. No transaction then stays open.
     is_writer_waiting: AtomicBool,
 }
 
@@ -101,29 +93,15 @@ impl Readers {
         WaitingWriter(Arc::downgrade(&self.0))
     }
 
-    /// Runs `work` on a connection that is not in use. It sees everything that was committed before the
-    /// call.
+    /// Runs `work` on a connection that is not in use. `work` sees everything that was committed before
+    /// the call.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut reader = self.0.lock_available_reader();
         if let Some(wal_index) = self.0.wal_index {
-            let version = wal_index.version();
-            // If there was a commit, the open transaction does not see it.
-            if reader
-                .open_version
-                .is_some_and(|open_version| open_version != version)
-            {
-                reader.end_transaction();
-            }
-            if reader.open_version.is_none()
-                && WalIndex::pages_in_wal(&version) < LONG_WAL
-                && !self.0.is_writer_waiting.load(Ordering::Relaxed)
-                && self.0.enter_open_phase()
-            {
-                reader.begin(version);
-            }
+            self.0.renew_transaction(&mut reader, wal_index.version());
         }
         let result = work(&mut reader.connection);
         if result.is_err() {
@@ -142,23 +120,6 @@ impl Readers {
     }
 }
 
-/// Returns the size of the page cache of each reader, in bytes, for a catalogue whose last animal has the
-/// identifier `last_pet`.
-///
-/// A cached page saves a copy from the cache of the operating system. But if a cache holds only some of
-/// the animals, the misses cost more than the hits save (`docs/maintainers/performance.md`). Other
-/// tables do not count: they are read less often, and the log of changes grows without end.
-fn page_cache_size(last_pet: u64, reader_count: u64) -> u64 {
-    let share = MAX_CACHES_SIZE / reader_count;
-    let pets = last_pet.saturating_mul(BYTES_PER_PET);
-    // Leave an eighth for the data that SQLite keeps about each page.
-    if pets <= share / 8 * 7 {
-        share.max(DEFAULT_CACHE_SIZE)
-    } else {
-        DEFAULT_CACHE_SIZE
-    }
-}
-
 impl ReaderPool {
     /// Locks the first reader that is not in use, so that a service with little load keeps using the
     /// reader with the warm page cache. If all readers are in use, waits for the first one.
@@ -167,8 +128,31 @@ impl ReaderPool {
         available_reader.unwrap_or_else(|| self.readers[0].lock())
     }
 
-    /// Enters the phase [`OPEN`] if the phase is [`IDLE`], and spawns the task that ends it. Returns whether
-    /// transactions may stay open now: not during a pause, and not without a runtime for the task.
+    /// Prepares a reader for a read at this version of the database. Ends its open transaction if there
+    /// was a commit since it began. Then begins a transaction, if none is open and it may stay open.
+    fn renew_transaction(self: &Arc<Self>, reader: &mut Reader, version: FileVersion) {
+        let is_outdated = reader
+            .open_version
+            .is_some_and(|open_version| open_version != version);
+        if is_outdated {
+            reader.end_transaction();
+        }
+        if reader.open_version.is_none() && self.let_stay_open(&version) {
+            reader.begin(version);
+        }
+    }
+
+    /// Lets a transaction that begins at this version of the database stay open, if possible, and makes
+    /// sure that a task ends it in time. Returns whether it may stay open.
+    fn let_stay_open(self: &Arc<Self>, version: &FileVersion) -> bool {
+        version.pages_in_wal() < LONG_WAL
+            && !self.is_writer_waiting.load(Ordering::Relaxed)
+            && self.enter_open_phase()
+    }
+
+    /// Enters the phase [`OPEN`] if the phase is [`IDLE`], and spawns the task that ends it. Returns
+    /// whether the phase is [`OPEN`] now. It is not during a pause, and not without a runtime for the
+    /// task.
     fn enter_open_phase(self: &Arc<Self>) -> bool {
         let exchange =
             self.phase
@@ -184,8 +168,8 @@ impl ReaderPool {
         true
     }
 
-    /// Ends all open transactions. If the caller has forbidden new ones, none is open afterwards: a read
-    /// checks for that while its reader is locked, and this locks each reader.
+    /// Ends all open transactions. If the caller has forbidden new transactions before, none is open
+    /// afterwards: a read looks for this while its reader is locked, and this locks each reader.
     fn end_transactions(&self) {
         for reader in &self.readers {
             reader.lock().end_transaction();
@@ -245,6 +229,7 @@ impl Reader {
         }
     }
 
+    /// Ends the open transaction, if there is one.
     fn end_transaction(&mut self) {
         if self.open_version.take().is_some() {
             // Fails if SQLite has already ended the transaction after an error.
@@ -252,43 +237,35 @@ impl Reader {
         }
     }
 
-    /// Returns `data_version`, which changes with every commit of another connection, padded with zeros.
+    /// Returns a version from `data_version`, which changes with every commit of another connection.
     fn data_version(&self) -> rusqlite::Result<FileVersion> {
         let number: i64 = self
             .connection
             .pragma_query_value(None, "data_version", |row| row.get(0))?;
-        let mut version = [0; 48];
-        version[..8].copy_from_slice(&number.to_ne_bytes());
-        Ok(FileVersion(version))
+        Ok(FileVersion::from_number(number))
     }
 
+    /// Runs a statement without parameters.
     fn run(&self, sql: &str) -> rusqlite::Result<usize> {
         self.connection.prepare_cached(sql)?.execute([])
     }
 }
 
-fn set_cache_size(connection: &Connection, reader_count: u64) -> rusqlite::Result<()> {
-    let last_pet: i64 = connection.query_row(LAST_PET, [], |row| row.get(0))?;
-    let size = page_cache_size(last_pet.unsigned_abs(), reader_count);
-    let kibibytes = (size >> 10).cast_signed();
-    // To SQLite, a negative value is a size in KiB, and a positive one a number of pages.
-    connection.pragma_update(None, "cache_size", -kibibytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page_cache::{LAST_PET, page_cache_size};
     use petstore_store::OpenMode;
 
     // Nothing is awaited, so no transaction ends by its time.
     #[tokio::test]
-    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_is_writer_waiting()
-     {
+    async fn a_checkpoint_that_waits_for_readers_gets_a_moment_without_them_while_the_writer_waits()
+    {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (mut writing, wal_index) =
-            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let readers = Readers::open(&path, Some(wal_index)).unwrap();
+        let database = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let mut writing = database.connection;
+        let readers = Readers::open(&path, Some(database.wal_index)).unwrap();
         let waiting_writer = readers.waiting_writer();
         let handler_copy = waiting_writer.clone();
         let limit = opening::BUSY_TIMEOUT;
@@ -333,9 +310,8 @@ mod tests {
     fn every_reader_has_its_share_of_the_page_cache_size() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (_writing, wal_index) =
-            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
-        let readers = Readers::open(&path, Some(wal_index)).unwrap();
+        let database = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let readers = Readers::open(&path, Some(database.wal_index)).unwrap();
         let count = readers.0.readers.len() as u64;
         for reader in &readers.0.readers {
             let kibibytes: i64 = reader
@@ -352,10 +328,11 @@ mod tests {
     async fn commits_are_noticed_with_the_wal_index_and_without_it() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("petstore.db");
-        let (writing, wal_index) =
-            opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let database = opening::open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
+        let writing = database.connection;
         let other = crate::opening::open_connection(&path, rusqlite::OpenFlags::default()).unwrap();
-        let both = [Some(wal_index), None].map(|index| Readers::open(&path, index).unwrap());
+        let both = [Some(database.wal_index), None]
+            .map(|wal_index| Readers::open(&path, wal_index).unwrap());
         let insert = "INSERT INTO pets (name, category_id, status) VALUES ('Frank', 1, 'sold')";
         let insert_and_roll_back = format!("BEGIN; {insert}; ROLLBACK");
         let mut animals: i64 = 0;
@@ -385,16 +362,5 @@ mod tests {
                 assert_eq!(readers.version().unwrap(), now);
             }
         }
-    }
-
-    #[test]
-    fn the_animals_are_cached_if_all_of_them_stay_within_the_memory_limit() {
-        let million = 1_000_000;
-        assert_eq!(page_cache_size(0, 1), MAX_CACHES_SIZE);
-        assert_eq!(page_cache_size(million, 1), MAX_CACHES_SIZE);
-        assert_eq!(page_cache_size(million / 2, 2), MAX_CACHES_SIZE / 2);
-        assert_eq!(page_cache_size(million, 2), DEFAULT_CACHE_SIZE);
-        assert_eq!(page_cache_size(1000, 64), DEFAULT_CACHE_SIZE);
-        assert_eq!(page_cache_size(u64::MAX, 1), DEFAULT_CACHE_SIZE);
     }
 }

@@ -1,4 +1,10 @@
 //! Remembers requests with an idempotency key, and recalls their responses.
+//!
+//! A request is remembered under its idempotency key and its owner ([`RequestOwner`]). Marks tell how
+//! old it is, without a clock ([`petstore_domain::idempotency::MARK_INTERVAL`]).
+//!
+//! A service of the previous release may still be running after the migration. It remembers only the
+//! requests that add animals, in a table of its own.
 
 use jiff::Timestamp;
 use petstore_domain::{IdempotentRequest, PetId, RequestOwner, StoredResponse};
@@ -7,21 +13,23 @@ use rusqlite::params;
 
 use super::{connection::Connection, newest::Newest};
 
+/// The query for the request that is remembered under an owner and a key.
 const RECALL: &str = "SELECT operation, fingerprint, status, location, etag, body FROM requests
     WHERE caller = ?1 AND key = ?2";
 /// The statement that remembers a request. It inserts no row if one is already remembered under this key.
 const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
-/// The statement that copies a request from the table of the previous release into `requests`. A service
-/// of that release may still be running after the migration, and remembers requests in its own table.
-const CONVERT: &str = "INSERT INTO requests
+/// The statement that copies a request from the table of the previous release into `requests`.
+const COPY_FROM_PREVIOUS_RELEASE: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE caller = ?1 AND key = ?2";
+/// The query that selects a row if a request of the previous release added a certain animal.
 const ADDED_PET: &str = "SELECT 1 FROM idempotency_keys WHERE pet_id = ?1";
-/// The statement that copies all requests that added a certain animal, like [`CONVERT`].
-const CONVERT_OF_PET: &str = "INSERT INTO requests
+/// The statement that copies all requests that added a certain animal, like
+/// [`COPY_FROM_PREVIOUS_RELEASE`].
+const COPY_OF_PET: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, body, created_at, mark)
     SELECT *, (SELECT coalesce(max(number), 0) FROM idempotency_marks)
     FROM unconverted_requests WHERE (caller, key) IN
@@ -42,7 +50,7 @@ fn identity(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
 }
 
 /// Looks up the request that is remembered under the idempotency key of `request`, for any of its
-/// owners: the first key of the lineage, and the key that the client used.
+/// owners: the lineage, and the caller. Returns `None` if no request is remembered.
 pub(super) fn recall(
     connection: &Connection,
     request: &IdempotentRequest,
@@ -58,11 +66,11 @@ pub(super) fn recall(
 
 /// Copies a request from the table of the previous release into `requests`. Returns whether there was
 /// one.
-pub(super) fn convert(
+pub(super) fn copy_from_previous_release(
     connection: &Connection,
     request: &IdempotentRequest,
 ) -> rusqlite::Result<bool> {
-    let mut statement = connection.prepare_cached(CONVERT)?;
+    let mut statement = connection.prepare_cached(COPY_FROM_PREVIOUS_RELEASE)?;
     for owner in request.owners() {
         if statement.execute(identity(owner, request))? > 0 {
             return Ok(true);
@@ -104,7 +112,7 @@ pub(super) fn remember(
         response.etag,
         response.body,
         now.as_second(),
-        newest.mark(connection)?
+        newest.request_mark(connection)?
     ])
 }
 
@@ -130,15 +138,15 @@ pub(super) fn remember_for_previous_release(
     Ok(())
 }
 
-/// Stores the responses to the requests with which the previous release added an animal. Must run before
-/// the first change of the animal: that release did not store the responses, so they are rendered from
-/// the row of the animal.
+/// Stores the responses to the requests with which the previous release added an animal. That release
+/// did not store the responses, so they are rendered from the row of the animal. So this must run before
+/// the first change of the animal.
 pub(super) fn store_former_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
     // Few animals were added by such a request, so this cheap query usually saves the expensive
     // statement.
     if connection.prepare_cached(ADDED_PET)?.exists([pet.get()])? {
         connection
-            .prepare_cached(CONVERT_OF_PET)?
+            .prepare_cached(COPY_OF_PET)?
             .execute([pet.get()])?;
     }
     Ok(())

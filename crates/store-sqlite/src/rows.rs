@@ -4,6 +4,9 @@ use petstore_domain::{PetId, PetStatus};
 use petstore_store::columns::Value;
 use rusqlite::types::{FromSqlError, FromSqlResult, Type, ValueRef};
 
+/// The column of the status in the statements for pages of animals.
+const STATUS_COLUMN: usize = 3;
+
 /// Converts a column value of any type that the schema uses. Fails for a floating-point number.
 pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
     match value {
@@ -22,15 +25,17 @@ pub(super) fn status_clause(status: PetStatus) -> String {
 }
 
 /// Converts the number in a column to the identifier of an animal. Fails if it is not valid.
-pub(super) fn pet_id(id: i64) -> rusqlite::Result<PetId> {
-    PetId::new(id).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, id))
+pub(super) fn pet_id(number: i64) -> rusqlite::Result<PetId> {
+    PetId::new(number).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(0, number))
 }
 
 /// Parses the status of an animal, without validating the text as UTF-8 first.
 pub(super) fn parse_status(value: ValueRef<'_>) -> rusqlite::Result<PetStatus> {
-    let text = value.as_bytes()?;
+    let bytes = value.as_bytes()?;
     let status = PetStatus::ALL
         .into_iter()
-        .find(|status| status.as_str().as_bytes() == text);
-    status.ok_or_else(|| rusqlite::Error::InvalidColumnType(3, "status".to_owned(), Type::Text))
+        .find(|status| status.as_str().as_bytes() == bytes);
+    status.ok_or_else(|| {
+        rusqlite::Error::InvalidColumnType(STATUS_COLUMN, "status".to_owned(), Type::Text)
+    })
 }

@@ -6,8 +6,8 @@ use petstore_store::{StoreError, cause};
 
 use super::{committer::transaction_lost, connection::Connection, newest::Newest};
 
-/// Runs `work` in a savepoint. Rolls its changes back if it fails or panics, or if `should_keep` returns
-/// `false` for its result.
+/// Runs `work` in a savepoint, and returns its result. Rolls its changes back if it fails or panics, or
+/// if `should_keep` returns `false` for its result.
 pub(super) fn in_savepoint<T>(
     connection: &mut Connection,
     should_keep: impl FnOnce(&T) -> bool,
@@ -20,7 +20,8 @@ pub(super) fn in_savepoint<T>(
     let is_kept = result.as_ref().is_ok_and(should_keep);
     // In autocommit mode, SQLite has already rolled back the transaction, and with it the savepoint.
     if !connection.is_autocommit() && end_savepoint(connection, is_kept).is_err() {
-        // The changes of this job can no longer be separated from the changes of other jobs, so undo all.
+        // The changes of this write can no longer be separated from the other changes of the batch, so
+        // undo all. This fails only if SQLite has already rolled back the transaction.
         let _ = connection.execute_batch("ROLLBACK");
     }
     result
@@ -36,6 +37,7 @@ pub(super) fn without_savepoint<T>(
     let changes_before = connection.total_changes();
     let result = in_transaction(connection, |connection| work(connection, newest));
     if result.is_err() && connection.total_changes() != changes_before {
+        // This fails only if SQLite has already rolled back the transaction.
         let _ = connection.execute_batch("ROLLBACK");
     }
     result
@@ -48,8 +50,8 @@ fn in_transaction<T>(
     work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
 ) -> Result<T, StoreError> {
     if connection.is_autocommit() {
-        // An earlier job has made SQLite roll back the whole transaction. Without one, each statement
-        // would commit on its own.
+        // An earlier write has made SQLite roll back the whole transaction. Without a transaction, each
+        // statement would commit on its own.
         return Err(transaction_lost());
     }
     match panic::catch_unwind(AssertUnwindSafe(|| work(connection))) {
@@ -58,7 +60,7 @@ fn in_transaction<T>(
     }
 }
 
-/// Ends the savepoint of a job, and undoes its changes unless `is_kept`.
+/// Ends the savepoint of a write, and undoes its changes unless `is_kept`.
 fn end_savepoint(connection: &Connection, is_kept: bool) -> rusqlite::Result<()> {
     if !is_kept {
         connection.prepare_cached("ROLLBACK TO job")?.execute([])?;

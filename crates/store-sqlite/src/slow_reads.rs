@@ -1,5 +1,5 @@
 //! Reads that would block a runtime thread for too long: pages with very long names (up to 6.5 MB, and
-//! 15 ms of work), searches, the inventory, and the first decision about a batch.
+//! 15 ms of work), searches, the inventory, and the first decision about a batch of commands.
 //!
 //! On runtime threads, the reads of a few clients would delay all other clients. So slow reads run on
 //! threads for blocking work, one read of each kind at a time. Each kind then uses at most one core.
@@ -22,6 +22,13 @@ pub(super) const MAX_FAST_PAGE_BYTES: usize = 128 << 10;
 /// The number of reads of one kind that may be queued or running. Further ones are rejected.
 const MAX_WAITING_READS: usize = 256;
 
+/// The result of a slow read, with its turn. The next read of the same kind starts when the turn is
+/// dropped.
+pub(super) struct ReadInTurn<T> {
+    pub(super) value: T,
+    pub(super) turn: OwnedSemaphorePermit,
+}
+
 /// The slow reads of one kind, which run one at a time.
 pub(super) struct SlowReads {
     /// A connection of its own, so that slow reads never occupy one of the readers.
@@ -42,13 +49,12 @@ impl SlowReads {
         })
     }
 
-    /// Waits for a turn, and then runs `work` on a snapshot of the database. Returns its result together
-    /// with the turn: the next read starts when the caller drops the turn. Fails with
+    /// Waits for a turn, and then runs `work` on a snapshot of the database. Fails with
     /// [`StoreError::Overloaded`] if too many reads are waiting.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<(T, OwnedSemaphorePermit), StoreError> {
+    ) -> Result<ReadInTurn<T>, StoreError> {
         let Ok(_slot) = self.slots.try_acquire() else {
             return Err(StoreError::Overloaded);
         };
@@ -63,7 +69,7 @@ impl SlowReads {
             // The turn has moved into this closure, so it lasts until the work is done, even if the
             // request is dropped.
             let value = work(&mut snapshot)?;
-            Ok((value, turn))
+            Ok(ReadInTurn { value, turn })
         });
         match read_task.await {
             Ok(result) => result.map_err(StoreError::from),

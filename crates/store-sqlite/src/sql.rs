@@ -29,6 +29,7 @@ use super::{
 
 /// An owned copy of a row.
 pub struct Row {
+    /// The values of the columns, in their order.
     values: Vec<Value>,
 }
 
@@ -61,6 +62,7 @@ impl Columns for Row {
 }
 
 impl Row {
+    /// Returns the value of a column. Fails if the row has no such column.
     fn get(&self, column: usize) -> rusqlite::Result<&Value> {
         self.values
             .get(column)
@@ -94,6 +96,7 @@ impl Sql for Connection {
     fn incarnation_from(file: &str) -> Option<String> {
         let metadata = fs::metadata(file).ok()?;
         let birth = match metadata.created() {
+            // A time before 1970 counts as 1970.
             Ok(time) => time.duration_since(UNIX_EPOCH).unwrap_or_default(),
             // Some file systems do not record it.
             Err(_) => Duration::default(),
@@ -111,7 +114,7 @@ impl Sql for Connection {
         values: Parameters<'t>,
         read_row: RowVisitor<'t, Self>,
     ) -> SqlFuture<'t, Self, ()> {
-        future::ready(visit(self, sql, values, read_row)).boxed()
+        future::ready(visit_rows(self, sql, values, read_row)).boxed()
     }
 
     fn rows<'t>(
@@ -119,7 +122,7 @@ impl Sql for Connection {
         sql: &'static str,
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, Vec<Row>> {
-        future::ready(rows(self, sql, values)).boxed()
+        future::ready(read_rows(self, sql, values)).boxed()
     }
 
     fn execute<'t>(
@@ -146,7 +149,9 @@ impl Sql for Connection {
         sql: &'static str,
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Row>>> {
-        let results = values.iter().map(|values| rows(self, sql, &borrow(values)));
+        let results = values
+            .iter()
+            .map(|values| read_rows(self, sql, &borrow(values)));
         future::ready(results.collect()).boxed()
     }
 
@@ -157,11 +162,15 @@ impl Sql for Connection {
 
 /// Borrows owned values as parameters.
 fn borrow<'v>(values: &'v Values<'_>) -> Vec<&'v dyn Parameter> {
-    values.iter().map(|value| &**value as _).collect()
+    let mut parameters: Vec<&dyn Parameter> = Vec::with_capacity(values.len());
+    for value in values {
+        parameters.push(&**value);
+    }
+    parameters
 }
 
 /// Runs a query, and calls `read_row` with each row of its result, until that breaks.
-pub(super) fn visit(
+pub(super) fn visit_rows(
     connection: &Connection,
     sql: &str,
     values: Parameters<'_>,
@@ -178,7 +187,7 @@ pub(super) fn visit(
 }
 
 /// Runs a query, and returns copies of all rows of its result.
-pub(super) fn rows(
+pub(super) fn read_rows(
     connection: &Connection,
     sql: &str,
     values: Parameters<'_>,
@@ -196,14 +205,16 @@ pub(super) fn rows(
     Ok(rows)
 }
 
+/// Runs a statement that writes, and returns the number of affected rows.
 fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqlite::Result<u64> {
     let row_count = prepare_with_values(connection, sql, values)?.raw_execute()?;
     Ok(row_count as u64)
 }
 
-/// Prepares a statement, and binds the n-th value to its parameter `$n`. To SQLite, `$1` is only a name:
-/// it numbers parameters in the order in which they first appear. So this finds the number of each
-/// parameter in its name.
+/// Prepares a statement, and binds the n-th value to its parameter `$n`.
+///
+/// To SQLite, `$1` is only a name: it numbers parameters in the order in which they first appear. So
+/// this finds the value of each parameter by its name.
 fn prepare_with_values<'c>(
     connection: &'c Connection,
     sql: &str,
@@ -217,17 +228,24 @@ fn prepare_with_values<'c>(
         ));
     }
     for index in 1..=values.len() {
-        let name = statement
+        let value = statement
             .parameter_name(index)
-            .and_then(|name| name.strip_prefix('$'));
-        let number = name.and_then(|name| name.parse::<usize>().ok());
-        match number.and_then(|number| values.get(number.checked_sub(1)?)) {
+            .and_then(|name| value_by_name(name, values));
+        match value {
             Some(value) => statement.raw_bind_parameter(index, value)?,
             // Report the whole SQL, which is more useful in the log than the name.
             None => return Err(Error::InvalidParameterName(sql.to_owned())),
         }
     }
     Ok(statement)
+}
+
+/// Returns the value of the parameter with this name: the n-th value for the name `$n`. Returns `None`
+/// if the name has another form, or if there is no such value.
+fn value_by_name<'v>(name: &str, values: Parameters<'v>) -> Option<&'v dyn Parameter> {
+    let number: usize = name.strip_prefix('$')?.parse().ok()?;
+    let index = number.checked_sub(1)?;
+    values.get(index).copied()
 }
 
 impl Database for SqliteStore {
@@ -281,7 +299,7 @@ impl Database for SqliteStore {
         };
         slow_reads
             .read_in_turn(move |connection| resolve_now(work(connection, &input)))
-            .map_ok(|(value, _turn)| value)
+            .map_ok(|read| read.value)
             .boxed()
     }
 
@@ -330,8 +348,9 @@ mod tests {
     #[test]
     fn each_parameter_gets_the_value_of_its_number_in_whatever_order_they_appear() {
         let connection = Connection::open_in_memory().unwrap();
-        let text =
-            |sql, values: Parameters<'_>| rows(&connection, sql, values)?[0].value::<String>(0);
+        let text = |sql, values: Parameters<'_>| {
+            read_rows(&connection, sql, values)?[0].value::<String>(0)
+        };
         let concatenated = "SELECT $2 || $1 || $2 || $3";
         assert_eq!(text(concatenated, &[&"a", &"b", &"c"]).unwrap(), "babc");
         assert_eq!(text(concatenated, &[&"c", &"a", &"b"]).unwrap(), "acab");

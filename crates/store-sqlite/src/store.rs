@@ -15,31 +15,43 @@ use petstore_observe::metrics::Exposition;
 use petstore_store::{Health, OpenError, OpenMode, StoreError};
 
 use super::{
-    connection::Connection, file::Files, file_identity::FileIdentity, opening, readers::Readers,
-    slow_reads::SlowReads, writer::Writer,
+    connection::Connection,
+    file::Files,
+    file_identity::FileIdentity,
+    opening::{self, WritableDatabase},
+    readers::Readers,
+    slow_reads::SlowReads,
+    wal_index::WalIndex,
+    writer::Writer,
 };
 
+/// The statement that adds an animal for [`try_to_insert`], which is never committed.
 const INSERT_TRIAL: &str =
     "INSERT INTO pets (name, category_id, status) VALUES ('trial', 0, 'available')";
 
-/// A catalogue in one SQLite file.
+/// The store of a service, in one SQLite file.
 pub struct SqliteStore {
     // Fields are dropped in this order. The writer comes after all readers, so its connection is the
     // last one that closes, and SQLite then runs a checkpoint.
+    /// The connections for reads that take microseconds.
     pub(super) readers: Readers,
+    /// The reads of pages with very long names.
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
     /// The reads of the log. Separate, so that searches do not delay the clients that follow the log.
     pub(super) followers: SlowReads,
     /// The reads of the public. Separate, so that they delay neither the staff nor client programs.
     pub(super) offers: SlowReads,
+    /// The reads that count the rows of whole tables.
     pub(super) counts: SlowReads,
+    /// The first decisions about batches of commands.
     pub(super) batches: SlowReads,
     /// The number of new and changed animals that are not yet merged into the index of the search. A
     /// search reads them one by one.
     pub(super) unmerged_animals: AtomicU64,
     pub(super) writer: Writer,
     pub(super) wal_path: PathBuf,
+    /// The key with which the service computes `ETag` headers.
     pub(super) etag_key: [u8; 32],
 }
 
@@ -51,8 +63,12 @@ impl SqliteStore {
     /// See [`OpenError`]. A failed migration leaves the database unchanged.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         let open_error = |error| opening::open_error(&path.display().to_string(), error);
+        // `None` if the database is new.
         let identity_before = FileIdentity::read(path).ok();
-        let (mut connection, wal_index) = opening::open_for_writing(path, mode)?;
+        let WritableDatabase {
+            mut connection,
+            wal_index,
+        } = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
         let waiting_writer = readers.waiting_writer();
         let busy_handler_copy = waiting_writer.clone();
@@ -64,14 +80,8 @@ impl SqliteStore {
             .query_row("SELECT key FROM etag_key", [], |row| row.get(0))
             .map_err(open_error)?;
 
-        let files = Files::open(path, wal_index).map_err(|error| io_error(path, error))?;
-        // A restore may have replaced the file while this process waited for a lock.
-        if let Some(identity) = identity_before
-            && !files.has_identity(identity)
-        {
-            let error = io::Error::other("it was replaced meanwhile");
-            return Err(io_error(path, error));
-        }
+        let files =
+            open_files(path, wal_index, identity_before).map_err(|error| io_error(path, error))?;
         Ok(Self {
             readers,
             large_pages: SlowReads::open(path)?,
@@ -89,6 +99,24 @@ impl SqliteStore {
     }
 }
 
+/// Records the files of the database at `path`. Fails if the database existed before it was opened, and
+/// no longer has the identity of that time: a restore may have replaced it while this process waited for
+/// a lock.
+fn open_files(
+    path: &Path,
+    wal_index: WalIndex,
+    identity_before: Option<FileIdentity>,
+) -> io::Result<Files> {
+    let files = Files::open(path, wal_index)?;
+    match identity_before {
+        Some(identity) if !files.has_identity(identity) => {
+            Err(io::Error::other("it was replaced meanwhile"))
+        }
+        _ => Ok(files),
+    }
+}
+
+/// Returns the error for a database at `path` whose files cannot be used.
 fn io_error(path: &Path, error: io::Error) -> OpenError {
     OpenError::Io {
         path: path.display().to_string(),

@@ -40,6 +40,7 @@ impl DerefMut for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
+        // In autocommit mode, the transaction was committed, or SQLite has rolled it back.
         if !self.is_autocommit() {
             let _ = self.execute_batch("ROLLBACK");
         }

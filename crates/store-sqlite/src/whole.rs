@@ -68,7 +68,7 @@ impl CatalogueConnection for Connection {
         values: Parameters<'_>,
         read_row: impl FnMut(&Row<'_>) -> rusqlite::Result<ControlFlow<()>>,
     ) -> rusqlite::Result<()> {
-        sql::visit(self, sql, values, read_row)
+        sql::visit_rows(self, sql, values, read_row)
     }
 
     fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {

@@ -1,9 +1,10 @@
 //! The writer: a dedicated thread with the only connection that writes (group commit).
 //!
-//! Writes wait in a bounded queue. The thread takes all queued writes and commits them in one
-//! transaction, so that they share one wait for the disk. Only then are they acknowledged. A failed
-//! write does not affect the others: if it undoes the whole transaction, each write of the batch is
-//! retried in a transaction of its own.
+//! Writes wait in a bounded queue. The thread takes all queued writes as a batch, and commits the batch
+//! in one transaction, so that its writes share one wait for the disk. Only then are they acknowledged.
+//!
+//! A failed write does not affect the others: if it undoes the whole transaction, each write of the
+//! batch is retried in a transaction of its own.
 
 use std::{io, iter, sync::Arc, thread};
 
@@ -41,6 +42,7 @@ fn writer_stopped() -> StoreError {
 
 /// A write, with the channel to its caller.
 struct CallerJob<W, T> {
+    /// The function that writes.
     work: W,
     /// The result of `work`; `None` before it has run, or if the caller was gone.
     result: Option<Result<T, StoreError>>,
@@ -60,9 +62,10 @@ where
 
     fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>) {
         let result = match (self.result, commit_result) {
-            // The error of the write itself is more specific than the error of the commit.
+            // If both failed, the error of the write is more specific than the error of the commit.
             (Some(result), Ok(())) | (Some(result @ Err(_)), Err(_)) => result,
             (_, Err(error)) => Err(error),
+            // The write did not run, because the caller was gone.
             (None, Ok(())) => return,
         };
         // If the caller is gone by now, the write stays committed, and nobody needs the result.
@@ -75,7 +78,9 @@ pub(super) struct Writer {
     metrics: Arc<WriterMetrics>,
     /// The queue of the thread; `None` only while this is being dropped.
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    /// The thread; `None` only while this is being dropped.
     thread: Option<thread::JoinHandle<()>>,
+    /// The change by another program that makes the store unusable, once there is one.
     fatal_change: FatalChangeReceiver,
 }
 
@@ -108,8 +113,8 @@ impl Writer {
         })
     }
 
-    /// Runs `work` atomically, and returns once its changes are on disk. `work` may run a second time,
-    /// but only after all changes of the first run were undone.
+    /// Runs `work` atomically. Returns its result once its changes are on disk. `work` may run a second
+    /// time, but only after all changes of the first run were undone.
     ///
     /// If the future is dropped while the write is still queued, the write is not done.
     pub(super) async fn write<T: Send + 'static>(
@@ -117,7 +122,7 @@ impl Writer {
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.enqueue(move |connection, newest| {
-            newest.forget();
+            newest.clear();
             in_savepoint(connection, keep_always, &mut work)
         })
         .await
@@ -129,16 +134,17 @@ impl Writer {
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<WorkOutcome<T, R>> + Send + 'static,
     ) -> Result<WorkOutcome<T, R>, StoreError> {
         self.enqueue(move |connection, newest| {
-            newest.forget();
+            newest.clear();
             in_savepoint(connection, WorkOutcome::is_done, &mut work)
         })
         .await
     }
 
     /// Runs `work` like [`Writer::write`], but without a savepoint. This saves SQLite from copying every
-    /// page before its first change. If `work` fails after it has written, the whole batch is undone, and
-    /// each of its writes is retried in a transaction of its own. `work` must keep the cached [`Newest`]
-    /// values up to date.
+    /// page before its first change.
+    ///
+    /// If `work` fails after it has written, the whole batch is undone, and each of its writes is
+    /// retried in a transaction of its own. `work` must keep the cached [`Newest`] values up to date.
     pub(super) async fn write_without_savepoint<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&Connection, &mut Newest) -> rusqlite::Result<T> + Send + 'static,
@@ -165,7 +171,8 @@ impl Writer {
         self.metrics.expose(exposition);
     }
 
-    /// Adds a write to the queue, and waits for its result.
+    /// Adds a write to the queue, and waits for its result. Fails with [`StoreError::Overloaded`] if the
+    /// queue is full.
     async fn enqueue<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut Connection, &mut Newest) -> Result<T, StoreError> + Send + 'static,
@@ -194,6 +201,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
+            // An error would be a panic of the thread, which was reported when it occurred.
             let _ = thread.join();
         }
     }
@@ -214,9 +222,9 @@ fn run_writer(
             thread::yield_now();
             extend_to_limit(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
         }
-        let has_committed = committer.commit(&mut batch);
+        let has_changes = committer.commit_and_acknowledge(&mut batch);
         change_handler.handle_change(&committer.connection, &committer.files);
-        if has_committed && committer.files.needs_checkpoint() {
+        if has_changes && committer.files.needs_checkpoint() {
             checkpoints.run(&committer.connection, &mut committer.files);
         }
     }

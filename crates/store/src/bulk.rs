@@ -72,8 +72,8 @@ pub trait Snapshot {
 /// Adds data to a store in one transaction. Nothing is visible before [`Self::commit`], and
 /// dropping without a commit rolls everything back.
 pub trait Load {
-    /// Begins the transaction; `now` is the creation time of its animals. With [`IdSource::Given`],
-    /// and always in SQLite, other writers wait until it ends.
+    /// Begins the transaction. All animals that it adds get the creation time `now`. With
+    /// [`IdSource::Given`], and always in SQLite, other writers wait until it ends.
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 
     /// Whether the store contains no animals, orders, categories, keys, requests, changes, staff or
@@ -98,8 +98,9 @@ pub trait Load {
     /// Replaces all field definitions.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
 
-    /// Sets the profile if the present one is empty. Returns whether it did.
-    fn set_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
+    /// Sets the profile if the present one is empty. Otherwise, changes nothing. Returns whether it
+    /// set the profile.
+    fn fill_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
     /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
@@ -112,8 +113,8 @@ pub trait Load {
     /// assigned here.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Makes the log of changes continue after its last copied row. Begins a new epoch, so that cursors
-    /// of the old database are not valid here.
+    /// Makes the log of changes continue after its last copied row. Begins a new epoch of the log:
+    /// the cursors of the old database, which name its epoch, are not valid here.
     fn continue_log(&mut self) -> Result<(), StoreError>;
 
     /// Logs everything that was added as a single change: an import.
@@ -169,7 +170,8 @@ pub struct StoredRequest {
 pub struct CopiedTable {
     pub name: &'static str,
     /// The noun for a row in messages.
-    pub rows: &'static str,
+    pub row_noun: &'static str,
+    /// The comma-separated list of its columns.
     pub columns: &'static str,
     /// The columns by which its rows are sorted.
     pub(super) order: &'static str,
@@ -178,7 +180,7 @@ pub struct CopiedTable {
 /// The API keys, valid or not. They must be copied before everything else.
 pub static KEYS: CopiedTable = CopiedTable {
     name: "api_keys",
-    rows: "API key",
+    row_noun: "API key",
     columns:
         "id, digest, name, scope, store_scope, deployment, created_at, expires_at, last_used_at,
         last_deprecated_call_at, revoked_at, successor_id, rate_limit",
@@ -186,9 +188,12 @@ pub static KEYS: CopiedTable = CopiedTable {
 };
 
 /// The unique values of the animals in the catalogue. They must be copied after those animals.
+///
+/// The column `twin` is part of the primary key. It distinguishes the animals with an equal value
+/// that a migration kept, and is 0 for all other animals.
 pub static UNIQUE_VALUES: CopiedTable = CopiedTable {
     name: "unique_values",
-    rows: "unique value",
+    row_noun: "unique value",
     columns: "field, key, pet_id, twin",
     order: "field, key, twin",
 };
@@ -196,7 +201,7 @@ pub static UNIQUE_VALUES: CopiedTable = CopiedTable {
 /// The categories, for a reader that needs only their labels.
 pub static CATEGORIES: CopiedTable = CopiedTable {
     name: "categories",
-    rows: "category",
+    row_noun: "category",
     columns: "id, label",
     order: "id",
 };
@@ -204,38 +209,42 @@ pub static CATEGORIES: CopiedTable = CopiedTable {
 /// The present logo of the store, and those that were replaced recently.
 pub static LOGOS: CopiedTable = CopiedTable {
     name: "logos",
-    rows: "logo",
+    row_noun: "logo",
     columns: "name, png, replaced_at",
     order: "name",
 };
 
-/// The other tables, each after the tables that its foreign keys refer to. Secrets stay encrypted.
-/// Acts get new identifiers in the order of the old ones. Links for choosing a password, and
-/// sessions of the staff, are not copied.
+/// The name of the table of changes. Its columns differ between the stores: in PostgreSQL, the
+/// numbers of the changes are in another table.
+pub(super) const CHANGES: &str = "changes";
+
+/// The tables of the log, the staff and the webhooks, each after the tables that its foreign keys
+/// refer to. Secrets stay encrypted. Acts get new identifiers in the order of the old ones. Links
+/// for choosing a password, and sessions of the staff, are not copied.
 pub static TABLES: [CopiedTable; 6] = [
     CopiedTable {
-        name: "changes",
-        rows: "change",
+        name: CHANGES,
+        row_noun: "change",
         columns: "seq, latest_at, at, type, subject_id, version, pet_id, actor, actor_id, actor_name,
             request_id, before, after",
         order: "seq",
     },
     CopiedTable {
         name: "acts",
-        rows: "act",
+        row_noun: "act",
         columns: "seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details",
         order: "id",
     },
     CopiedTable {
         name: "staff",
-        rows: "staff account",
+        row_noun: "staff account",
         columns: "id, name, name_key, role, created_at, disabled_at, password, totp_secret,
             totp_last_period, recovery, version, language, issuer, subject, passkeys",
         order: "id",
     },
     CopiedTable {
         name: "webhooks",
-        rows: "webhook",
+        row_noun: "webhook",
         columns: "id, url, types, description, disabled_reason, created_at, updated_at, version, secret,
             previous_secret, previous_secret_until, cursor, last_message, failing_since, lease_holder,
             lease_beat",
@@ -243,19 +252,20 @@ pub static TABLES: [CopiedTable; 6] = [
     },
     CopiedTable {
         name: "webhook_waiting",
-        rows: "waiting message",
+        row_noun: "waiting message",
         columns: "webhook_id, seq, previous, lane, failures, due_at",
         order: "webhook_id, seq",
     },
     CopiedTable {
         name: "webhook_attempts",
-        rows: "attempt",
+        row_noun: "attempt",
         columns: "webhook_id, number, message_id, at, status, duration_ms, error",
         order: "webhook_id, number",
     },
 ];
 
-/// Selects whether the store is empty. See [`Load::is_empty`].
+/// Selects whether the store is empty. See [`Load::is_empty`]. In PostgreSQL, the requests of the
+/// caller 0 are writes of the service itself, so they do not count.
 pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
@@ -274,8 +284,8 @@ pub struct LastIds {
     pub note: i64,
 }
 
-/// Tells a visit to continue if `result` is `Ok`, and to stop if it is an error. The caller of the
-/// visit then handles the error.
+/// Makes a visit continue if `result` is `Ok`, and stop if it is an error. The caller of the visit
+/// then handles the error.
 pub fn continue_if_ok<T, E>(result: &Result<T, E>) -> ControlFlow<()> {
     if result.is_ok() {
         ControlFlow::Continue(())

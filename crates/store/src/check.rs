@@ -11,69 +11,82 @@ use petstore_domain::{
     text::comparison_key,
 };
 
-/// The maximum number of distinct category labels that a check compares. It limits the memory of the
-/// check.
+use super::bulk::CHANGES;
+
+/// The maximum number of distinct category labels that a check compares. It limits the memory of
+/// the check.
 const MAX_COMPARED_LABELS: usize = 10_000;
 
 /// The maximum number of problems of one kind that are reported individually.
 const MAX_REPORTED: u64 = 20;
 
-/// Contradictions between tables: each problem, with the statement that selects the affected rows in
-/// SQLite and PostgreSQL. The first column of a row replaces the `{}` in the problem.
-pub const DISAGREEMENTS: [(&str, &str); 11] = [
-    (
-        "order {} is reserved, but its animal is not pending in the catalogue",
-        "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
+/// A check for faulty rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowCheck<T> {
+    /// The problem to report for each faulty row. The first column of the row replaces the `{}`.
+    pub problem: T,
+    /// The statement that selects the faulty rows, in SQLite and PostgreSQL.
+    pub statement: T,
+}
+
+/// The checks for contradictions between tables.
+pub const DISAGREEMENTS: [RowCheck<&str>; 11] = [
+    RowCheck {
+        problem: "order {} is reserved, but its animal is not pending in the catalogue",
+        statement: "SELECT id FROM orders WHERE status = 'reserved' AND NOT EXISTS
             (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'pending')",
-    ),
-    (
-        "order {} is completed and holds its animal, but the animal is not sold",
-        "SELECT id FROM orders WHERE status = 'completed' AND holds = TRUE
+    },
+    RowCheck {
+        problem: "order {} is completed and holds its animal, but the animal is not sold",
+        statement: "SELECT id FROM orders WHERE status = 'completed' AND holds = TRUE
             AND NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id AND pets.status = 'sold')
             AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets
                 WHERE pets.id = pet_id AND pets.status = 'sold')",
-    ),
-    (
-        "order {} is for an animal that is not there",
-        "SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
+    },
+    RowCheck {
+        problem: "order {} is for an animal that is not there",
+        statement: "SELECT id FROM orders
+            WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
             AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
-    ),
-    (
-        "order {} has a status that its times or its animal contradict",
-        "SELECT id FROM orders WHERE (status = 'reserved') <> (closed_at IS NULL) OR CASE status
+    },
+    RowCheck {
+        problem: "order {} has a status that its times or its animal contradict",
+        statement: "SELECT id FROM orders
+            WHERE (status = 'reserved') <> (closed_at IS NULL) OR CASE status
             WHEN 'reserved' THEN NOT holds OR expires_at IS NULL
             WHEN 'completed' THEN FALSE ELSE holds END",
-    ),
-    (
-        "animal {} is withdrawn, and also in the catalogue",
-        "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
-    ),
-    (
-        "order {} has a contact, but is not there",
-        "SELECT order_id FROM order_contacts
+    },
+    RowCheck {
+        problem: "animal {} is withdrawn, and also in the catalogue",
+        statement: "SELECT id FROM withdrawn_pets JOIN pets USING (id)",
+    },
+    RowCheck {
+        problem: "order {} has a contact, but is not there",
+        statement: "SELECT order_id FROM order_contacts
             WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id)",
-    ),
-    (
-        "note {} is on an animal that is not there",
-        "SELECT id FROM notes WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
+    },
+    RowCheck {
+        problem: "note {} is on an animal that is not there",
+        statement: "SELECT id FROM notes
+            WHERE NOT EXISTS (SELECT 1 FROM pets WHERE pets.id = pet_id)
             AND NOT EXISTS (SELECT 1 FROM withdrawn_pets AS pets WHERE pets.id = pet_id)",
-    ),
-    (
-        "animal {} has an invalid version",
-        "SELECT id FROM pets WHERE version < 1",
-    ),
-    (
-        "withdrawn animal {} has an invalid version",
-        "SELECT id FROM withdrawn_pets WHERE version < 1",
-    ),
-    (
-        "order {} has an invalid version",
-        "SELECT id FROM orders WHERE version < 1",
-    ),
-    (
-        "category {} has an invalid version",
-        "SELECT id FROM categories WHERE version < 1",
-    ),
+    },
+    RowCheck {
+        problem: "animal {} has an invalid version",
+        statement: "SELECT id FROM pets WHERE version < 1",
+    },
+    RowCheck {
+        problem: "withdrawn animal {} has an invalid version",
+        statement: "SELECT id FROM withdrawn_pets WHERE version < 1",
+    },
+    RowCheck {
+        problem: "order {} has an invalid version",
+        statement: "SELECT id FROM orders WHERE version < 1",
+    },
+    RowCheck {
+        problem: "category {} has an invalid version",
+        statement: "SELECT id FROM categories WHERE version < 1",
+    },
 ];
 
 /// The columns of a table that store times.
@@ -92,7 +105,7 @@ struct TimeColumns {
 const TIMES: [TimeColumns; 8] = [
     TimeColumns {
         row: "change {}",
-        table: "changes",
+        table: CHANGES,
         id: "seq",
         columns: &["latest_at", "at"],
         stored_number: Timestamp::as_millisecond,
@@ -153,37 +166,61 @@ const TIMES: [TimeColumns; 8] = [
     },
 ];
 
-/// The tables whose rows have a version, each with the noun for a row.
-const VERSIONED_TABLES: [(&str, &str); 6] = [
-    ("animal", "pets"),
-    ("withdrawn animal", "withdrawn_pets"),
-    ("order", "orders"),
-    ("category", "categories"),
-    ("webhook", "webhooks"),
-    ("staff account", "staff"),
+/// A table whose rows have a version.
+struct VersionedTable {
+    name: &'static str,
+    /// The noun for a row in the problem.
+    row: &'static str,
+}
+
+const VERSIONED_TABLES: [VersionedTable; 6] = [
+    VersionedTable {
+        name: "pets",
+        row: "animal",
+    },
+    VersionedTable {
+        name: "withdrawn_pets",
+        row: "withdrawn animal",
+    },
+    VersionedTable {
+        name: "orders",
+        row: "order",
+    },
+    VersionedTable {
+        name: "categories",
+        row: "category",
+    },
+    VersionedTable {
+        name: "webhooks",
+        row: "webhook",
+    },
+    VersionedTable {
+        name: "staff",
+        row: "staff account",
+    },
 ];
 
 /// Returns the checks for values that no release writes: times outside the range of [`Timestamp`],
-/// and versions near the end of their range. Each check is a problem, and the statement that
-/// selects the affected rows. Such values do not prevent a complete copy of the database, so only
-/// `petstore check` reports them.
+/// and versions near the end of their range.
 ///
-/// `key_of_changes` is the column that identifies a change, which differs between the stores.
-pub fn impossible_values(key_of_changes: &str) -> impl Iterator<Item = (String, String)> + use<'_> {
-    let times = TIMES
-        .iter()
-        .map(move |times| impossible_times(times, key_of_changes));
-    let versions = VERSIONED_TABLES.into_iter().map(|(row, table)| {
-        let problem = format!("{row} {{}} has a version above {HIGHEST_EXPECTED}");
-        let statement = format!("SELECT id FROM {table} WHERE version > {HIGHEST_EXPECTED}");
-        (problem, statement)
-    });
-    times.chain(versions)
+/// Such values do not prevent a complete copy of the database, so only `petstore check` reports
+/// them. `key_of_changes` is the column that identifies a change, which differs between the stores.
+pub fn impossible_values(key_of_changes: &str) -> Vec<RowCheck<String>> {
+    let mut checks = Vec::with_capacity(TIMES.len() + VERSIONED_TABLES.len());
+    for times in &TIMES {
+        checks.push(check_of_times(times, key_of_changes));
+    }
+    for VersionedTable { name, row } in &VERSIONED_TABLES {
+        checks.push(RowCheck {
+            problem: format!("{row} {{}} has a version above {HIGHEST_EXPECTED}"),
+            statement: format!("SELECT id FROM {name} WHERE version > {HIGHEST_EXPECTED}"),
+        });
+    }
+    checks
 }
 
-/// Returns the problem for times that cannot be read, and the statement that selects the affected
-/// rows.
-fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, String) {
+/// Returns the check for the times of a table that are outside the range of [`Timestamp`].
+fn check_of_times(times: &TimeColumns, key_of_changes: &str) -> RowCheck<String> {
     let TimeColumns {
         row,
         table,
@@ -191,7 +228,7 @@ fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, Strin
         columns,
         stored_number,
     } = times;
-    let id = if *table == "changes" {
+    let id = if *table == CHANGES {
         key_of_changes
     } else {
         id
@@ -202,12 +239,14 @@ fn impossible_times(times: &TimeColumns, key_of_changes: &str) -> (String, Strin
         .iter()
         .map(|column| format!("{column} NOT BETWEEN {first} AND {last}"))
         .collect();
-    let statement = format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR "));
-    (format!("{row} has an invalid time"), statement)
+    RowCheck {
+        problem: format!("{row} has an invalid time"),
+        statement: format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR ")),
+    }
 }
 
-/// Returns the problem for a sequence of identifiers that is nearly exhausted. The name of the
-/// sequence replaces the `{}`.
+/// Returns the problem to report for a sequence of identifiers that is nearly exhausted. The name
+/// of the sequence replaces the `{}`.
 pub fn exhausted_ids_problem() -> String {
     format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
 }
@@ -247,15 +286,15 @@ pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String>
     notes
 }
 
-/// Returns a note for each pair of choices of a field that differ only in case. An earlier release
-/// accepted such choices.
+/// Returns a note for each pair of equal choices of a field. Choices are compared by their values
+/// and labels, regardless of upper and lower case. An earlier release accepted equal choices.
 pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     let mut notes = Vec::new();
     for field in fields.all() {
-        for [text, twin] in field.choices.iter().flat_map(Choices::duplicates) {
+        for [text, duplicate] in field.choices.iter().flat_map(Choices::duplicates) {
             notes.push(format!(
-                "the choices of the field {} have {text:?} and {twin:?}, which are equal in any case; rename or \
-                 remove one",
+                "the field {} has the choices {text:?} and {duplicate:?}, which are equal \
+                 regardless of upper and lower case; rename or remove one",
                 field.name.as_str()
             ));
         }
@@ -263,8 +302,8 @@ pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// Returns a note for each field whose label differs only in case from the label of an earlier
-/// field. An earlier release accepted such labels.
+/// Returns a note for each field whose label equals the label of an earlier field, regardless of
+/// upper and lower case. An earlier release accepted such labels.
 pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     let mut names_by_label = HashMap::new();
     let mut notes = Vec::new();
@@ -275,7 +314,8 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
                 entry.insert(name);
             }
             Entry::Occupied(entry) => notes.push(format!(
-                "the fields {} and {name} have the label {:?}, in any case; rename one",
+                "the fields {} and {name} have the same label {:?}, regardless of upper and lower \
+                 case; rename one",
                 entry.get(),
                 field.label.as_str()
             )),
@@ -284,14 +324,16 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// The categories by label, ignoring case: at most [`MAX_COMPARED_LABELS`].
+/// The labels of categories, to find those that are equal regardless of upper and lower case.
 #[derive(Default)]
 pub(super) struct CategoryLabels {
+    /// The first category with each label: at most [`MAX_COMPARED_LABELS`].
     ids: HashMap<String, i64>,
 }
 
 impl CategoryLabels {
-    /// Adds a category. Returns a note if an earlier one has the same label, ignoring case.
+    /// Adds a category. Returns a note if an earlier one has the same label. Ignores the category
+    /// once there are [`MAX_COMPARED_LABELS`].
     pub(super) fn add(&mut self, category: &Category) -> Option<String> {
         if self.ids.len() >= MAX_COMPARED_LABELS {
             return None;
@@ -302,7 +344,8 @@ impl CategoryLabels {
                 None
             }
             Entry::Occupied(entry) => Some(format!(
-                "categories {} and {} have the label {:?}, in any case; rename one",
+                "categories {} and {} have the same label {:?}, regardless of upper and lower \
+                 case; rename one",
                 entry.get(),
                 category.id,
                 category.label.as_str()

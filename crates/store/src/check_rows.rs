@@ -23,8 +23,8 @@ use super::{
     whole::{BorrowedRow, CatalogueConnection, ConnectionError},
 };
 
-/// Reports a problem for each row that a statement selects. The first column of the row replaces
-/// the `{}` in `problem`.
+/// Reports a problem for each row that a statement selects. The first column of the row, which has
+/// the type `T`, replaces the `{}` in `problem`.
 pub fn report_rows<C: CatalogueConnection, T>(
     connection: &C,
     problem: &str,
@@ -53,8 +53,9 @@ fn for_each_row<C: CatalogueConnection>(
     connection.for_each_row(sql, values, |row| visitor(row).map(ControlFlow::Continue))
 }
 
-/// Checks every animal, order, category and note, and compares the tables that are derived from
-/// animals: unique values, photos and the search. Returns the number of animals in the catalogue.
+/// Checks every animal, order, category and note. Also compares the animals with the tables that
+/// are derived from them: unique values, photos and the search. Returns the number of animals in
+/// the catalogue.
 pub fn check_values<C: CatalogueConnection>(
     connection: &mut C,
     checkup: &mut Checkup,
@@ -84,8 +85,8 @@ pub fn check_values<C: CatalogueConnection>(
     Ok(pet_count)
 }
 
-/// Adds the unique values to the comparison with the animals. Adds a note for each value that several
-/// animals share.
+/// Adds the unique values to the comparison with the animals. Adds a note for each value that
+/// several animals share.
 fn check_unique_values<C: CatalogueConnection>(
     connection: &C,
     check: &mut ValueCheck,
@@ -109,8 +110,8 @@ fn check_unique_values<C: CatalogueConnection>(
     Ok(())
 }
 
-/// Checks every row of a table of animals, orders, categories or notes. Returns the number of
-/// animals in the catalogue.
+/// Checks every row of a table of animals, orders, categories or notes. Returns the number of its
+/// animals in the catalogue, which is 0 for all tables but one.
 fn check_table<C: CatalogueConnection>(
     connection: &C,
     table: Table,
@@ -121,22 +122,26 @@ fn check_table<C: CatalogueConnection>(
     let mut labels = CategoryLabels::default();
     let mut problems = ProblemGroup::new(&mut checkup.problems);
     for_each_row(connection, &C::select_all(table), &[], |row| {
-        match table.read(row) {
-            Ok(Resource::Pet(pet)) => {
-                pet_count += u64::from(pet.withdrawal.is_none());
-                if let Some(problem) = check.add_pet(&pet) {
-                    problems.add(problem);
-                }
-            }
-            Ok(Resource::Order(_) | Resource::Note(_)) => {}
-            Ok(Resource::Category(category)) => checkup.notes.extend(labels.add(&category)),
+        let resource = match table.read(row) {
+            Ok(resource) => resource,
             Err(error) if C::is_content_error(&error) => {
                 if !C::is_checked_elsewhere(table, row)? {
                     let id: i64 = row.value(0)?;
                     problems.add(format!("{} {id} is invalid: {error}", table.row_noun()));
                 }
+                return Ok(());
             }
             Err(error) => return Err(error),
+        };
+        match resource {
+            Resource::Pet(pet) => {
+                pet_count += u64::from(pet.withdrawal.is_none());
+                if let Some(problem) = check.add_pet(&pet) {
+                    problems.add(problem);
+                }
+            }
+            Resource::Category(category) => checkup.notes.extend(labels.add(&category)),
+            Resource::Order(_) | Resource::Note(_) => {}
         }
         Ok(())
     })?;

@@ -121,6 +121,7 @@ pub(super) trait Cell: Sized {
     /// The type of the column in PostgreSQL.
     const TYPE: &'static str;
 
+    /// Returns the value to write to the column.
     fn value(&self) -> Value<'_>;
 
     /// Reads the value of a column; `None` if it is null.
@@ -139,6 +140,7 @@ impl<T: Cell> Cell for Option<T> {
         self.as_ref().map_or(Value::Null, T::value)
     }
 
+    /// Reads a null as the value `None`, so the outer option is never empty.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
         T::read_optional(row, column).map(Some)
     }
@@ -226,9 +228,10 @@ impl Cell for FieldValues {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
+    /// Reads a null as no values.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(column, json::read_stored_fields)
-            .map(|values| Some(values.unwrap_or_default()))
+        let values = row.optional_parsed(column, json::read_stored_fields)?;
+        Ok(Some(values.unwrap_or_default()))
     }
 }
 
@@ -239,9 +242,10 @@ impl Cell for Photos {
         self.as_stored().map_or(Value::Null, Value::Text)
     }
 
+    /// Reads a null as no photos.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
-        row.optional_parsed(column, json::read_photos)
-            .map(|photos| Some(photos.unwrap_or_default()))
+        let photos = row.optional_parsed(column, json::read_photos)?;
+        Ok(Some(photos.unwrap_or_default()))
     }
 }
 

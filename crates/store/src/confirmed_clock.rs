@@ -70,7 +70,8 @@ struct State {
     /// The first reading of the current even run. A new run begins when the wall clock jumps, or
     /// when another process moves the confirmed time while it is distant from this clock.
     even_since: Reading,
-    /// Whether the wall clock has jumped. It is then trusted only after an even run of [`MAX_JUMP`].
+    /// Whether the wall clock has jumped. It is then trusted only after an even run of
+    /// [`MAX_JUMP`].
     has_jumped: bool,
     /// The confirmed time at the last reading.
     last_confirmed: Option<Timestamp>,
@@ -121,9 +122,10 @@ impl ConfirmedClock {
     }
 
     /// Returns the present time, truncated to milliseconds; `None` if the clock is not trusted.
-    /// Also moves the confirmed time if it is due.
+    /// After an even run, also moves the confirmed time to it.
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
+        // Read the clock again, because the store may have taken a while to respond.
         let now = truncate_to_milliseconds(self.clock.now());
         let reading = Reading {
             instant: self.clock.instant(),
@@ -161,17 +163,16 @@ enum Judgement {
 
 impl State {
     /// Decides whether to trust a reading, by comparing it with the confirmed time. Updates the
-    /// state.
+    /// even run and the doubt, and logs their changes.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
-        let is_near_confirmed = is_near(now, confirmed);
         self.restart_after_jump(reading);
-        self.restart_after_distant_move(reading, confirmed, is_near_confirmed);
+        self.restart_after_distant_move(reading, confirmed);
 
         let even_duration = reading.monotonic_since(self.even_since);
         let distance = now.duration_since(confirmed).abs();
         let remaining = (distance / DISTANCE_DIVISOR).saturating_sub(even_duration);
-        let doubt = if !is_near_confirmed && remaining.is_positive() {
+        let doubt = if !is_near(now, confirmed) && remaining.is_positive() {
             Some(Doubt {
                 now,
                 confirmed,
@@ -204,15 +205,10 @@ impl State {
 
     /// Restarts the even run if another process has moved the confirmed time, but not near to this
     /// clock: two clocks then disagree, and either may be wrong.
-    fn restart_after_distant_move(
-        &mut self,
-        reading: Reading,
-        confirmed: Timestamp,
-        is_near: bool,
-    ) {
+    fn restart_after_distant_move(&mut self, reading: Reading, confirmed: Timestamp) {
         let last_confirmed = self.last_confirmed.replace(confirmed);
         let has_moved = last_confirmed.is_some_and(|last_confirmed| last_confirmed != confirmed);
-        if has_moved && !is_near {
+        if has_moved && !is_near(reading.now, confirmed) {
             self.even_since = reading;
         }
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 
 /// The reason why a store failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -33,8 +33,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Converts the error of one step to the error of the whole request, for a request whose earlier
-    /// steps may already have taken effect.
+    /// Converts the error of one step of a request to an unknown outcome of the whole request. This
+    /// is for a request whose earlier steps may already have taken effect.
     pub fn into_unknown_outcome(self) -> Self {
         match self {
             Self::Full(cause)
@@ -124,17 +124,16 @@ pub enum OpenError {
     #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
     Damaged { path: String, what: String },
     /// Reading or writing failed.
-    #[error("cannot open the database {path}: {}", chain(.cause.as_ref()))]
+    #[error("cannot open the database {path}: {}", error_chain(.cause.as_ref()))]
     Io { path: String, cause: Cause },
 }
 
 impl OpenError {
     /// Whether a retry is pointless because only the operator can remove the cause.
     pub fn is_permanent(&self) -> bool {
-        use OpenError as E;
         !matches!(
             self,
-            E::Empty(_) | E::OtherShmFile(_) | E::Damaged { .. } | E::Io { .. }
+            Self::Empty(_) | Self::OtherShmFile(_) | Self::Damaged { .. } | Self::Io { .. }
         )
     }
 }

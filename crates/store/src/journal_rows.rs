@@ -1,4 +1,5 @@
-//! The rows of the log of changes: the statements and types that both stores share.
+//! The rows of the journal, which is the log of changes: the statements and types that both stores
+//! share.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -12,7 +13,8 @@ use petstore_formats::json;
 pub(super) const MAX_SCANNED_ROWS: i64 = 10_000;
 
 /// Expands to the conditions with which the audit trail selects changes and acts, in SQLite and
-/// PostgreSQL. A null parameter does not restrict the result.
+/// PostgreSQL. A null parameter does not restrict the result. The conditions on `subject_id` and
+/// `actor_id` have another form than the others, because these columns can be null.
 ///
 /// The parameters are the type $3, a `LIKE` pattern for types $4 such as `pet.%`, the id of the
 /// subject $5, the kind of the actor $6 and its id $7, and the time range from $8 (inclusive) to $9
@@ -29,6 +31,7 @@ macro_rules! audit_conditions {
          AND at < coalesce($9, at + 1)"
     };
 }
+
 /// Expands to the statement that selects changes for the audit trail. `$from` is the table with the
 /// condition on the numbers: above $1, and up to $2.
 ///
@@ -53,6 +56,7 @@ macro_rules! audited_changes {
         )
     };
 }
+
 /// Expands to the columns of a change, in the order in which they are read.
 #[macro_export]
 macro_rules! change_columns {
@@ -61,6 +65,7 @@ macro_rules! change_columns {
          before, after"
     };
 }
+
 /// Expands to the statement that selects at most $4 changes, of all types or only of the type $3.
 /// `$from` is the table with the condition on the numbers: above $1, and up to $2.
 ///
@@ -82,6 +87,7 @@ macro_rules! changes_between {
         )
     };
 }
+
 /// Expands to a subquery for the first change that any enabled webhook still has to read or
 /// deliver. This change and all later ones must not be forgotten.
 #[macro_export]
@@ -91,6 +97,7 @@ macro_rules! undelivered {
          cursor + 1)) FROM webhooks WHERE disabled_reason IS NULL)"
     };
 }
+
 pub use {audit_conditions, audited_changes, change_columns, changes_between, undelivered};
 
 /// The typical length of a representation in bytes, without its texts. It is the initial capacity
@@ -101,11 +108,15 @@ const TYPICAL_LENGTH: usize = 256;
 #[derive(Debug)]
 pub struct LogEntry {
     pub kind: ChangeType,
+    /// The id of the resource that changes; `None` for an import.
     pub subject: Option<i64>,
+    /// The version of the resource after the change, or its last version if it is deleted.
     pub version: Option<i64>,
     /// The animal that the change concerns, even if the subject is an order.
     pub pet: Option<i64>,
+    /// The representation of the resource before the change; `None` if it did not exist.
     pub before: Option<String>,
+    /// The representation of the resource after the change; `None` if it is deleted.
     pub after: Option<String>,
 }
 
@@ -114,7 +125,7 @@ impl LogEntry {
     pub fn pet_added(pet: &StorePet) -> Self {
         let id = Some(pet.id.get());
         let name_length = pet.name.as_str().len();
-        let representation = write_json(name_length, |out| json::write_store_pet(out, pet));
+        let representation = render_json(name_length, |out| json::write_store_pet(out, pet));
         Self {
             kind: ChangeType::PetAdded,
             subject: id,
@@ -127,7 +138,7 @@ impl LogEntry {
 
     /// Makes the single entry for an import, which summarizes all added animals.
     pub fn pets_imported(summary: ImportSummary) -> Self {
-        let representation = write_json(0, |out| write_import(out, summary));
+        let representation = render_json(0, |out| write_import(out, summary));
         Self {
             kind: ChangeType::PetsImported,
             subject: None,
@@ -177,12 +188,12 @@ fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
 /// Returns the representation of a resource as JSON for the log. The representation of a note omits
 /// its text.
 pub(super) fn representation(resource: &Resource) -> String {
-    write_json(0, |out| json::write_resource(out, resource))
+    render_json(0, |out| json::write_resource(out, resource))
 }
 
 /// Returns the JSON that `write` produces. `text_length` is the approximate number of bytes in its
 /// texts, for the capacity of the buffer.
-pub(super) fn write_json(text_length: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
+pub(super) fn render_json(text_length: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::with_capacity(TYPICAL_LENGTH + text_length);
     write(&mut out);
     // This cannot fail: JSON is UTF-8.
@@ -205,19 +216,18 @@ impl ImportSummary {
         self.count == 0 && !self.has_other_resources
     }
 
-    /// Adds a resource to the summary: counts an animal, and records that there was any other
-    /// resource.
+    /// Adds a resource to the summary. An animal is counted, and any other resource is only noted.
     pub fn add_resource(&mut self, resource: &Resource) {
         match resource {
-            Resource::Pet(pet) => self.add(pet.id.get()),
+            Resource::Pet(pet) => self.add_pet(pet.id.get()),
             Resource::Order(_) | Resource::Category(_) | Resource::Note(_) => {
                 self.has_other_resources = true;
             }
         }
     }
 
-    /// Counts an animal.
-    pub fn add(&mut self, id: i64) {
+    /// Counts an animal, and extends the range of identifiers to it.
+    pub fn add_pet(&mut self, id: i64) {
         self.first = if self.count == 0 {
             id
         } else {
@@ -228,7 +238,7 @@ impl ImportSummary {
     }
 }
 
-/// Who made a change or an act, when, and with which request.
+/// The origin of a change or an act: the actor, the time and the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'c> {
     /// The time in milliseconds.

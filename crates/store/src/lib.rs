@@ -26,7 +26,8 @@ pub use self::errors::cause;
 pub use self::{
     admin::{
         Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Notes, Offers, PhotoAudience, PhotoFiles,
-        Requests, Return, Staff, StaffKey, StaffWriteOutcome, StoreProfile, Webhooks, WriteOutcome,
+        Requests, Return, Staff, StaffKey, StaffWriteOutcome, StoreProfile, StoredLogo, Webhooks,
+        WriteOutcome,
     },
     check::Checkup,
     errors::{Cause, OpenError, StoreError},

@@ -10,8 +10,8 @@ pub enum OpenMode {
     /// Create a missing database, and migrate an older one. Only `petstore serve` does this,
     /// because any other command could change the schema under a running service.
     CreateAndMigrate,
-    /// Create and migrate as [`Self::CreateAndMigrate`]. The fields of a newly created database get
-    /// these labels, for example in the language of the store.
+    /// Like [`Self::CreateAndMigrate`], but the fields of a newly created database get these
+    /// labels, for example in the language of the store.
     CreateLabelled(&'static [FieldLabels]),
     /// Create a missing database, but reject an older one.
     Create,
@@ -25,25 +25,43 @@ impl OpenMode {
         matches!(self, Self::CreateAndMigrate | Self::CreateLabelled(_))
     }
 
-    /// Returns the parameters of [`SET_LABELS`] for each field of a new database whose label must
-    /// differ from the label in the schema: its label, the labels of its choices as JSON, and its
-    /// name.
-    pub fn labels(self) -> impl Iterator<Item = (&'static str, Option<String>, &'static str)> {
+    /// Returns the labels of a new database: one item for each field whose label must differ from
+    /// the label in the schema.
+    pub fn labels(self) -> impl Iterator<Item = LabelParameters> {
         let labelled_fields = match self {
-            Self::CreateLabelled(labels) => labels,
-            _ => &[],
+            Self::CreateLabelled(fields) => fields,
+            Self::CreateAndMigrate | Self::Create | Self::AsIs => &[],
         };
-        labelled_fields.iter().map(|field| {
-            let choice_labels: BTreeMap<_, _> = field.choices.iter().copied().collect();
-            let choice_labels_json = if choice_labels.is_empty() {
-                None
-            } else {
-                Some(serde_json::json!(choice_labels).to_string())
-            };
-            (field.label, choice_labels_json, field.name)
-        })
+        labelled_fields.iter().map(LabelParameters::from)
     }
 }
 
-/// Sets the label of a field and of its choices in a new database, in both stores.
+/// The parameters of [`SET_LABELS`], in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelParameters {
+    /// The label of the field.
+    pub label: &'static str,
+    /// The labels of the choices as JSON; `None` if no choice has a label.
+    pub choice_labels: Option<String>,
+    /// The name of the field.
+    pub name: &'static str,
+}
+
+impl From<&'static FieldLabels> for LabelParameters {
+    fn from(field: &'static FieldLabels) -> Self {
+        let labels_by_choice: BTreeMap<_, _> = field.choices.iter().copied().collect();
+        let choice_labels = if labels_by_choice.is_empty() {
+            None
+        } else {
+            Some(serde_json::json!(labels_by_choice).to_string())
+        };
+        Self {
+            label: field.label,
+            choice_labels,
+            name: field.name,
+        }
+    }
+}
+
+/// Sets the labels of a field and of its choices in a new database. See [`LabelParameters`].
 pub const SET_LABELS: &str = "UPDATE fields SET label = $1, choice_labels = $2 WHERE name = $3";

@@ -9,13 +9,15 @@ use tokio::task;
 
 use super::{PetVisitor, StoreError, cause};
 
-/// The number of bytes of names in one turn: about a tenth of a millisecond of rendering. After each
-/// turn, a task yields to other tasks.
+/// The number of bytes of names in one turn: about a tenth of a millisecond of rendering. After
+/// each turn, a task yields to other tasks.
 pub const BYTES_PER_TURN: usize = 64 << 10;
 
-/// The animals of a page, copied from their rows. Because of the copy, each animal is visited once,
-/// even if the store has to read the page again, and no connection is in use while the visitor
-/// runs. All names share one buffer, so a page needs few allocations.
+/// The animals of a page, copied from their rows.
+///
+/// Because of the copy, each animal is visited once, even if the store has to read the page again.
+/// No connection is in use while the visitor runs. All names share one buffer, so a page needs few
+/// allocations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub pets: Vec<Entry>,
@@ -52,8 +54,8 @@ impl Page {
         });
     }
 
-    /// Calls `visitor` with each animal, and yields to other tasks after each turn of
-    /// [`BYTES_PER_TURN`]. Returns the last animal of the page if another page follows.
+    /// Calls `visitor` with each animal. Yields to other tasks after each [`BYTES_PER_TURN`] of
+    /// names. Returns the last animal of the page if another page follows.
     pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
         let mut unvisited_pets = UnvisitedPets {
             pets: self.pets.iter(),

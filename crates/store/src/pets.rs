@@ -11,9 +11,11 @@ use super::StoreError;
 #[async_trait]
 pub trait Pets: Send + Sync {
     /// Reads the requested page, and calls `visitor` with each of its animals in ascending order of
-    /// identifier. Returns the last animal of the page if more follow; the next page begins after
-    /// it. An animal that exists while a client reads all pages is on exactly one of them. If this
-    /// fails, the visitor may have seen some of the animals.
+    /// identifier.
+    ///
+    /// Returns the last animal of the page if more follow; the next page begins after it. An animal
+    /// that exists while a client reads all pages is on exactly one of them. If this fails, the
+    /// visitor may have seen some of the animals.
     async fn list_pets(
         &self,
         request: &PageRequest,
@@ -25,11 +27,11 @@ pub trait Pets: Send + Sync {
 
     /// Adds an animal under a new identifier, higher than all earlier ones.
     ///
-    /// If the request has an idempotency key, this is idempotent: later calls with the same key and
-    /// the same lineage of API keys (a key and its successors) get the response to the first call,
-    /// which `respond` has rendered, until the request is forgotten. They get it even if the client
-    /// never received the response, and whatever has happened to the animal since. The animal and
-    /// the response are stored atomically. A failed request is not remembered.
+    /// If the request has an idempotency key, this is idempotent. The response that `respond`
+    /// renders is stored atomically with the animal. Until the request is forgotten, later calls
+    /// with the same key and the same lineage of API keys (a key and its successors) get that
+    /// response. They get it even if the client never received it, and whatever has happened to the
+    /// animal since. A failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
@@ -37,13 +39,16 @@ pub trait Pets: Send + Sync {
         respond: CreationRenderer,
     ) -> Result<CreationOutcome, StoreError>;
 
-    /// Returns the version of the stored data, for caches. While the version stays the same, no
-    /// process has written. Data that a caller reads after it got a version is at least as new as
-    /// that version. Returns `None` if the store could only find out by reading the database.
+    /// Returns the version of the stored data, for caches. Returns `None` if the store could only
+    /// find out by reading the database.
+    ///
+    /// While the version stays the same, no process has written. Data that a caller reads after it
+    /// got a version is at least as new as that version.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// Returns the number of writes that this process has completed. It serves caches of a store
-    /// whose [`Pets::version`] is `None`. Such a store increments the number before a write returns.
+    /// Returns the number of writes that this process has completed. It is for caches of a store
+    /// whose [`Pets::version`] is `None`. Such a store increments the number before a write
+    /// returns.
     fn ended_writes(&self) -> u64 {
         0
     }
@@ -67,7 +72,8 @@ pub enum CreationOutcome {
 /// A callback that receives the animals of a page one by one. See [`Pets::list_pets`].
 pub type PetVisitor<'v> = &'v mut (dyn FnMut(PetRef<'_>) + Send + 'v);
 
-/// A function that renders the response to the request that added an animal. See [`Pets::create_pet`].
+/// A function that renders the response to the request that added an animal. See
+/// [`Pets::create_pet`].
 pub type CreationRenderer = fn(&Pet) -> StoredResponse;
 
 /// An opaque version of the stored data, which can only be compared with another one. See

@@ -8,22 +8,24 @@ use petstore_domain::{
     store_area::{Category, FieldSet, Logo, PetQuery, PhotoId, Profile, StorePet},
 };
 
-use crate::{PhotoAudience, Return, Store, StoreError, Version};
+use crate::{PhotoAudience, Return, Store, StoreError, StoredLogo, Version};
 
 /// A read-only handle to a store, for the public pages. It offers only what the public may see.
 /// Each method behaves like the method that its doc refers to.
 #[derive(Clone)]
-pub struct StoreReader(Arc<dyn Store>);
+pub struct StoreReader {
+    store: Arc<dyn Store>,
+}
 
 impl StoreReader {
     /// Makes a read-only handle to `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self(store)
+        Self { store }
     }
 
     /// See [`crate::Offers::public_version`].
     pub async fn public_version(&self) -> Result<Version, StoreError> {
-        self.0.public_version().await
+        self.store.public_version().await
     }
 
     /// See [`crate::Offers::list_offers`].
@@ -31,7 +33,7 @@ impl StoreReader {
         &self,
         query: &PetQuery,
     ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-        self.0.list_offers(query).await
+        self.store.list_offers(query).await
     }
 
     /// See [`crate::Offers::count_offers`].
@@ -40,24 +42,24 @@ impl StoreReader {
         queries: Vec<PetQuery>,
         max_count: usize,
     ) -> Result<Vec<usize>, StoreError> {
-        self.0.count_offers(queries, max_count).await
+        self.store.count_offers(queries, max_count).await
     }
 
-    /// See [`crate::Offers::returns`].
-    pub async fn returns(&self, changes: i64) -> Result<Vec<Return>, StoreError> {
-        self.0.returns(changes).await
+    /// See [`crate::Offers::list_returns`].
+    pub async fn list_returns(&self, scanned_count: i64) -> Result<Vec<Return>, StoreError> {
+        self.store.list_returns(scanned_count).await
     }
 
-    /// Reads an animal like [`crate::StoreArea::get_store_pet`]; `None` unless the window may show
-    /// it.
+    /// Reads an animal like [`crate::StoreArea::get_store_pet`]. Returns `None` also for an animal
+    /// that the window, the public website, may not show.
     pub async fn get_listed_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
-        let pet = self.0.get_store_pet(id).await?;
+        let pet = self.store.get_store_pet(id).await?;
         Ok(pet.filter(|pet| pet.is_listed))
     }
 
     /// See [`crate::Offers::photo_audience`].
     pub async fn photo_audience(&self, id: PhotoId) -> Result<Option<PhotoAudience>, StoreError> {
-        self.0.photo_audience(id).await
+        self.store.photo_audience(id).await
     }
 
     /// See [`crate::Lists::list_categories`].
@@ -66,40 +68,36 @@ impl StoreReader {
         after: Option<i64>,
         limit: Limit,
     ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
-        self.0.list_categories(after, limit).await
+        self.store.list_categories(after, limit).await
     }
 
     /// See [`crate::Fields::fields`].
     pub async fn fields(&self) -> Result<FieldSet, StoreError> {
-        self.0.fields().await
+        self.store.fields().await
     }
 
     /// See [`crate::StoreProfile::profile`].
     pub async fn profile(&self) -> Result<Profile, StoreError> {
-        self.0.profile().await
+        self.store.profile().await
     }
 
     /// See [`crate::StoreProfile::logo`].
-    pub async fn logo(
-        &self,
-        logo: Logo,
-        now: Timestamp,
-    ) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
-        self.0.logo(logo, now).await
+    pub async fn logo(&self, logo: Logo, now: Timestamp) -> Result<Option<StoredLogo>, StoreError> {
+        self.store.logo(logo, now).await
     }
 
     /// See [`crate::Pets::version`].
     pub async fn version(&self) -> Result<Option<Version>, StoreError> {
-        self.0.version().await
+        self.store.version().await
     }
 
     /// See [`crate::Pets::ended_writes`].
     pub fn ended_writes(&self) -> u64 {
-        self.0.ended_writes()
+        self.store.ended_writes()
     }
 
     /// See [`crate::Pets::etag_key`].
     pub fn etag_key(&self) -> [u8; 32] {
-        self.0.etag_key()
+        self.store.etag_key()
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of remembered requests: the statements and conversions that both stores share.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//!
+//! A mark measures the age of a request without a clock. See [`super::Requests`].
 
 use petstore_domain::{IdempotencyKey, IdempotentRequest, KeyId, StoredResponse};
 
@@ -14,6 +14,7 @@ pub(super) const ALL_REQUESTS: &str = "
     UNION ALL
     SELECT caller, key, operation, fingerprint, status, location, NULL, body, created_at
     FROM unconverted_requests";
+
 /// Expands to the statement that looks up a remembered request by its idempotency key $2. It
 /// searches under the caller $1, the first key of the lineage, and under $3, the key that the
 /// client used. The lineage takes precedence. This is a macro because `concat!` takes no constants.
@@ -26,11 +27,14 @@ macro_rules! recall {
 }
 pub use recall;
 
+/// Looks up a remembered request. See [`recall!`].
 pub(super) const RECALL: &str = recall!();
+/// Adds a remembered request, with the newest mark.
 pub const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
+/// Selects the newest mark; 0 if there is none.
 pub const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
 /// Deletes at most $2 requests that are older than $1 marks from the table of the previous release.
 pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "

@@ -1,6 +1,8 @@
 //! The in-memory state of one transaction of the store area: the resources that its commands
-//! concern, as they were read and as the commands change them. A store first reads all resources,
-//! then decides every command against this state, and only then writes the difference.
+//! concern, as they were read and as the commands change them.
+//!
+//! A store first reads all resources, then decides every command against this state, and only then
+//! writes the difference.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -26,10 +28,10 @@ use petstore_domain::{
 pub use self::versions::Versions;
 use super::journal_rows::{LogEntry, representation};
 
-/// The maximum total size in bytes of the representations that one batch writes to the log: those
-/// before and after each change. If a command leaves its subject unchanged, the representation
-/// still counts twice, so this also limits the size of the response. A single command never exceeds
-/// the limit.
+/// The maximum total size in bytes of the representations that one batch writes to the log: the
+/// state before and after each change. If a command leaves its subject unchanged, the
+/// representation still counts twice, so this also limits the size of the response. A single
+/// command never exceeds the limit.
 const MAX_BATCH_BYTES: usize = 2 << 20;
 
 /// The maximum number of categories, in ascending order of id, whose labels are compared with a new
@@ -56,8 +58,8 @@ pub struct State {
     /// The field definitions, if a command gives values or an animal has some. Their version is 0
     /// if they were not read.
     pub fields: Arc<FieldSet>,
-    /// The animals that own each unique value. One value can have several owners, because earlier
-    /// releases compared values with their separators and accepted some that count as equal now.
+    /// The animals that own each unique value. One value can have several owners: earlier releases
+    /// compared values with their separators, and so accepted values that count as equal now.
     pub owners: BTreeMap<UniqueValueOwner, Versions<()>>,
     pub decisions: Vec<Decision>,
     /// The log entries for the changes of all decisions.
@@ -94,9 +96,10 @@ impl State {
         self.pets.get(&id)?.now.as_ref()
     }
 
-    /// Whether the decision about a command depends on the field definitions. It does if the
-    /// command gives values, if an animal that has values is withdrawn or restored, or if an order
-    /// takes over the price of its animal.
+    /// Whether the decision about a command depends on the field definitions.
+    ///
+    /// It does if the command gives values, if an animal that has values is withdrawn or restored,
+    /// or if an order takes over the price of its animal.
     pub fn needs_fields(&self, command: &Command) -> bool {
         match command {
             Command::WithdrawPet { id, .. } | Command::RestorePet { id, .. } => self
@@ -118,8 +121,8 @@ impl State {
         }
     }
 
-    /// Returns the unique values that an animal acquires through a command. Their present owners
-    /// must be read before the decision.
+    /// Returns the unique values that an animal gets through a command. Their present owners must
+    /// be read before the decision.
     pub fn keys_to_read(&self, command: &Command) -> Vec<UniqueKey> {
         let given_values = command.field_values();
         let mut keys: Vec<_> = given_values
@@ -157,7 +160,7 @@ impl State {
         let categories = self
             .categories
             .values()
-            .filter_map(|category| category.now.as_ref());
+            .filter_map(|versions| versions.now.as_ref());
         let mut namesakes = categories.filter(|category| {
             command.subject() != Subject::Category(category.id)
                 && comparison_key(category.label.as_str()) == key
@@ -165,16 +168,16 @@ impl State {
         namesakes.next().cloned()
     }
 
-    /// Adds the owner of a unique value. The caller must also add the animal itself.
+    /// Adds an owner of a unique value as it was read. The caller must also add the animal itself.
     pub fn add_owner(&mut self, key: UniqueKey, owner: PetId) {
         self.owners
             .entry(UniqueValueOwner { key, pet: owner })
             .or_insert(Versions::unchanged(()));
     }
 
-    /// Returns the fields that get values from the commands while an examination tests whether they
-    /// are in use (see [`crate::Fields::examine_field`]). The transaction must end these
-    /// examinations.
+    /// Returns the names of the examined fields that get values from the commands. An examination
+    /// finds out whether a field is in use: see [`crate::Fields::examine_field`]. The transaction
+    /// must end these examinations.
     pub fn examined_fields<'c>(
         &self,
         commands: impl Iterator<Item = &'c Command>,
@@ -188,9 +191,10 @@ impl State {
             .collect()
     }
 
-    /// Decides the next command, against the state that the commands before it have left. The caller
-    /// must first add every resource that the command concerns. After a refusal, the caller must not
-    /// write anything.
+    /// Decides the next command against the present state, and applies the decision to the state.
+    ///
+    /// The caller must first add every resource that the command concerns. After a refusal, the
+    /// caller must not write anything.
     pub fn decide(
         &mut self,
         command: &Command,
@@ -233,20 +237,18 @@ impl State {
 
     /// Returns the order that currently holds an animal: its open order, or the one that sold it.
     pub fn holder(&self, pet: PetId) -> Option<&Order> {
-        let mut orders = self.orders.values().filter_map(|order| order.now.as_ref());
+        let mut orders = self
+            .orders
+            .values()
+            .filter_map(|versions| versions.now.as_ref());
         orders.find(|order| order.holds && order.pet_id == pet)
     }
 
     /// Collects the facts that the decision about a command depends on.
     fn present_state(&self, command: &Command, new_ids: NewIds) -> PresentState {
-        let owners = self
-            .owners
-            .iter()
-            .filter(|(_, versions)| versions.now.is_some())
-            .map(|(owner, _)| owner.clone());
         let mut present_state = PresentState {
             fields: Arc::clone(&self.fields),
-            owners: owners.collect(),
+            owners: self.current_owners(),
             namesake: self.namesake(command),
             next_pet: new_ids.pet,
             next_order: new_ids.order,
@@ -254,21 +256,40 @@ impl State {
             note_count: new_ids.note_count,
             ..PresentState::default()
         };
+        self.add_subject(command.subject(), &mut present_state);
+        present_state
+    }
 
-        let pet_id = match command.subject() {
+    /// Returns the animals that own unique values, with the effects of the commands so far.
+    fn current_owners(&self) -> BTreeSet<UniqueValueOwner> {
+        let mut current_owners = BTreeSet::new();
+        for (owner, versions) in &self.owners {
+            if versions.now.is_some() {
+                current_owners.insert(owner.clone());
+            }
+        }
+        current_owners
+    }
+
+    /// Adds the subject of a command to the facts of its decision. For an animal or an order, also
+    /// adds the animal, and the order that holds the animal.
+    fn add_subject(&self, subject: Subject, present_state: &mut PresentState) {
+        let pet_id = match subject {
             Subject::New | Subject::Nothing => None,
             Subject::Pet(id) => Some(id),
             Subject::Order(id) => {
-                present_state.order = self.orders.get(&id).and_then(|order| order.now.clone());
+                let versions = self.orders.get(&id);
+                present_state.order = versions.and_then(|versions| versions.now.clone());
                 present_state.order.as_ref().map(|order| order.pet_id)
             }
             Subject::Category(id) => {
                 let versions = self.categories.get(&id);
-                present_state.category = versions.and_then(|category| category.now.clone());
+                present_state.category = versions.and_then(|versions| versions.now.clone());
                 None
             }
             Subject::Note(id) => {
-                present_state.note = self.notes.get(&id).and_then(|note| note.now.clone());
+                let versions = self.notes.get(&id);
+                present_state.note = versions.and_then(|versions| versions.now.clone());
                 None
             }
         };
@@ -276,46 +297,73 @@ impl State {
             present_state.pet = self.current_pet(id).cloned();
             present_state.holder = self.holder(id).cloned();
         }
-        present_state
     }
 
-    /// Applies the changes of a decision to the state.
+    /// Applies a decision to the state.
     fn apply(&mut self, decision: &Decision) {
         for Change { before, after, .. } in &decision.changes {
             if let Some(resource) = before {
                 self.release_unique_values(resource);
             }
-            if let Some(resource) = after {
-                self.take_unique_values(resource);
-            }
-            match after.as_ref().or(before.as_ref()) {
-                Some(Resource::Pet(pet)) => {
-                    let versions = self.pets.entry(pet.id).or_insert_with(Versions::new);
-                    versions.now = Some(pet.clone());
+            match (before, after) {
+                (_, Some(resource)) => {
+                    self.take_unique_values(resource);
+                    self.put(resource);
                 }
-                Some(Resource::Order(order)) => {
-                    let versions = self.orders.entry(order.id).or_insert_with(Versions::new);
-                    versions.now = Some(order.clone());
-                }
-                Some(Resource::Category(category)) => {
-                    let entry = self.categories.entry(category.id);
-                    let versions = entry.or_insert_with(Versions::new);
-                    // Only categories and notes can be deleted; an animal or order always exists
-                    // afterwards.
-                    versions.now = after.is_some().then(|| category.clone());
-                }
-                Some(Resource::Note(note)) => {
-                    let versions = self.notes.entry(note.id).or_insert_with(Versions::new);
-                    versions.now = after.is_some().then(|| note.clone());
-                }
-                None => {}
+                (Some(resource), None) => self.delete(resource),
+                // Every change has a state before or after it.
+                (None, None) => {}
             }
         }
-        if let Some(id) = decision.releases
-            && let Some(versions) = self.orders.get_mut(&id)
-            && let Some(order) = &mut versions.now
-        {
+        if let Some(id) = decision.releases {
+            self.release_pet(id);
+        }
+    }
+
+    /// Records that an order no longer holds its animal.
+    fn release_pet(&mut self, id: OrderId) {
+        let Some(versions) = self.orders.get_mut(&id) else {
+            return;
+        };
+        if let Some(order) = &mut versions.now {
             order.holds = false;
+        }
+    }
+
+    /// Adds a new resource to the state, or replaces one that a command has changed.
+    fn put(&mut self, resource: &Resource) {
+        match resource {
+            Resource::Pet(pet) => {
+                let versions = self.pets.entry(pet.id).or_insert_with(Versions::new);
+                versions.now = Some(pet.clone());
+            }
+            Resource::Order(order) => {
+                let versions = self.orders.entry(order.id).or_insert_with(Versions::new);
+                versions.now = Some(order.clone());
+            }
+            Resource::Category(category) => {
+                let entry = self.categories.entry(category.id);
+                entry.or_insert_with(Versions::new).now = Some(category.clone());
+            }
+            Resource::Note(note) => {
+                let versions = self.notes.entry(note.id).or_insert_with(Versions::new);
+                versions.now = Some(note.clone());
+            }
+        }
+    }
+
+    /// Records that a resource no longer exists. No command deletes an animal or an order.
+    fn delete(&mut self, resource: &Resource) {
+        match resource {
+            Resource::Category(category) => {
+                let entry = self.categories.entry(category.id);
+                entry.or_insert_with(Versions::new).now = None;
+            }
+            Resource::Note(note) => {
+                let versions = self.notes.entry(note.id).or_insert_with(Versions::new);
+                versions.now = None;
+            }
+            Resource::Pet(_) | Resource::Order(_) => {}
         }
     }
 

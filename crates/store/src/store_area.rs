@@ -29,10 +29,12 @@ pub trait StoreArea: Send + Sync {
     /// Reads the animal with this identifier, withdrawn or not.
     async fn get_store_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError>;
 
-    /// Merges a batch of added or changed animals into the sets of the search. Does nothing unless
-    /// more than `threshold` animals are waiting, or their names and values are so long that they
-    /// slow down searches. Returns whether more may be waiting. Searches are exact at any time; a
-    /// backlog only makes them slower.
+    /// Merges a batch of added or changed animals into the sets of the search. Returns whether more
+    /// animals may be waiting.
+    ///
+    /// Does nothing unless more than `threshold` animals are waiting, or their names and values are
+    /// so long that they slow down searches. Searches are exact at any time; a backlog only makes
+    /// them slower.
     async fn tend_search(&self, threshold: u64) -> Result<bool, StoreError>;
 }
 

@@ -12,7 +12,7 @@ use petstore_domain::{
 
 use super::columns::{Cell, Columns, Value};
 
-/// A type that is stored in columns of its own.
+/// A type that is stored in columns of its own. `record!` implements it for most types.
 pub trait Record: Sized {
     const COLUMNS: &'static [&'static str];
 
@@ -25,8 +25,8 @@ pub trait Record: Sized {
     /// Reads a value from the columns that begin at `first_column`.
     fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error>;
 
-    /// Reads a value like [`Self::read`]; `None` if the first column, which is a number, is null. A
-    /// join returns such nulls if it matches no row.
+    /// Reads a value like [`Self::read`]. Returns `None` if the first column, which is a number, is
+    /// null: a join returns nulls if it matches no row.
     fn read_optional<R: Columns>(row: &R, first_column: usize) -> Result<Option<Self>, R::Error> {
         match row.value::<Option<i64>>(first_column)? {
             Some(_) => Self::read(row, first_column).map(Some),
@@ -35,8 +35,8 @@ pub trait Record: Sized {
     }
 }
 
-/// Returns the PostgreSQL type of a member's column. `_member` is not called: it only tells the
-/// compiler the type of the member.
+/// Returns the PostgreSQL type of a member's column. `_member` only tells the compiler the type of
+/// the member, and is not called.
 const fn type_of_member<R, T: Cell>(_member: fn(&R) -> &T) -> &'static str {
     T::TYPE
 }
@@ -85,6 +85,7 @@ macro_rules! record {
 
             fn read<R: Columns>(row: &R, first_column: usize) -> Result<Self, R::Error> {
                 let mut columns = first_column..;
+                // An open range always has a next number.
                 let mut next_column = || columns.next().unwrap_or_default();
                 Ok(Self {
                     $($member: Cell::read(row, next_column())?,)+
@@ -106,7 +107,7 @@ record!(Order: id, pet_id, status, holds, reference, note, reason, expires_at, c
 record!(Category: id, label, version);
 
 /// Implemented by hand, because the author of a note is stored in three columns. The text is the
-/// last column: see the `SQLite` migration.
+/// last column, because SQLite keeps it on pages of its own: see the migration `0041_notes.sql`.
 impl Record for PetNote {
     const COLUMNS: &'static [&'static str] = &[
         "id",
@@ -169,8 +170,8 @@ named_enum! {
     }
 }
 
-/// The nulls that complete the row of an animal in the catalogue, in place of the columns of a
-/// withdrawal. The rows of both tables of animals then have the same columns.
+/// The nulls that take the place of the columns of a withdrawal in the row of an animal in the
+/// catalogue. The rows of both tables of animals then have the same columns.
 const NOT_WITHDRAWN: &str = "CAST(NULL AS bigint) AS withdrawn_at, CAST(NULL AS text) AS reason, \
     CAST(NULL AS text) AS note";
 
@@ -274,11 +275,11 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     }
 }
 
-/// Returns the identifier and the photos of an animal; 0 and no photos for any other resource.
-pub fn photos(resource: Option<&Resource>) -> (i64, &Photos) {
+/// Returns the photos of an animal; no photos for any other resource.
+pub fn photos(resource: Option<&Resource>) -> &Photos {
     match resource {
-        Some(Resource::Pet(pet)) => (pet.id.get(), &pet.photos),
-        _ => (0, &Photos::NONE),
+        Some(Resource::Pet(pet)) => &pet.photos,
+        _ => &Photos::NONE,
     }
 }
 

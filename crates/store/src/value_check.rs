@@ -8,7 +8,8 @@ use roaring::RoaringTreemap;
 
 use super::{
     admin::{
-        search_sets::{self, read_pets},
+        pet_sets::{sets_of_pet, words_of_pet},
+        search_sets::read_pets,
         word_blocks::pet_in_block,
         word_rows::read_words,
     },
@@ -94,10 +95,10 @@ impl ValueCheck {
             }
         }
         if self.is_merged(id) {
-            for set in search_sets::sets_of_pet(&self.fields, pet) {
+            for set in sets_of_pet(&self.fields, pet) {
                 self.sets.add_expected(&(set, id));
             }
-            for word in search_sets::words_of_pet(&self.fields, pet) {
+            for word in words_of_pet(&self.fields, pet) {
                 self.words.add_expected(&(id, &word[..]));
             }
         }
@@ -123,11 +124,11 @@ impl ValueCheck {
         !is_new && !changed.contains(id.unsigned_abs())
     }
 
-    /// Adds a row of [`super::check::UNMERGED`]. All of the given rows must be added before the first
+    /// Adds a row of [`super::check::UNMERGED`]. All of its rows must be added before the first
     /// animal.
     ///
-    /// A range of one animal counts as a changed animal, and any longer range is the range of new
-    /// animals.
+    /// A range of one animal counts as a changed animal, even if the animal is new: both are
+    /// unmerged. Any other range is the range of new animals.
     pub(super) fn add_unmerged(&mut self, last_merged: i64, last: i64) {
         if last - last_merged == 1 {
             self.unmerged.changed.insert(last.unsigned_abs());

@@ -13,23 +13,23 @@ use petstore_domain::{
 use super::{
     StoreError,
     admin::{Parameters, Sql, Work, fields, profile},
-    bulk::{CopiedTable, LastIds, Snapshot, StoredRequest, Value},
+    bulk::{CHANGES, CopiedTable, LastIds, Snapshot, StoredRequest, Value},
     columns::Columns,
     request_rows,
     tables::{Table, read_contract_pet},
 };
 
-const COUNT: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
+/// Counts the animals with the status $1, or all animals if that is null.
+const COUNT_PETS: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NULL OR status = $1";
 
 /// A blocking connection that reads whole catalogues. Each store implements it for its connection,
 /// which then also implements [`Snapshot`].
 pub trait CatalogueConnection {
     type Sql: Sql;
 
-    /// The table or subquery that contains the changes with their numbers, for the changes as a
-    /// [`CopiedTable`].
+    /// The table or subquery from which the changes are copied, each with its number.
     const CHANGES: &'static str;
-    /// Selects the columns of [`LastIds`].
+    /// Selects the members of [`LastIds`], in the order of their declaration.
     const LAST_IDS: &'static str;
 
     /// Returns the `WHERE` and `ORDER BY` clauses that select the animals with a status in
@@ -62,8 +62,8 @@ pub trait CatalogueConnection {
     /// Whether an error is due to the content of a row, and not to the connection.
     fn is_content_error(error: &ConnectionError<Self>) -> bool;
 
-    /// Whether another check of the store already reports every possible fault of this row. The
-    /// faults need not be reported again.
+    /// Whether another check of the store already reports every possible fault of this row, so that
+    /// the shared check need not report them again.
     fn is_checked_elsewhere(
         _: Table,
         _: &BorrowedRow<'_, Self>,
@@ -82,8 +82,9 @@ impl<C: CatalogueConnection> Snapshot for C {
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError> {
         let status = status.map(PetStatus::as_str);
         let count = self.run(&status, |connection, status| {
-            async move { connection.number(COUNT, &[status]).await }.boxed()
+            async move { connection.number(COUNT_PETS, &[status]).await }.boxed()
         });
+        // A count is never negative.
         Ok(count.map_err(Into::into)?.unsigned_abs())
     }
 
@@ -106,12 +107,7 @@ impl<C: CatalogueConnection> Snapshot for C {
         visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         for table in Table::ALL {
-            let mut flow = ControlFlow::Continue(());
-            let result = self.for_each_row(&C::select_all(table), &[], |row| {
-                flow = visitor(table.read(row)?);
-                Ok(flow)
-            });
-            result.map_err(Into::into)?;
+            let flow = visit_table(self, table, visitor).map_err(Into::into)?;
             if flow.is_break() {
                 break;
             }
@@ -140,7 +136,8 @@ impl<C: CatalogueConnection> Snapshot for C {
             order,
             ..
         } = table;
-        let source = if *name == "changes" { C::CHANGES } else { name };
+        // Each store reads the changes in its own way.
+        let source = if *name == CHANGES { C::CHANGES } else { name };
         let statement = format!("SELECT {columns} FROM {source} ORDER BY {order}");
         self.for_each_row(&statement, &[], |row| Ok(visitor(&C::values(row)?)))
             .map_err(Into::into)
@@ -177,4 +174,19 @@ impl<C: CatalogueConnection> Snapshot for C {
         });
         result.map_err(Into::into)
     }
+}
+
+/// Calls `visitor` with each resource of a table until it breaks. Returns its last answer, so that
+/// the caller knows whether it broke.
+fn visit_table<C: CatalogueConnection>(
+    connection: &C,
+    table: Table,
+    visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, ConnectionError<C>> {
+    let mut last_answer = ControlFlow::Continue(());
+    connection.for_each_row(&C::select_all(table), &[], |row| {
+        last_answer = visitor(table.read(row)?);
+        Ok(last_answer)
+    })?;
+    Ok(last_answer)
 }

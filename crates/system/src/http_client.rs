@@ -113,7 +113,7 @@ impl OutgoingRequest<'_> {
         };
         match time::timeout(timeout, exchange).await {
             Ok(result) => result,
-            Err(_) => Err(RequestError::TooSlow(timeout)),
+            Err(_elapsed) => Err(RequestError::TooSlow(timeout)),
         }
     }
 }
@@ -128,8 +128,10 @@ pub struct Connection {
 
 impl Connection {
     /// Connects to `server`, without resolving the host name in the URL. The caller can therefore
-    /// check the resolved addresses first. The certificate must still match the host name in the
-    /// URL.
+    /// check the resolved addresses first.
+    ///
+    /// With `tls`, the certificate is still checked for the host name in the URL. Without it,
+    /// requests are sent in plain text.
     pub async fn open(
         url: &Url,
         tls: Option<&TlsConnector>,
@@ -161,22 +163,24 @@ impl Connection {
         })
     }
 
-    /// Sends a request, and returns the head of the response. Redirects are not followed.
+    /// Sends a request, and returns the head of the response. Discards the body, and follows no
+    /// redirects.
     pub async fn send(
         &mut self,
         url: &Url,
         request: request::Builder,
         body: Bytes,
     ) -> Result<response::Parts, RequestError> {
-        // Reading a body of ordinary length lets the connection close cleanly instead of being
-        // reset.
+        // Reading a body of ordinary length lets the connection close cleanly. Otherwise, it would
+        // be reset.
         let response = self
             .fetch(url, request, body, DISCARDED_BODY_LIMITS)
             .await?;
         Ok(response.head)
     }
 
-    /// Sends a request, and returns the response with its body, if the body is within the limits.
+    /// Sends a request, and returns the response with its body. If the body is not within the
+    /// limits, the response has a [`BodyError`] in its place.
     pub async fn fetch(
         &mut self,
         url: &Url,
@@ -202,7 +206,7 @@ impl Connection {
         tokio::select! {
             result = exchange.as_mut() => result,
             // The connection can end just as the response arrives. The response then takes
-            // precedence.
+            // precedence. Without a response, the error of the connection says more.
             driver_result = driver => match exchange.await {
                 Ok(response) => Ok(response),
                 Err(error) => Err(driver_result.err().map_or(error, RequestError::Http)),
@@ -224,11 +228,11 @@ async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyErro
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
         Ok(Err(_)) => Err(BodyError::Broken),
-        Err(_) => Err(BodyError::TooSlow),
+        Err(_elapsed) => Err(BodyError::TooSlow),
     }
 }
 
-/// Returns the host name or IP address of the server: `::1` for `https://[::1]:8080`.
+/// Returns the host name or IP address of the server, such as `::1` for `https://[::1]:8080`.
 fn server_name(url: &Url) -> Result<&str, RequestError> {
     Ok(url
         .host_str()

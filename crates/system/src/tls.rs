@@ -1,4 +1,5 @@
-//! TLS connections to other servers, with different levels of certificate verification.
+//! Creates the TLS connectors for connections to other servers, with different levels of
+//! certificate verification.
 
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ use tokio_rustls::{
 
 /// How thoroughly the certificate of a server is verified.
 pub enum CertificateCheck {
-    /// Verifies only that the server has the private key of its certificate.
+    /// Verifies only that the server has the private key of its certificate. This protects against
+    /// eavesdroppers, but not against another server in its place. It is enough for the health
+    /// check of this machine, and for a database whose operator asks for no more.
     Key,
     /// Also verifies the certificate chain up to one of the roots.
     Chain(RootCertStore),
@@ -26,17 +29,17 @@ pub enum CertificateCheck {
     ChainAndName(RootCertStore),
 }
 
-/// Creates a connector for TLS connections that verifies certificates to this extent.
+/// Creates a TLS connector that does this check of certificates.
 pub fn connector(check: CertificateCheck) -> Result<TlsConnector, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match check {
         CertificateCheck::Key => Arc::new(LenientVerifier {
             provider: Arc::clone(&provider),
-            chain: None,
+            chain_verifier: None,
         }),
         CertificateCheck::Chain(roots) => Arc::new(LenientVerifier {
             provider: Arc::clone(&provider),
-            chain: Some(full_verifier(roots, &provider)?),
+            chain_verifier: Some(full_verifier(roots, &provider)?),
         }),
         CertificateCheck::ChainAndName(roots) => full_verifier(roots, &provider)?,
     };
@@ -58,11 +61,14 @@ fn full_verifier(
         .map_err(|error| Error::General(error.to_string()))
 }
 
-/// Loads the trusted root certificates of the system, or those in the file `SSL_CERT_FILE`. `None`
-/// if there are none.
+/// Loads the trusted root certificates of the system, or the certificates in the file that the
+/// environment variable `SSL_CERT_FILE` names. Returns `None` if there are no certificates.
 pub fn system_roots() -> Option<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    // A certificate that cannot be read is left out: most servers do not need it, and a connection
+    // to one that does will fail.
+    let loaded = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(loaded.certs);
     (!roots.is_empty()).then_some(roots)
 }
 
@@ -72,7 +78,7 @@ pub fn system_roots() -> Option<RootCertStore> {
 struct LenientVerifier {
     provider: Arc<CryptoProvider>,
     /// The verifier of the certificate chain, if the chain is to be verified.
-    chain: Option<Arc<WebPkiServerVerifier>>,
+    chain_verifier: Option<Arc<WebPkiServerVerifier>>,
 }
 
 impl ServerCertVerifier for LenientVerifier {
@@ -84,11 +90,12 @@ impl ServerCertVerifier for LenientVerifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let Some(chain) = &self.chain else {
+        let Some(chain_verifier) = &self.chain_verifier else {
             return Ok(ServerCertVerified::assertion());
         };
-        match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
-            // The verifier checks the name last, so the chain is valid.
+        match chain_verifier.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            // The verifier checks the name last, so the chain is valid. The tests of `sslmode` in
+            // `crates/store` would notice another order.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),

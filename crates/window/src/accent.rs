@@ -24,6 +24,12 @@ const DARK_TEXT: Rgb = [0x12, 0x23, 0x1d];
 /// The minimum contrast ratio of text (WCAG 2.2, success criterion 1.4.3).
 const MIN_CONTRAST: f64 = 4.5;
 
+/// The number of hexadecimal digits of a colour in the path of its style sheet.
+const COLOUR_DIGITS: usize = 6;
+
+/// The number of bytes of the digest in the path of a style sheet.
+const DIGEST_BYTES: usize = 6;
+
 /// The share of black or white, out of 255, that is mixed into the accent while the pointer hovers
 /// over it.
 const HOVER_SHARE: u16 = 50;
@@ -42,8 +48,8 @@ pub(super) fn style_sheet_path(colour: &Colour) -> String {
 /// Returns the style sheet with this path. Returns `None` if no colour has this path: see
 /// [`style_sheet_path`].
 pub(super) fn style_sheet_at(path: &str) -> Option<String> {
-    let digits = path.strip_prefix("/assets/colour-")?.get(..6)?;
-    let colour = rgb(&Colour::new(format!("#{digits}"))?);
+    let colour_digits = path.strip_prefix("/assets/colour-")?.get(..COLOUR_DIGITS)?;
+    let colour = rgb(&Colour::new(format!("#{colour_digits}"))?);
     if path_for(colour) != path {
         return None;
     }
@@ -52,8 +58,10 @@ pub(super) fn style_sheet_at(path: &str) -> Option<String> {
 
 /// Returns the path of the style sheet for a colour: see [`style_sheet_path`].
 fn path_for(colour: Rgb) -> String {
-    let digest = text::hex_digits(&Sha256::digest(style_sheet(colour))[..6]);
-    format!("/assets/colour-{}-{digest}.css", text::hex_digits(&colour))
+    let digest = Sha256::digest(style_sheet(colour));
+    let digest_digits = text::hex_digits(&digest[..DIGEST_BYTES]);
+    let colour_digits = text::hex_digits(&colour);
+    format!("/assets/colour-{colour_digits}-{digest_digits}.css")
 }
 
 /// Returns the channels of a colour.
@@ -61,7 +69,7 @@ fn path_for(colour: Rgb) -> String {
 /// Example: `#2b5b4d` becomes `[0x2b, 0x5b, 0x4d]`.
 fn rgb(colour: &Colour) -> Rgb {
     let digits = colour.as_str();
-    // Skips the `#` at index 0.
+    // The digits begin after the `#`, and are always hexadecimal.
     [1, 3, 5].map(|index| u8::from_str_radix(&digits[index..index + 2], 16).unwrap_or_default())
 }
 

@@ -1,6 +1,5 @@
 //! `/animals/{id}`: the page of one animal.
 
-use hyper::StatusCode;
 use jiff::civil::Date;
 use maud::{Markup, PreEscaped, html};
 use petstore_app::StoreFacts;
@@ -13,20 +12,22 @@ use petstore_domain::{
     },
 };
 use petstore_languages::{
-    look::{Animal, CARD, Drawings, gallery_room, label_of, readable_name, text, value_text},
+    look::{Animal, Drawings, gallery_room, label_of, readable_name, text, value_text},
     window_texts as texts,
 };
 use petstore_web::edge::ApiError;
 
 use super::{
     contact,
-    filter::Filter,
+    filter::{Filter, SPECIES_FIELD},
+    gone_page::{GoneMessage, render_gone_page},
     labels::Labels,
-    layout::{Head, Layout, Message},
+    layout::{Head, Layout},
     rendered::RenderedPage,
     schema,
     shop::{Shop, Snapshot},
-    store, suggestions,
+    store,
+    suggestions::{self, SuggestionKind},
 };
 
 /// The maximum length of the description for search engines, in characters. Search engines cut off
@@ -52,7 +53,7 @@ impl NameAndKind {
 
 /// Renders `GET /animals/{id}`. For an animal that was sold or withdrawn, the page has the status 410.
 /// Fails with 404 if the animal never existed or is not listed on the website.
-pub(super) async fn page(
+pub(super) async fn render_page(
     shop: &Shop,
     layout: &Layout,
     snapshot: &Snapshot,
@@ -67,19 +68,20 @@ pub(super) async fn page(
         return Err(ApiError::new(Problem::NotFound, message));
     };
     if pet.withdrawal.is_some() {
-        return gone_page(shop, layout, snapshot, texts().gone, None).await;
+        let message = GoneMessage::withdrawn();
+        return render_gone_page(shop, layout, snapshot, message).await;
     }
     let animal = Animal::public(&pet, &snapshot.fields);
     if pet.status == PetStatus::Sold {
         let name = readable_name(pet.name.as_str(), SHORT_LENGTH);
-        let title = texts().found_a_home(&name);
-        return gone_page(shop, layout, snapshot, &title, Some(&animal)).await;
+        let message = GoneMessage::sold(&name, &animal);
+        return render_gone_page(shop, layout, snapshot, message).await;
     }
-    offer_page(shop, layout, snapshot, &animal).await
+    render_offer_page(shop, layout, snapshot, &animal).await
 }
 
 /// Renders the page of an animal that is on offer.
-async fn offer_page(
+async fn render_offer_page(
     shop: &Shop,
     layout: &Layout,
     snapshot: &Snapshot,
@@ -91,9 +93,12 @@ async fn offer_page(
     let name_and_kind = NameAndKind::new(animal);
     let alts = photo_alts(animal);
     let mut drawings = Drawings::default();
-    let filter = similar_animals_filter(animal);
+    let similar_animals = SuggestionKind::Similar {
+        filter: similar_animals_filter(animal),
+        id: animal.id,
+    };
     let suggestions =
-        suggestions::section(shop, snapshot, filter, Some(animal.id), &mut drawings).await?;
+        suggestions::render_section(shop, snapshot, similar_animals, &mut drawings).await?;
 
     let content = html! {
         p.back { a href="/" { (texts().back) } }
@@ -113,11 +118,11 @@ async fn offer_page(
         canonical_path: Some(&animal.path()),
         is_indexed: true,
         picture: first_photo.map(|photo| shop.preview(photo, animal.alt(0, photo))),
-        schema: Some(schema::animal(shop, facts, animal, &labels, summary)),
+        schema: Some(schema::render_animal(shop, facts, animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
-    Ok(layout.page(facts, &head, &content))
+    Ok(layout.render_page(facts, &head, &content))
 }
 
 /// Returns the alternative texts of an animal's photos, in the order of the photos.
@@ -143,15 +148,10 @@ fn description(facts: &StoreFacts, name_and_kind: &NameAndKind, summary: Option<
 
 /// Returns the filter for similar animals, by species or, if the species is unknown, by category.
 fn similar_animals_filter(animal: &Animal<'_>) -> Filter {
-    let mut filter = Filter::default();
-    match animal.text("species", &[FieldKind::Choice, FieldKind::Text]) {
-        Some(species) => {
-            let fields = &mut filter.fields;
-            fields.insert("species".to_owned(), species.to_owned());
-        }
-        None => filter.category_id = Some(animal.category_id),
+    match animal.text(SPECIES_FIELD, &[FieldKind::Choice, FieldKind::Text]) {
+        Some(species) => Filter::for_species(species),
+        None => Filter::for_category(animal.category_id),
     }
-    filter
 }
 
 /// Returns the document title of an animal's page: the name, then the kind, with the most specific word
@@ -205,48 +205,6 @@ fn long_texts(animal: &Animal<'_>) -> Markup {
                     h2 { (label_of(field)) }
                     (store::paragraphs(text))
                 }
-            }
-        }
-    }
-}
-
-/// Renders the page of an animal that is gone, with suggestions of other animals. If `animal` is given,
-/// the page shows its picture, but nothing else about it.
-async fn gone_page(
-    shop: &Shop,
-    layout: &Layout,
-    snapshot: &Snapshot,
-    title: &str,
-    animal: Option<&Animal<'_>>,
-) -> Result<RenderedPage, ApiError> {
-    let mut drawings = Drawings::default();
-    let picture = if let Some(animal) = animal {
-        last_picture(animal, &mut drawings)
-    } else {
-        html! {}
-    };
-    let suggestions =
-        suggestions::section(shop, snapshot, Filter::default(), None, &mut drawings).await?;
-
-    let message = Message {
-        status: StatusCode::GONE,
-        title,
-        content: &html! { (picture) p { (texts().gone_next) } },
-        below: &html! { (drawings.symbols()) (suggestions) },
-    };
-    Ok(layout.message_page(&snapshot.facts, &message))
-}
-
-/// Renders the picture of an animal that has been sold: its first photo, or a drawing if it has
-/// none.
-fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
-    html! {
-        div.picture.last {
-            @if let Some(photo) = animal.photos.first() {
-                // The first of one photo in the first view, so that browsers load it eagerly.
-                (CARD.picture(photo, &animal.alt(0, photo), 0, 1))
-            } @else {
-                (drawings.draw(animal, None))
             }
         }
     }
@@ -340,7 +298,7 @@ fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &
 /// Renders the public values that no other part of the page shows, with their labels. The category is
 /// among them unless the headline shows the species, which is more specific.
 fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
-    let category = if is_in_headline(animal, "species") {
+    let category = if is_in_headline(animal, SPECIES_FIELD) {
         None
     } else {
         labels.readable_label(animal.category_id)
@@ -379,7 +337,7 @@ fn is_shown_elsewhere(animal: &Animal<'_>, field: &FieldDefinition) -> bool {
 /// Whether the headline below the name of an animal shows the value of this field.
 fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
     match field_name {
-        "species" | "breed" => animal.word(field_name).is_some(),
+        SPECIES_FIELD | "breed" => animal.word(field_name).is_some(),
         "sex" => animal.sex().is_some(),
         _ => false,
     }

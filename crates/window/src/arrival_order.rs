@@ -1,5 +1,5 @@
-//! The list of the animals on offer in the order in which they arrived: the ones that have waited longest
-//! for a home come first.
+//! The list of the animals on offer in the order of their arrival: the animals that have waited
+//! longest for a home come first.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use petstore_domain::{
@@ -9,11 +9,35 @@ use petstore_domain::{
 use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
-use super::query::Query;
+use super::{
+    offers::{PetPage, constant_limit, count_pets, read_pet_page},
+    query::Query,
+};
 
-/// The maximum length of a list that is sorted (in memory) by the date on which the animals arrived.
-/// Longer lists are sorted by id, which is the order in which the animals were added.
+/// The maximum length of a list that is sorted by the date on which the animals arrived. The limit
+/// exists because the whole list is read into memory to sort it. Longer lists are sorted by id,
+/// which is the order in which the animals were added.
 const MAX_SORTED_BY_ARRIVAL: usize = 500;
+
+/// The place of an animal in the order of arrival.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ArrivalPlace {
+    /// The day of the arrival. Animals without one come first.
+    arrived_on: Option<Date>,
+    /// Decides between animals that arrived on the same day.
+    id: PetId,
+}
+
+impl ArrivalPlace {
+    /// Returns the place of an animal. Without a date of arrival, the day on which it was added
+    /// counts.
+    fn new(pet: &StorePet, fields: &FieldSet) -> Self {
+        Self {
+            arrived_on: Animal::public(pet, fields).arrival(utc_day),
+            id: pet.id,
+        }
+    }
+}
 
 /// Reads all animals that match a query, and sorts them by the date of their arrival, earliest
 /// first. Returns `None` if there are more than [`MAX_SORTED_BY_ARRIVAL`].
@@ -23,32 +47,29 @@ pub(super) async fn find_sorted_by_arrival(
     fields: &FieldSet,
 ) -> Result<Option<Vec<StorePet>>, StoreError> {
     let mut page_query = PetQuery {
-        limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
+        limit: constant_limit(Limit::MAX.into()),
         ..pet_query.clone()
     };
-    let counts = store
-        .count_offers(vec![page_query.clone()], MAX_SORTED_BY_ARRIVAL + 1)
-        .await?;
-    if counts.iter().any(|count| *count > MAX_SORTED_BY_ARRIVAL) {
+    let count = count_pets(store, page_query.clone(), MAX_SORTED_BY_ARRIVAL).await?;
+    if count > MAX_SORTED_BY_ARRIVAL {
         return Ok(None);
     }
 
     let mut pets = Vec::new();
     loop {
-        let (page, next) = store.list_offers(&page_query).await?;
-        pets.extend(page);
-        page_query.after = next;
-        if next.is_none() || pets.len() > MAX_SORTED_BY_ARRIVAL {
+        let page = read_pet_page(store, &page_query).await?;
+        pets.extend(page.pets);
+        page_query.after = page.next;
+        // Animals that were added after the count must not make the list much longer.
+        if page.next.is_none() || pets.len() > MAX_SORTED_BY_ARRIVAL {
             break;
         }
     }
-    // Without a date of arrival, the day on which an animal was added counts.
-    pets.sort_by_cached_key(|pet| Animal::public(pet, fields).arrival(utc_day));
+    pets.sort_by_cached_key(|pet| ArrivalPlace::new(pet, fields));
     Ok(Some(pets))
 }
 
-/// Cuts the page that a query selects out of the sorted list of all animals. Also returns the cursor
-/// of the next page, if more animals follow.
+/// Cuts the page that a query selects out of the sorted list of all animals.
 ///
 /// An animal that was sold since the previous page keeps its place in the order, so the page still
 /// begins after it. If the animal of the cursor has left the website, returns the first page.
@@ -57,16 +78,19 @@ pub(super) async fn page_after_cursor(
     mut pets: Vec<StorePet>,
     query: &Query,
     fields: &FieldSet,
-) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    if let Some(after) = query.after
-        && let Some(cursor_pet) = store.get_listed_pet(after).await?
+) -> Result<PetPage, StoreError> {
+    let cursor_pet = match query.after {
+        Some(after) => store.get_listed_pet(after).await?,
+        None => None,
+    };
+    if let Some(cursor_pet) = cursor_pet
         && cursor_pet.withdrawal.is_none()
     {
-        let place = |pet: &StorePet| (Animal::public(pet, fields).arrival(utc_day), pet.id);
-        let cursor_place = place(&cursor_pet);
-        pets.retain(|pet| place(pet) > cursor_place);
+        let cursor_place = ArrivalPlace::new(&cursor_pet, fields);
+        pets.retain(|pet| ArrivalPlace::new(pet, fields) > cursor_place);
     }
-    Ok(query.limit.page(pets, |pet| pet.id))
+    let (pets, next) = query.limit.page(pets, |pet| pet.id);
+    Ok(PetPage { pets, next })
 }
 
 /// Returns the UTC date of a time.

@@ -10,14 +10,14 @@ use petstore_languages::{
 
 use super::{labels::Labels, list_page::ListPage, shop::Shop};
 
-/// For how many days after it was added an animal has the badge for new animals.
+/// The number of days after it was added for which an animal has the badge for new animals.
 const NEW_DAYS: i32 = 7;
 
-/// After how many days of waiting an animal gets the badge for a long wait.
+/// The number of days of waiting after which an animal gets the badge for a long wait.
 const LONG_WAIT_DAYS: i32 = 365;
 
-/// The number of cards that are visible without scrolling. Browsers load the pictures of the given cards
-/// eagerly, and all others lazily.
+/// The number of cards that are visible without scrolling. Browsers load the pictures of these
+/// cards eagerly, and all others lazily.
 pub(super) const CARDS_IN_FIRST_VIEW: usize = 4;
 
 /// Renders the cards of a list.
@@ -56,7 +56,7 @@ impl<'a> CardRenderer<'a> {
         card_renderer
     }
 
-    /// Renders the cards of the given animals as a list, in the given order.
+    /// Renders the cards of animals as a list, in the order of the animals.
     pub(super) fn cards(&self, animals: &[Animal<'_>], drawings: &mut Drawings) -> Markup {
         html! {
             ul.cards {
@@ -119,6 +119,7 @@ impl<'a> CardRenderer<'a> {
 
         // An animal of an early release has no time, and gets no badge.
         let added_on = self.facts.day_of(animal.created_at?);
+        // Without a date of arrival, the day on which the animal was added counts.
         let arrival = animal.arrival(|_| added_on)?;
         let days_since_added = (self.today - added_on).get_days();
         let days_waited = (self.today - arrival).get_days();

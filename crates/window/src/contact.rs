@@ -68,6 +68,7 @@ fn page_url(page: &ContactPage, id: PetId) -> String {
 }
 
 /// Returns the URL of the contact page up to its `{id}` placeholder, without query and fragment.
+/// Returns `None` if this part is not a URL.
 ///
 /// Example: `https://shop.example/ask/{id}` becomes `https://shop.example/ask/`.
 fn general_page_url(page: &ContactPage) -> Option<String> {

@@ -20,12 +20,14 @@ use petstore_web::edge::{ApiError, Response};
 use super::{
     filter::Filter,
     labels::{Labels, read_first_categories},
+    offers::PetPage,
     selection::FilterMatcher,
     shop::Shop,
     walk::{self, FilePermit},
 };
 
-/// The number of columns for photos, `photo_1` to `photo_20`. Further photos of an animal are left out.
+/// The number of columns for photos, `photo_1` to `photo_20`. It is fixed, because the header row
+/// is sent before the animals are read. Further photos of an animal are left out.
 const PHOTO_COLUMNS: usize = 20;
 
 /// The names of the fixed columns. They come before the columns of the public fields.
@@ -81,15 +83,16 @@ pub(super) async fn respond(
 }
 
 impl CsvExport {
-    /// Reads the next page of animals, and returns the rows of those that pass the filter. The result
-    /// is empty if none of them does, and `None` when the file is complete.
+    /// Reads the next page of animals, and returns the rows of the animals that pass the filter.
+    /// The result is empty if none of them passes it. Returns `None` when the file is complete.
     async fn next_rows(&mut self) -> Result<Option<Bytes>, StoreError> {
         if self.is_complete {
             return Ok(None);
         }
 
         let shop = &self.shop;
-        let (mut pets, next) = walk::read_next_animals(shop, self.visitor, self.cursor).await?;
+        let PetPage { mut pets, next } =
+            walk::read_page_in_turn(shop, self.visitor, self.cursor).await?;
         pets.retain(|pet| self.matcher.matches(pet));
         // A field may have been made private since the export started. If so, the file must not
         // publish its values any more.
@@ -112,7 +115,7 @@ impl CsvExport {
     }
 }
 
-/// The error that aborts a download if the definition of a field changes while it is in progress.
+/// The error that aborts a download if the definition of a field changes during the download.
 #[derive(Debug, thiserror::Error)]
 #[error("the fields changed while a file with their values was made")]
 struct FieldsChanged;
@@ -168,11 +171,11 @@ fn animal_cells(
     cells.extend(public_fields(fields).map(|field| field_cell(animal, field)));
     cells.push(shop.url(&animal.path()));
     for index in 0..PHOTO_COLUMNS {
-        let url = match animal.photos.get(index) {
+        let photo_url = match animal.photos.get(index) {
             Some(photo) => shop.url(&photo.path(PhotoSize::Large)),
             None => String::new(),
         };
-        cells.push(url);
+        cells.push(photo_url);
     }
     cells
 }

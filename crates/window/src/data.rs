@@ -19,12 +19,12 @@ use super::{
 
 /// Renders `GET /animals.json`: one page of the list as a JSON array. The `Link` header has the URL of
 /// the next page, if there is one.
-pub(super) async fn page(
+pub(super) async fn render_page(
     shop: &Shop,
     snapshot: &Snapshot,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
-    let list_page = shop.list_page(query, snapshot).await?;
+    let list_page = shop.read_list_page(query, snapshot).await?;
     let elements = list_page
         .animals()
         .iter()
@@ -44,9 +44,10 @@ pub(super) async fn page(
 /// Example: `<https://shop.example/animals.json?cursor=81&limit=24>; rel="next"`.
 fn next_page_link(shop: &Shop, query: &Query, cursor: PetId) -> Option<HeaderValue> {
     // Never empty, because it has the cursor, so `limit` can follow with `&`.
-    let parameters = query.with_cursor(Some(cursor));
+    let parameters = query.query_string_after(Some(cursor));
     let limit = query.limit.get();
     let url = shop.url(&format!("/animals.json{parameters}&limit={limit}"));
+    // A URL is always valid in a header.
     HeaderValue::try_from(format!("<{url}>; rel=\"next\"")).ok()
 }
 

@@ -30,6 +30,27 @@ struct Entry<'p> {
     pet: &'p StorePet,
 }
 
+impl<'p> Entry<'p> {
+    /// Returns the entry of an animal that is new.
+    fn for_new_pet(pet: &'p StorePet) -> Self {
+        Self {
+            // Animals that were created by an early release have no timestamps.
+            published_at: pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH),
+            fragment: String::new(),
+            pet,
+        }
+    }
+
+    /// Returns the additional entry of an animal that became available again.
+    fn for_returned_pet(returned_pet: &'p ReturnedPet) -> Self {
+        Self {
+            published_at: returned_pet.changed_at,
+            fragment: format!("#back-{}", returned_pet.seq),
+            pet: &returned_pet.pet,
+        }
+    }
+}
+
 /// The content of a feed, ready to be written as XML.
 struct Feed<'p> {
     shop: &'p Shop,
@@ -41,7 +62,7 @@ struct Feed<'p> {
 
 /// Renders `GET /animals.atom`: the newest animals that pass the filter. An animal that became
 /// available again, for example because its order was cancelled, gets an additional entry.
-pub(super) async fn page(
+pub(super) async fn render_page(
     shop: &Shop,
     snapshot: &Snapshot,
     query: &Query,
@@ -54,7 +75,7 @@ pub(super) async fn page(
     } else {
         &[]
     };
-    let list_page = shop.list_page(query, snapshot).await?;
+    let list_page = shop.read_list_page(query, snapshot).await?;
     let feed = Feed {
         shop,
         snapshot,
@@ -69,32 +90,20 @@ pub(super) async fn page(
 }
 
 /// Merges new animals (`pets`) and animals that became available again (`returned_pets`) into entries,
-/// newest first, up to the page length of the query. `pets` were selected by the filter already;
-/// `returned_pets` are filtered here.
+/// newest first. The number of entries is at most the page length of the query.
+///
+/// The filter of the query has already selected `pets`. It selects the `returned_pets` here.
 fn newest_entries<'p>(
     pets: &'p [StorePet],
     returned_pets: &'p [ReturnedPet],
     snapshot: &Snapshot,
     query: &Query,
 ) -> Vec<Entry<'p>> {
-    let mut entries = Vec::new();
-    for pet in pets {
-        entries.push(Entry {
-            // Animals that were created by an early release have no timestamps.
-            published_at: pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH),
-            fragment: String::new(),
-            pet,
-        });
-    }
-
+    let mut entries: Vec<_> = pets.iter().map(Entry::for_new_pet).collect();
     let matcher = FilterMatcher::new(&query.filter, &snapshot.fields);
     for returned_pet in returned_pets {
         if matcher.matches(&returned_pet.pet) {
-            entries.push(Entry {
-                published_at: returned_pet.changed_at,
-                fragment: format!("#back-{}", returned_pet.seq),
-                pet: &returned_pet.pet,
-            });
+            entries.push(Entry::for_returned_pet(returned_pet));
         }
     }
 

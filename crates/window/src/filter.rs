@@ -20,6 +20,9 @@ pub(super) const NAME_PARAMETER: &str = "name";
 /// The query parameter with the search text.
 pub(super) const SEARCH_PARAMETER: &str = "q";
 
+/// The name of the field with the species of an animal.
+pub(super) const SPECIES_FIELD: &str = "species";
+
 /// The prefix of the query parameters that filter by a field, such as `field.species`.
 pub(super) const FIELD_PREFIX: &str = "field.";
 
@@ -32,10 +35,10 @@ pub(super) struct Filter {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) age: Option<AgeFilter>,
     pub(super) name: Option<NameFilter>,
-    /// The search text. It only searches public data.
+    /// The search text, which is only compared with public data.
     pub(super) phrase: Option<Phrase>,
     /// The words of the search text that were recognized as properties, such as `puppy` for a young
-    /// dog.
+    /// dog. They are not criteria of their own: `phrase` knows their meaning.
     pub(super) understood_words: Vec<UnderstoodWord>,
 }
 
@@ -73,24 +76,41 @@ impl Parameter {
 }
 
 impl Filter {
-    /// Whether the filter has no criteria, so that every animal matches.
-    pub(super) fn is_empty(&self) -> bool {
-        self.parameters().is_empty()
+    /// Returns the filter for the animals of a species.
+    pub(super) fn for_species(species: &str) -> Self {
+        let species_value = (SPECIES_FIELD.to_owned(), species.to_owned());
+        Self {
+            fields: BTreeMap::from([species_value]),
+            ..Self::default()
+        }
     }
 
-    /// Returns a wider filter for similar animals, with only the species of this filter or, without a
-    /// species, only its category. Returns `None` if the filter has neither, or if it has no other
-    /// criteria, so that the result would be the same filter.
-    pub(super) fn similar(&self) -> Option<Self> {
-        let mut wider_filter = Self::default();
-        if let Some(species) = self.fields.get("species") {
-            let fields = &mut wider_filter.fields;
-            fields.insert("species".to_owned(), species.clone());
-        } else {
-            wider_filter.category_id = self.category_id;
+    /// Returns the filter for the animals of a category.
+    pub(super) fn for_category(id: i64) -> Self {
+        Self {
+            category_id: Some(id),
+            ..Self::default()
         }
+    }
 
-        if wider_filter.is_empty() || wider_filter.parameters() == self.parameters() {
+    /// Whether the filter has no criteria, so that every animal matches.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_text = self.has_free_text();
+        self.category_id.is_none() && self.fields.is_empty() && self.age.is_none() && !has_text
+    }
+
+    /// Returns a wider filter for similar animals. It has only the species of this filter or,
+    /// without a species, only its category.
+    ///
+    /// Returns `None` if this filter has neither of them. Also returns `None` if this filter has no
+    /// other criteria, because the result would be the same filter.
+    pub(super) fn for_similar_animals(&self) -> Option<Self> {
+        let wider_filter = match (self.fields.get(SPECIES_FIELD), self.category_id) {
+            (Some(species), _) => Self::for_species(species),
+            (None, Some(id)) => Self::for_category(id),
+            (None, None) => return None,
+        };
+        if wider_filter.parameters() == self.parameters() {
             return None;
         }
         Some(wider_filter)
@@ -105,8 +125,10 @@ impl Filter {
             AGE_PARAMETER => filter.age = None,
             NAME_PARAMETER => filter.name = None,
             SEARCH_PARAMETER => filter = filter.with_search(""),
-            field => {
-                filter.fields.remove(field.trim_start_matches(FIELD_PREFIX));
+            _ => {
+                if let Some(field) = name.strip_prefix(FIELD_PREFIX) {
+                    filter.fields.remove(field);
+                }
             }
         }
         filter
@@ -117,22 +139,22 @@ impl Filter {
     pub(super) fn with_search(&self, text: &str) -> Self {
         Self {
             phrase: Phrase::new(text).map(Phrase::public),
+            // They were words of the text that is replaced.
             understood_words: Vec::new(),
             ..self.clone()
         }
     }
 
-    /// Returns the filter with the category or field value of this parameter. Only `categoryId` and
-    /// the parameters of fields are supported.
-    pub(super) fn with_parameter(&self, parameter: &Parameter) -> Self {
+    /// Returns the filter narrowed down to a kind of animals: a species or a category. `parameter`
+    /// is the parameter of the kind, such as `field.species=Dog` or `categoryId=3`.
+    pub(super) fn with_kind(&self, parameter: &Parameter) -> Self {
         let mut filter = self.clone();
-        match parameter.name.strip_prefix(FIELD_PREFIX) {
-            Some(field) => {
-                filter
-                    .fields
-                    .insert(field.to_owned(), parameter.value.clone());
-            }
-            None => filter.category_id = parse_integer(&parameter.value),
+        if parameter.name == CATEGORY_PARAMETER {
+            // The value is always a number, because the parameter was made from an id.
+            filter.category_id = parse_integer(&parameter.value);
+        } else if let Some(field) = parameter.name.strip_prefix(FIELD_PREFIX) {
+            let value = parameter.value.clone();
+            filter.fields.insert(field.to_owned(), value);
         }
         filter
     }

@@ -12,9 +12,12 @@ use petstore_languages::{
 };
 
 use super::{
-    filter::{AGE_PARAMETER, CATEGORY_PARAMETER, birth_field, filterable_field, is_filterable},
+    filter::{
+        AGE_PARAMETER, CATEGORY_PARAMETER, FIELD_PREFIX, NAME_PARAMETER, SEARCH_PARAMETER,
+        birth_field, filterable_field, is_filterable,
+    },
     list_page::ListPage,
-    query::Query,
+    query::{Query, SORT_LONGEST, SORT_PARAMETER, SortOrder},
 };
 
 /// The names of the fields whose dropdowns come first. All others are in a collapsed section.
@@ -41,8 +44,8 @@ impl FilterForm<'_> {
                     div.panel {
                         div.fields { (self.primary_inputs()) }
                         (self.secondary_inputs())
-                        @if self.query.longest_first {
-                            input type="hidden" name="sort" value="longest";
+                        @if self.query.order == SortOrder::LongestWaitingFirst {
+                            input type="hidden" name=(SORT_PARAMETER) value=(SORT_LONGEST);
                         }
                         div.do {
                             button.button { (texts().show) }
@@ -61,11 +64,13 @@ impl FilterForm<'_> {
         let placeholder = self.search_placeholder();
 
         html! {
-            label.hidden for="q" { (texts().search) (texts().colon) (placeholder) }
-            input #q type="search" name="q" value=[phrase] placeholder=(placeholder)
-                autocomplete="off" maxlength="64";
-            // Links that are older than the `q` parameter may have `name`.
-            @if let Some(name) = &filter.name { input type="hidden" name="name" value=(name.text); }
+            label.hidden for=(SEARCH_PARAMETER) { (texts().search) (texts().colon) (placeholder) }
+            input id=(SEARCH_PARAMETER) type="search" name=(SEARCH_PARAMETER) value=[phrase]
+                placeholder=(placeholder) autocomplete="off" maxlength="64";
+            // Links that are older than the search parameter may have the name.
+            @if let Some(name) = &filter.name {
+                input type="hidden" name=(NAME_PARAMETER) value=(name.text);
+            }
             button.button {
                 span.hidden { (texts().search) }
                 svg viewBox="0 0 24 24" aria-hidden="true" {
@@ -78,16 +83,11 @@ impl FilterForm<'_> {
     /// Returns the placeholder of the search field: the labels of some fields that the search compares,
     /// such as `Name, breed, colour`.
     fn search_placeholder(&self) -> String {
+        let fields = self.list_page.fields.all().iter();
+        let searched_fields =
+            fields.filter(|field| field.is_public && field.kind == FieldKind::Text);
         let mut labels = vec![texts().name.to_owned()];
-        labels.extend(
-            self.list_page
-                .fields
-                .all()
-                .iter()
-                .filter(|field| field.is_public && field.kind == FieldKind::Text)
-                .take(MAX_SEARCH_EXAMPLES)
-                .map(label_of),
-        );
+        labels.extend(searched_fields.take(MAX_SEARCH_EXAMPLES).map(label_of));
         texts().words(&labels)
     }
 
@@ -96,7 +96,7 @@ impl FilterForm<'_> {
         let fields = self.list_page.fields;
         html! {
             @for name in PRIMARY_FIELDS {
-                @if let Some(field) = filterable_field(&format!("field.{name}"), fields) {
+                @if let Some(field) = filterable_field(&format!("{FIELD_PREFIX}{name}"), fields) {
                     (self.field_select(field))
                 }
             }
@@ -154,7 +154,7 @@ impl FilterForm<'_> {
             })
             .collect();
         select(
-            &format!("field.{field_name}"),
+            &format!("{FIELD_PREFIX}{field_name}"),
             &label_of(field),
             options,
             selected_value,

@@ -17,7 +17,7 @@ use super::{
     },
     filter_form::choice_text,
     list_page::ListPage,
-    query::Query,
+    query::{Query, SortOrder},
     selection::{CountedKind, MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
 };
 
@@ -51,18 +51,21 @@ impl FilterPanel<'_> {
         let linked_filter = if is_active {
             other_filter
         } else {
-            other_filter.with_parameter(parameter)
+            other_filter.with_kind(parameter)
         };
         let label = self.value_text(parameter);
+        // A shortcut leads to several animals.
+        let text = texts().plural_of_species(&label).unwrap_or(&label);
 
         html! {
             a href=(self.query.path_with(linked_filter)) aria-current=[is_active.then_some("true")] {
                 (drawings.draw_named([parameter.value.as_str(), label.as_str()]))
                 @if is_active { span.hidden { (texts().take_off) } }
-                bdi { (label) }
+                bdi { (text) }
                 @if is_active {
                     span aria-hidden="true" { "×" }
                 } @else if shows_count {
+                    " "
                     span.muted {
                         (in_digits((*count).min(MAX_COUNT_OF_KIND)))
                         @if *count > MAX_COUNT_OF_KIND { "+" }
@@ -133,18 +136,18 @@ impl FilterPanel<'_> {
     /// Renders the sort order, with a link to the same list in the opposite order.
     fn sort_order(&self) -> Markup {
         let mut opposite_query = Query::for_filter(self.query.filter.clone());
-        opposite_query.longest_first = !self.query.longest_first;
+        opposite_query.order = self.query.order.opposite();
         let path = format!("/{}", opposite_query.canonical());
 
         html! {
             p.muted {
-                span.now { (order_text(self.query.longest_first)) " · " }
-                a href=(path) { (order_text(opposite_query.longest_first)) }
+                span.now { (order_text(self.query.order)) " · " }
+                a href=(path) { (order_text(opposite_query.order)) }
             }
         }
     }
 
-    /// Returns a filter parameter as text, with its label. Search text has no label.
+    /// Returns a filter parameter as text, with its label. The search text has no label.
     ///
     /// Example: `field.size=Small` becomes `Size: Small`.
     pub(super) fn parameter_text(&self, parameter: &Parameter) -> String {
@@ -181,11 +184,10 @@ impl FilterPanel<'_> {
 }
 
 /// Returns the name of a sort order.
-fn order_text(longest_first: bool) -> &'static str {
-    if longest_first {
-        texts().longest_first
-    } else {
-        texts().newest_first
+fn order_text(order: SortOrder) -> &'static str {
+    match order {
+        SortOrder::NewestFirst => texts().newest_first,
+        SortOrder::LongestWaitingFirst => texts().longest_first,
     }
 }
 

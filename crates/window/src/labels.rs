@@ -10,8 +10,10 @@ use petstore_domain::{
 };
 use petstore_store::{StoreError, StoreReader};
 
-/// The number of labels loaded on demand above which they are discarded. Otherwise, a long CSV export
-/// would collect the labels of all categories in memory.
+use super::offers::constant_limit;
+
+/// The number of labels loaded on demand above which all of them are discarded. Otherwise, a long
+/// CSV export would collect the labels of all categories in memory.
 const MAX_LOADED_LABELS: usize = 10_000;
 
 /// The labels of categories that have been loaded.
@@ -34,7 +36,7 @@ impl Labels {
         }
     }
 
-    /// Loads the labels of the given categories, except those that are loaded already.
+    /// Loads the labels of the given categories, except the labels that are loaded already.
     pub(super) async fn load(
         &mut self,
         store: &StoreReader,
@@ -61,7 +63,7 @@ impl Labels {
         }
     }
 
-    /// Returns a category, if it is one of those loaded in advance.
+    /// Returns a category, if it was loaded in advance.
     fn first_category(&self, id: i64) -> Option<&Category> {
         self.first_categories
             .iter()
@@ -78,16 +80,16 @@ impl Labels {
 pub(super) async fn read_first_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
-    let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
+    let limit = constant_limit(Limit::MAX.into());
     let (categories, _) = store.list_categories(None, limit).await?;
     Ok(categories)
 }
 
 /// Reads the label of a category. Returns `None` if the category does not exist.
 async fn read_label(store: &StoreReader, id: i64) -> Result<Option<String>, StoreError> {
-    let limit = Limit::new(1).unwrap_or_default();
+    let limit = constant_limit(1);
     // The store lists the categories after an id, so the list after `id - 1` begins with this
-    // category.
+    // category. No category has an id for which there is no `id - 1`.
     let (categories, _) = store.list_categories(id.checked_sub(1), limit).await?;
     let category = categories.into_iter().find(|category| category.id == id);
     Ok(category.map(|category| category.label.as_str().to_owned()))

@@ -33,8 +33,15 @@ const CSS: &str = "text/css; charset=utf-8";
 
 /// Renders pages around their content, and serves the static assets that all pages share.
 pub(super) struct Layout {
-    /// The SVG icon, the style sheet, `favicon.ico` and the touch icon, in this order.
-    assets: [Asset; 4],
+    /// The icon as SVG.
+    icon: Asset,
+    style_sheet: Asset,
+    /// The icon for browsers without SVG icons. Browsers request its fixed path even if no page
+    /// links to it.
+    favicon: Asset,
+    /// The icon on the home screens of phones. Phones request its fixed path even if no page links
+    /// to it.
+    touch_icon: Asset,
     /// The operator's own style sheet. Pages link to it last, so its rules override the others.
     operator_style: Option<Asset>,
     /// The public base URL of the window, without a trailing slash.
@@ -82,19 +89,15 @@ impl Layout {
         let icon = Bytes::from_static(look::ICON.as_bytes());
         let favicon = Bytes::from_static(look::FAVICON);
         let touch_icon = Bytes::from_static(look::TOUCH_ICON);
-        let assets = [
-            Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
-            Asset::new("/assets/window-%.css", CSS, style_sheet),
-            // Browsers and phones request these two fixed paths even if no page links to them.
-            Asset::new("/favicon.ico", "image/x-icon", favicon),
-            Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
-        ];
         let operator_style = settings
             .style
             .as_ref()
             .map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
         Self {
-            assets,
+            icon: Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
+            style_sheet: Asset::new("/assets/window-%.css", CSS, style_sheet),
+            favicon: Asset::new("/favicon.ico", "image/x-icon", favicon),
+            touch_icon: Asset::new("/apple-touch-icon.png", "image/png", touch_icon),
             operator_style,
             url: settings.url.clone(),
         }
@@ -105,7 +108,13 @@ impl Layout {
     /// A cached page can link to an asset of an earlier release, for which the response is the current
     /// asset, or to the style sheet of an earlier accent colour, which is generated from its path.
     pub(super) fn respond_with_asset(&self, path: &str) -> Result<Response, ApiError> {
-        let assets = self.assets.iter().chain(&self.operator_style);
+        let own_assets = [
+            &self.icon,
+            &self.style_sheet,
+            &self.favicon,
+            &self.touch_icon,
+        ];
+        let assets = own_assets.into_iter().chain(&self.operator_style);
         if let Some(response) = assets::respond_at(assets, path) {
             return Ok(response);
         }
@@ -115,8 +124,8 @@ impl Layout {
         }
     }
 
-    /// Responds with an error page or, for `/animals.json`, with a JSON error. Neither may be stored by
-    /// caches. Also returns the cause of the error for the log.
+    /// Responds with an error page or, for `/animals.json`, with a JSON error. Caches must not
+    /// store either of them. Also returns the cause of the error for the log.
     pub(super) fn respond_with_problem(
         &self,
         facts: &StoreFacts,
@@ -124,10 +133,8 @@ impl Layout {
         request: &Parts,
         request_id: &HeaderValue,
     ) -> (Response, Option<Cause>) {
-        let (title, next_step) = texts().problem(error.problem());
-        // The detailed message exists only in English, so pages in other languages leave it out.
-        let is_english = languages::language() == Language::English;
-        let english_message = is_english.then(|| error.message().to_owned());
+        let problem = error.problem();
+        let content = problem_content(&error, request_id);
         let (mut response, cause) = error.into_response();
         let headers = response.headers_mut();
         headers.insert(
@@ -138,18 +145,14 @@ impl Layout {
             return (response, cause);
         }
 
-        let content = html! {
-            @if let Some(message) = english_message { p { (message) } }
-            p { (next_step) }
-            p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
-        };
+        let (title, _) = texts().problem(problem);
         let message = Message {
             status: response.status(),
             title,
             content: &content,
             below: &html! {},
         };
-        let page = self.message_page(facts, &message);
+        let page = self.render_message_page(facts, &message);
         *response.body_mut() = Body::Whole(page.body.into());
         let media_type = HeaderValue::from_static(page.media_type);
         let headers = response.headers_mut();
@@ -158,7 +161,7 @@ impl Layout {
     }
 
     /// Renders a complete page: the content between the header and footer of the store.
-    pub(super) fn page(
+    pub(super) fn render_page(
         &self,
         facts: &StoreFacts,
         head: &Head<'_>,
@@ -181,11 +184,11 @@ impl Layout {
                 (store::footer(facts, head.feed_query))
             }
         };
-        self.document(facts, head, &body)
+        self.render_document(facts, head, &body)
     }
 
     /// Renders a page for a frame on another site, without header and footer.
-    pub(super) fn embedded_page(
+    pub(super) fn render_embedded_page(
         &self,
         facts: &StoreFacts,
         head: &Head<'_>,
@@ -197,11 +200,15 @@ impl Layout {
                 main #main tabindex="-1" { (content) }
             }
         };
-        self.document(facts, head, &body)
+        self.render_document(facts, head, &body)
     }
 
     /// Renders a page with a message and a link to the list. Search engines do not index it.
-    pub(super) fn message_page(&self, facts: &StoreFacts, message: &Message<'_>) -> RenderedPage {
+    pub(super) fn render_message_page(
+        &self,
+        facts: &StoreFacts,
+        message: &Message<'_>,
+    ) -> RenderedPage {
         let head = Head {
             title: message.title,
             description: message.title,
@@ -215,7 +222,7 @@ impl Layout {
             }
             (message.below)
         };
-        let mut page = self.page(facts, &head, &content);
+        let mut page = self.render_page(facts, &head, &content);
         page.status = message.status;
         page
     }
@@ -226,8 +233,7 @@ impl Layout {
             @if let Some(logo) = facts.profile.logo {
                 img.logo src=(logo.path()) alt="" width=(logo.width) height=(logo.height);
             } @else {
-                // The first asset is the SVG icon.
-                img src=(self.assets[0].path) alt="" width="28" height="28";
+                img src=(self.icon.path) alt="" width="28" height="28";
             }
         }
     }
@@ -245,7 +251,7 @@ impl Layout {
     }
 
     /// Renders an HTML document with this body.
-    fn document(&self, facts: &StoreFacts, head: &Head<'_>, body: &Markup) -> RenderedPage {
+    fn render_document(&self, facts: &StoreFacts, head: &Head<'_>, body: &Markup) -> RenderedPage {
         let document = html! {
             (DOCTYPE)
             html lang=(texts().language) {
@@ -323,21 +329,28 @@ impl Layout {
     /// accent colour overrides the shared one, and the operator's style sheet overrides both.
     fn asset_links(&self, facts: &StoreFacts) -> Markup {
         html! {
-            @for asset in &self.assets {
-                @match asset.media_type {
-                    // The fallback for browsers without SVG icons; all others prefer the SVG.
-                    "image/x-icon" => { link rel="icon" sizes="32x32" href=(text(&asset.path)); }
-                    "image/svg+xml" => {
-                        link rel="icon" type="image/svg+xml" href=(text(&asset.path));
-                    }
-                    "image/png" => { link rel="apple-touch-icon" href=(text(&asset.path)); }
-                    _ => { link rel="stylesheet" href=(text(&asset.path)); }
-                }
-            }
+            link rel="icon" type="image/svg+xml" href=(self.icon.path);
+            link rel="stylesheet" href=(self.style_sheet.path);
+            // The fallback for browsers without SVG icons; all others prefer the SVG.
+            link rel="icon" sizes="32x32" href=(self.favicon.path);
+            link rel="apple-touch-icon" href=(self.touch_icon.path);
             @if let Some(colour) = &facts.profile.colour {
                 link rel="stylesheet" href=(accent::style_sheet_path(colour));
             }
             @if let Some(style) = &self.operator_style { link rel="stylesheet" href=(style.path); }
         }
+    }
+}
+
+/// Renders the content of an error page: what happened, what the visitor can do next, and the id of
+/// the request.
+fn problem_content(error: &ApiError, request_id: &HeaderValue) -> Markup {
+    let (_, next_step) = texts().problem(error.problem());
+    // The detailed message exists only in English, so pages in other languages leave it out.
+    let is_english = languages::language() == Language::English;
+    html! {
+        @if is_english { p { (error.message()) } }
+        p { (next_step) }
+        p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
     }
 }

@@ -12,16 +12,20 @@ mod feed;
 mod filter;
 mod filter_form;
 mod filter_panel;
+mod gone_page;
 mod labels;
 mod layout;
 mod list;
 mod list_page;
 mod making;
+mod offers;
 mod query;
+mod query_parser;
 mod refreshed;
 mod rendered;
 mod routes;
 mod schema;
+mod security_headers;
 mod selection;
 mod settings;
 mod shop;
@@ -35,7 +39,7 @@ use std::{hash::RandomState, sync::Arc};
 
 use hyper::{
     Request, StatusCode,
-    header::{self, HeaderName, HeaderValue},
+    header::{self, HeaderValue},
     http::request::Parts,
 };
 use petstore_app::ReadingParts;
@@ -44,9 +48,8 @@ use petstore_languages as languages;
 use petstore_store::Cause;
 use petstore_web::{
     edge::{
-        ApiError, Edge, Facts, Interface, MemoryAccount, Origin, Reader, RequestBody, Response,
-        Route, RouteMatch, UnreadBody, cache::Cache, etag::EtagKey, find, http_status, photos,
-        response::redirect,
+        ApiError, Edge, Facts, Interface, MemoryAccount, Reader, RequestBody, Response, RouteMatch,
+        UnreadBody, cache::Cache, etag::EtagKey, find, http_status, photos, response::redirect,
     },
     server::Handler,
 };
@@ -58,7 +61,9 @@ use self::{
     query::Query,
     rendered::EncodedPage,
     routes::{PAGES, Page},
+    security_headers::{add_security_headers, allow_other_sites, embedded_policy},
     shop::{Shop, Snapshot},
+    walk::FilePermit,
 };
 
 /// The capacity of the cache of lists, and of the cache of animal pages. Each cache takes at most
@@ -124,7 +129,8 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Window {
-    /// Converts the window into a request handler for the server.
+    /// Converts the window into a request handler for the server. It is never inlined, so that its
+    /// code is compiled once in this crate, and not again in each program.
     #[inline(never)]
     pub fn into_handler(self) -> Arc<dyn Handler> {
         Arc::new(self)
@@ -132,7 +138,7 @@ impl Window {
 
     /// Returns a window that reads from `parts`.
     pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
-        let policy = embedded_policy(&settings.embed);
+        let embedded_policy = embedded_policy(&settings.embed);
         Self {
             edge,
             etag_key: EtagKey::new(parts.store.etag_key()),
@@ -149,7 +155,7 @@ impl Window {
                 MAX_CONCURRENT_FILES_PER_ADDRESS,
                 1,
             ),
-            embedded_policy: policy,
+            embedded_policy,
         }
     }
 
@@ -166,7 +172,7 @@ impl Window {
     async fn respond(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let path = visit.request.uri.path();
         match visit.page {
-            Page::robots => Ok(sitemap::robots(&self.shop)),
+            Page::robots => Ok(sitemap::respond_with_robots(&self.shop)),
             Page::photo => self.respond_with_photo(visit).await,
             Page::asset if let Some(logo) = Logo::from_path(path) => {
                 self.respond_with_logo(logo, visit.visitor).await
@@ -204,16 +210,14 @@ impl Window {
         photos::respond_with_logo(&self.shop.parts.logos, memory, reader, logo).await
     }
 
-    /// Responds with a file that is generated while the client downloads it: the CSV export, or a
-    /// sitemap.
+    /// Responds with a file that is generated while the client downloads it: the CSV export, or the
+    /// sitemap of a block of animals.
     async fn respond_with_file(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let shop = &self.shop;
         let snapshot = shop.snapshot().await?;
-        let permit = walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
+        let permit = self.reserve_file(visit)?;
         let file = if visit.page == Page::csv {
-            let query_string = visit.request.uri.query();
-            let today = shop.today(&snapshot.facts);
-            let query = Query::parse(query_string, &snapshot.fields, false, today)?;
+            let query = self.parse_query(visit, &snapshot)?;
             let query = shop.interpret_search(query, &snapshot).await?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
@@ -227,7 +231,6 @@ impl Window {
     /// Responds with a page. Takes it from the cache if it was rendered since the public data last
     /// changed, and renders it otherwise.
     async fn respond_with_page(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
-        let headers = &visit.request.headers;
         let page_request = self.resolve_page_request(visit).await?;
         if visit.page == Page::list && page_request.query.has_empty_parameters {
             return redirect_to_canonical(&page_request.query);
@@ -237,21 +240,33 @@ impl Window {
             Some(page) => page,
             None => self.render_in_turn(page_request.turns, visit).await?,
         };
-        // The index of the sitemaps is empty if a single sitemap can hold all animals. The response is
-        // then this sitemap.
+        // The index of the sitemaps is empty if a single sitemap can hold all animals.
         if visit.page == Page::sitemap && page.is_empty() {
-            let permit =
-                walk::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)?;
-            let block = sitemap::Block::WHOLE;
-            let sitemap = sitemap::respond(&self.shop, visit.visitor, block, permit)?;
-            let etag = self.file_etag(&page_request.snapshot);
-            return Ok(walk::adapt_to_client(headers, sitemap, etag));
+            return self.respond_with_single_sitemap(visit, &page_request.snapshot);
         }
 
         // A cached page reserves memory too: it may be evicted before the client has read it.
         let reader = Reader::Stranger(visit.visitor);
         let memory = &self.edge.response_memory;
-        Ok(memory.hold_for(reader, page.respond(headers))?)
+        Ok(memory.hold_for(reader, page.respond(&visit.request.headers))?)
+    }
+
+    /// Responds with one sitemap of all animals.
+    fn respond_with_single_sitemap(
+        &self,
+        visit: Visit<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<Response, ApiError> {
+        let permit = self.reserve_file(visit)?;
+        let block = sitemap::Block::WHOLE;
+        let file = sitemap::respond(&self.shop, visit.visitor, block, permit)?;
+        let etag = self.file_etag(snapshot);
+        Ok(walk::adapt_to_client(&visit.request.headers, file, etag))
+    }
+
+    /// Reserves a slot and memory for a file: see [`FilePermit::reserve`].
+    fn reserve_file(&self, visit: Visit<'_>) -> Result<FilePermit, ApiError> {
+        FilePermit::reserve(&self.file_slots, &self.edge.response_memory, visit.visitor)
     }
 
     /// Returns the `ETag` of a file whose generation begins at this snapshot. The tag is weak, because
@@ -279,21 +294,6 @@ fn redirect_to_canonical(query: &Query) -> Result<Response, ApiError> {
     Ok(redirect(StatusCode::SEE_OTHER, path))
 }
 
-/// Returns the `Content-Security-Policy` of `/embed`: [`POLICY`], but these sites may show the page in
-/// a frame.
-fn embedded_policy(sites: &[Origin]) -> HeaderValue {
-    let origins: Vec<&str> = sites.iter().map(Origin::as_str).collect();
-    let ancestors = if origins.is_empty() {
-        "'none'".to_owned()
-    } else {
-        origins.join(" ")
-    };
-    // The policy ends with `frame-ancestors 'none'`.
-    let policy = [POLICY.trim_end_matches("'none'"), &ancestors].concat();
-    // An origin is valid in a header, so the fallback is never used.
-    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
-}
-
 impl Interface for Window {
     const IS_FOR_CLIENTS: bool = true;
     const HAS_KEYS: bool = false;
@@ -316,6 +316,7 @@ impl Interface for Window {
         find(&PAGES, &request.method, request.uri.path())
     }
 
+    /// Finds the page or file of a request, and responds with it.
     async fn process(
         &self,
         client: &Client,
@@ -349,6 +350,7 @@ impl Interface for Window {
         response
     }
 
+    /// Responds with an error page in the layout of the store.
     fn error_response(
         &self,
         error: ApiError,
@@ -359,38 +361,20 @@ impl Interface for Window {
             .respond_with_problem(&self.shop.last_facts(), error, request, request_id)
     }
 
+    /// Adds the security headers and, for `/animals.json`, the headers with which scripts of other
+    /// sites may read it.
     fn add_headers(&self, route_match: RouteMatch<Page>, _: &Facts, response: &mut Response) {
         let headers = response.headers_mut();
-        for (name, value) in SECURITY_HEADERS {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        let RouteMatch::Route(Route { target: page, .. }, _) = route_match else {
+        add_security_headers(headers);
+        let RouteMatch::Route { route, .. } = route_match else {
             return;
         };
-        if *page == Page::embed {
-            headers.insert(
-                header::CONTENT_SECURITY_POLICY,
-                self.embedded_policy.clone(),
-            );
+        if route.target == Page::embed {
+            let policy = self.embedded_policy.clone();
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         }
-        if *page == Page::json {
-            let any_origin = HeaderValue::from_static("*");
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any_origin);
-            // Scripts of other sites cannot read the `Link` to the next page unless it is exposed.
-            let exposed_header = HeaderValue::from_static("Link");
-            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed_header);
+        if route.target == Page::json {
+            allow_other_sites(headers);
         }
     }
 }
-
-/// The `Content-Security-Policy` of all pages but `/embed`: no resources from other hosts, no
-/// scripts, and no framing.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
-
-/// The security headers of every response. `/embed` overrides the content policy. With this referrer
-/// policy, other sites learn only the origin of the window, not which page a visitor came from.
-const SECURITY_HEADERS: [(HeaderName, &str); 2] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
-    (header::REFERRER_POLICY, "strict-origin-when-cross-origin"),
-];

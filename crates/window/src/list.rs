@@ -21,21 +21,24 @@ use super::{
     schema,
     selection::{MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
     shop::{Preview, Shop, Snapshot},
-    store, suggestions,
+    store,
+    suggestions::{self, SuggestionKind},
 };
 
 /// Renders `GET /`: the filter controls, the cards of one page of the list, and links to other
 /// pages.
-pub(super) async fn page(
+pub(super) async fn render_page(
     shop: &Shop,
     layout: &Layout,
     snapshot: &Arc<Snapshot>,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let facts = &*snapshot.facts;
-    let list_page = shop.list_page_with_name_matches(query, snapshot).await?;
+    let list_page = shop
+        .read_list_page_with_name_matches(query, snapshot)
+        .await?;
     let animals = list_page.animals();
-    let kinds = shop.kinds(snapshot).await?;
+    let kinds = shop.counted_kinds(snapshot).await?;
 
     let panel = FilterPanel {
         query,
@@ -43,7 +46,7 @@ pub(super) async fn page(
         kinds: &kinds.value,
     };
     let mut drawings = Drawings::default();
-    let content = page_content(shop, snapshot, &panel, &animals, &mut drawings).await?;
+    let content = render_content(shop, snapshot, &panel, &animals, &mut drawings).await?;
 
     let next_page_path = next_path(query, &list_page);
     let head = Head {
@@ -54,16 +57,16 @@ pub(super) async fn page(
         feed_query: &query.clone().into_first_page().canonical(),
         next_page_path: next_page_path.as_deref(),
         picture: first_preview(shop, &animals),
-        schema: Some(schema::list(shop, facts, &animals)),
+        schema: Some(schema::render_list(shop, facts, &animals)),
         drawings: drawings.symbols(),
     };
-    let mut page = layout.page(facts, &head, &content);
+    let mut page = layout.render_page(facts, &head, &content);
     page.is_current = kinds.is_current;
     Ok(page)
 }
 
 /// Renders the content of a list page: everything between the header and footer of the store.
-async fn page_content(
+async fn render_content(
     shop: &Shop,
     snapshot: &Snapshot,
     panel: &FilterPanel<'_>,
@@ -75,7 +78,7 @@ async fn page_content(
     let facts = &*snapshot.facts;
     let count = count_results(shop, snapshot, query, list_page).await?;
     let results = if animals.is_empty() {
-        empty_list(shop, snapshot, panel, drawings).await?
+        render_empty_list(shop, snapshot, panel, drawings).await?
     } else {
         CardRenderer::for_window(shop, facts, list_page).cards(animals, drawings)
     };
@@ -147,7 +150,7 @@ fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
 /// Returns the path of the next page of the list, if more animals follow.
 fn next_path(query: &Query, list_page: &ListPage<'_>) -> Option<String> {
     let next = list_page.next?;
-    Some(format!("/{}", query.with_cursor(Some(next))))
+    Some(format!("/{}", query.query_string_after(Some(next))))
 }
 
 /// Renders the pagination links: to the first page, unless this is it, and to the next page, if there
@@ -156,7 +159,7 @@ fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     html! {
         nav.pages aria-label=(texts().pages) {
             @if query.after.is_some() {
-                a href={ "/" (query.with_cursor(None)) } { (texts().first) }
+                a href={ "/" (query.query_string_after(None)) } { (texts().first) }
             }
             @if let Some(path) = next_path {
                 a.button rel="next" href=(path) { (texts().next) }
@@ -167,14 +170,14 @@ fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
 
 /// Renders `GET /embed`: only the cards of one page of the list, for a frame on another site. Links
 /// open in the whole tab, not in the frame.
-pub(super) async fn embedded_page(
+pub(super) async fn render_embedded_page(
     shop: &Shop,
     layout: &Layout,
     snapshot: &Snapshot,
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let facts = &*snapshot.facts;
-    let list_page = shop.list_page(query, snapshot).await?;
+    let list_page = shop.read_list_page(query, snapshot).await?;
     let animals = list_page.animals();
     let mut drawings = Drawings::default();
     let cards = CardRenderer::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);
@@ -188,7 +191,9 @@ pub(super) async fn embedded_page(
         }
         @if list_page.next.is_some() || query.after.is_some() {
             nav.pages aria-label=(texts().pages) {
-                a.button href={ "/" (query.with_cursor(None)) } target="_top" { (texts().back) }
+                a.button href={ "/" (query.query_string_after(None)) } target="_top" {
+                    (texts().back)
+                }
             }
         }
     };
@@ -196,81 +201,93 @@ pub(super) async fn embedded_page(
     let head = Head {
         title: texts().list,
         description: &texts().about_list(store::own_name(facts).as_deref()),
-        schema: Some(schema::list(shop, facts, &animals)),
+        schema: Some(schema::render_list(shop, facts, &animals)),
         drawings: drawings.symbols(),
         ..Head::default()
     };
-    Ok(layout.embedded_page(facts, &head, &content))
+    Ok(layout.render_embedded_page(facts, &head, &content))
 }
 
 /// Renders the content of a list page without animals. On a first page, it also offers links to lists
-/// with one criterion less, and suggests animals of the same species or category.
-async fn empty_list(
+/// without one of the criteria, and suggests animals of the same species or category.
+async fn render_empty_list(
     shop: &Shop,
     snapshot: &Snapshot,
     panel: &FilterPanel<'_>,
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let text = html! { p.none { (empty_text(panel.query, panel.list_page)) } };
-    if panel.query.after.is_some() {
-        return Ok(text);
+    let query = panel.query;
+    let explanation = html! { p.none { (empty_text(query, panel.list_page)) } };
+    if query.after.is_some() {
+        return Ok(explanation);
     }
 
-    let wider_list_links = wider_list_links(shop, snapshot, panel).await?;
-    let suggestions = if let Some(filter) = panel.query.filter.similar() {
-        suggestions::section(shop, snapshot, filter, None, drawings).await?
+    let wider_lists = find_wider_lists(shop, snapshot, panel).await?;
+    let suggestions = if let Some(filter) = query.filter.for_similar_animals() {
+        let kind = SuggestionKind::InsteadOfEmptyList { filter };
+        suggestions::render_section(shop, snapshot, kind, drawings).await?
     } else {
+        // The filter has no species or category, or nothing else, so no animals are similar.
         html! {}
     };
-    Ok(html! { (text) (wider_list_links) (suggestions) })
+    Ok(html! {
+        (explanation)
+        (wider_list_links(query, &wider_lists))
+        (suggestions)
+    })
 }
 
-/// The current filter without one of its criteria, and the number of animals that match it.
-struct WiderFilter {
+/// A list whose filter is the current one without one of its criteria.
+struct WiderList {
     removed_criterion: String,
     path: String,
+    /// The number of animals in the list.
     count: usize,
 }
 
-/// Renders links to the lists with one criterion less, as far as they have animals. If none of them
-/// has, renders a link to the list of all animals.
-async fn wider_list_links(
+/// Finds the lists without one of the criteria, as far as they have animals.
+async fn find_wider_lists(
     shop: &Shop,
     snapshot: &Snapshot,
     panel: &FilterPanel<'_>,
-) -> Result<Markup, ApiError> {
+) -> Result<Vec<WiderList>, ApiError> {
     let query = panel.query;
-    let mut wider_filters = Vec::new();
+    let mut wider_lists = Vec::new();
     for parameter in query.filter.parameters() {
         let filter = query.filter.without_parameter(&parameter.name);
         let count = shop.count(snapshot, &filter, MAX_COUNT_OF_KIND).await?;
         if count > 0 {
-            wider_filters.push(WiderFilter {
+            wider_lists.push(WiderList {
                 removed_criterion: panel.parameter_text(&parameter),
                 path: query.path_with(filter),
                 count,
             });
         }
     }
+    Ok(wider_lists)
+}
 
+/// Renders links to lists without one of the criteria. If there is no such list, renders a link to
+/// the list of all animals, unless this is it.
+fn wider_list_links(query: &Query, wider_lists: &[WiderList]) -> Markup {
     let [open_quote, close_quote] = texts().quotes;
-    Ok(html! {
-        @if !wider_filters.is_empty() {
+    html! {
+        @if !wider_lists.is_empty() {
             ul.instead {
-                @for filter in wider_filters {
+                @for wider_list in wider_lists {
                     li {
-                        a href=(filter.path) {
+                        a href=(wider_list.path) {
                             (texts().without)
-                            (open_quote) bdi { (filter.removed_criterion) } (close_quote)
+                            (open_quote) bdi { (wider_list.removed_criterion) } (close_quote)
                         }
-                        (texts().colon) (texts().count(filter.count, MAX_COUNT_OF_KIND))
+                        (texts().colon) (texts().count(wider_list.count, MAX_COUNT_OF_KIND))
                     }
                 }
             }
         } @else if !query.filter.is_empty() {
             p { a href=(query.path_with(Filter::default())) { (texts().clear) } }
         }
-    })
+    }
 }
 
 /// Returns the text that explains why a list page has no animals.

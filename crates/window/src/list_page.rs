@@ -9,12 +9,13 @@ use petstore_store::StoreError;
 
 use super::{
     labels::Labels,
+    offers::PetPage,
     query::Query,
     selection,
     shop::{Shop, Snapshot},
 };
 
-/// One page of the list, as read from the store.
+/// One page of the list, with everything that its cards show.
 pub(super) struct ListPage<'f> {
     pub(super) fields: &'f FieldSet,
     pub(super) pets: Vec<StorePet>,
@@ -36,25 +37,25 @@ impl ListPage<'_> {
 impl Shop {
     /// Reads a page of the list, with the labels of the categories of its animals and of the
     /// filter.
-    pub(super) async fn list_page<'f>(
+    pub(super) async fn read_list_page<'f>(
         &self,
         query: &Query,
         snapshot: &'f Snapshot,
     ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) = selection::find_page(self.store(), query, &snapshot.fields).await?;
-        self.build_list_page(query, snapshot, pets, next).await
+        let page = selection::find_page(self.store(), query, &snapshot.fields).await?;
+        self.build_list_page(query, snapshot, page).await
     }
 
-    /// Reads a page of the list like [`Self::list_page`], with name matches first: see
+    /// Reads a page of the list like [`Self::read_list_page`], with name matches first: see
     /// [`selection::find_page_with_name_matches`].
-    pub(super) async fn list_page_with_name_matches<'f>(
+    pub(super) async fn read_list_page_with_name_matches<'f>(
         &self,
         query: &Query,
         snapshot: &'f Snapshot,
     ) -> Result<ListPage<'f>, StoreError> {
-        let (pets, next) =
+        let page =
             selection::find_page_with_name_matches(self.store(), query, &snapshot.fields).await?;
-        self.build_list_page(query, snapshot, pets, next).await
+        self.build_list_page(query, snapshot, page).await
     }
 
     /// Builds a list page from its animals: loads the labels of their categories and, if no animal
@@ -63,18 +64,20 @@ impl Shop {
         &self,
         query: &Query,
         snapshot: &'f Snapshot,
-        pets: Vec<StorePet>,
-        next: Option<PetId>,
+        page: PetPage,
     ) -> Result<ListPage<'f>, StoreError> {
+        let PetPage { pets, next } = page;
         let mut labels = Labels::new(self.public_categories(snapshot).await?);
         let mut category_ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
         // Even if no animal matches, the page shows the filter, and needs the label of its category.
-        // But the public must not learn the label of a category that has no animal on offer.
-        if let Some(id) = query.filter.category_id
-            && pets.is_empty()
-            && selection::category_has_animals(self.store(), id).await?
+        if pets.is_empty()
+            && let Some(id) = query.filter.category_id
         {
-            category_ids.push(id);
+            // The public must not learn the label of a category that has no animal on offer.
+            let is_public = selection::category_has_animals(self.store(), id).await?;
+            if is_public {
+                category_ids.push(id);
+            }
         }
         labels.load(self.store(), category_ids).await?;
 

@@ -1,9 +1,13 @@
 //! Renders pages on a cache miss. A page is rendered once per version of the public data, even if many
-//! visitors request it at the same time. Visitors take turns, so that nobody can keep the others
-//! waiting.
+//! visitors request it at the same time.
+//!
+//! Only a few pages are rendered at once. Before a page is rendered, the request waits for a turn
+//! of its visitor. The queues of [`Turns`] give the next turn to the visitor that was served least,
+//! so that nobody can keep the others waiting.
 
 use std::{hash::BuildHasher, sync::Arc};
 
+use jiff::civil::Date;
 use petstore_app::turns::Turns;
 use petstore_store::StoreError;
 use petstore_web::edge::{ApiError, cache::Cache};
@@ -12,14 +16,15 @@ use tokio::sync::MutexGuard;
 use super::{
     RENDER_LOCKS, Visit, Window, animal_page, data, feed, list,
     query::Query,
+    query_parser::parse_query,
     rendered::{EncodedPage, RenderedPage},
     routes::Page,
     shop::Snapshot,
     sitemap,
 };
 
-/// A request for a page, resolved against the current snapshot: its parsed query, and the cache and key
-/// of the page.
+/// A request for a page, resolved against the current snapshot: its parsed query, and where the
+/// page is cached.
 pub(super) struct PageRequest<'w> {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) query: Query,
@@ -39,9 +44,10 @@ impl PageRequest<'_> {
 }
 
 impl Window {
-    /// Waits for the visitor's turn, then renders the page and caches it. If another request has
-    /// rendered the page in the meantime, returns the cached page instead. Fails with 503 if the queue
-    /// is full, or if the wait takes too long.
+    /// Waits for the visitor's turn, then renders the page and caches it.
+    ///
+    /// If another request has rendered the page in the meantime, returns the cached page instead.
+    /// Fails with 503 if the queue is full, or if the wait takes too long.
     pub(super) async fn render_in_turn(
         &self,
         turns: &Arc<Turns>,
@@ -70,8 +76,10 @@ impl Window {
 
     /// Acquires the lock for rendering the page with this cache key.
     async fn lock(&self, key: &str) -> MutexGuard<'_, ()> {
-        let index = usize::try_from(self.hash_builder.hash_one(key) % RENDER_LOCKS as u64);
-        self.render_locks[index.unwrap_or_default()].lock().await
+        let hash = self.hash_builder.hash_one(key);
+        // The remainder is less than `RENDER_LOCKS`, so the conversion cannot fail.
+        let index = usize::try_from(hash % RENDER_LOCKS as u64).unwrap_or_default();
+        self.render_locks[index].lock().await
     }
 
     /// Parses a request for a page, and resolves it against the current snapshot.
@@ -82,54 +90,46 @@ impl Window {
         let shop = &self.shop;
         let snapshot = shop.snapshot().await?;
         let query = self.parse_query(visit, &snapshot)?;
-
-        // What distinguishes the pages of a route from each other. The canonical query has no limit,
-        // and no unknown parameters, because of which a list shows a note.
-        let variant = match visit.page {
-            Page::animal => visit.parameter.to_owned(),
-            Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
-            Page::list if query.has_unknown_parameters => format!("unknown {}", query.canonical()),
-            _ => query.canonical(),
-        };
-        // The day is part of the key because pages show ages, which depend on it.
-        let key = format!("{:?} {} {variant}", visit.page, shop.today(&snapshot.facts));
-
-        let cache = if visit.page == Page::animal {
-            &self.animals
-        } else if query.filter.has_free_text() {
-            &self.free_text_lists
-        } else {
-            &self.lists
-        };
         let turns = if query.filter.is_empty() {
             &shop.page_turns
         } else {
             &shop.search_turns
         };
-
         Ok(PageRequest {
+            key: cache_key(visit, &query, shop.today(&snapshot.facts)),
+            cache: self.cache_for(visit.page, &query),
+            turns,
             snapshot,
             query,
-            key,
-            cache,
-            turns,
         })
     }
 
-    /// Parses the query of a request for a page. A page that takes no parameters gets the default
-    /// query. The feed takes only the filter: it always begins with the newest animals.
-    fn parse_query(&self, visit: Visit<'_>, snapshot: &Snapshot) -> Result<Query, ApiError> {
+    /// Returns the cache for a page. The fields of [`Window`] state why there are several caches.
+    fn cache_for(&self, page: Page, query: &Query) -> &Cache<String, Arc<EncodedPage>> {
+        if page == Page::animal {
+            &self.animals
+        } else if query.filter.has_free_text() {
+            &self.free_text_lists
+        } else {
+            &self.lists
+        }
+    }
+
+    /// Parses the query of a request for a page or for the CSV export. A page that takes no
+    /// parameters gets the default query. The feed takes only the filter: it always begins with the
+    /// newest animals.
+    pub(super) fn parse_query(
+        &self,
+        visit: Visit<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<Query, ApiError> {
         if matches!(visit.page, Page::sitemap | Page::animal) {
             return Ok(Query::default());
         }
 
-        let takes_limit = matches!(visit.page, Page::embed | Page::json);
-        let query = Query::parse(
-            visit.request.uri.query(),
-            &snapshot.fields,
-            takes_limit,
-            self.shop.today(&snapshot.facts),
-        )?;
+        let query_string = visit.request.uri.query();
+        let today = self.shop.today(&snapshot.facts);
+        let query = parse_query(query_string, visit.page, &snapshot.fields, today)?;
         if visit.page == Page::atom {
             return Ok(query.into_first_page());
         }
@@ -148,15 +148,29 @@ impl Window {
         let query = shop
             .interpret_search(page_request.query.clone(), snapshot)
             .await?;
-        let query = &query;
         match visit.page {
-            Page::list => list::page(shop, layout, snapshot, query).await,
-            Page::embed => list::embedded_page(shop, layout, snapshot, query).await,
-            Page::json => data::page(shop, snapshot, query).await,
-            Page::atom => feed::page(shop, snapshot, query).await,
-            Page::sitemap => sitemap::index(shop).await,
-            Page::animal => animal_page::page(shop, layout, snapshot, visit.parameter).await,
+            Page::list => list::render_page(shop, layout, snapshot, &query).await,
+            Page::embed => list::render_embedded_page(shop, layout, snapshot, &query).await,
+            Page::json => data::render_page(shop, snapshot, &query).await,
+            Page::atom => feed::render_page(shop, snapshot, &query).await,
+            Page::sitemap => sitemap::render_index(shop).await,
+            Page::animal => animal_page::render_page(shop, layout, snapshot, visit.parameter).await,
             _ => Err(ApiError::no_such_path()),
         }
     }
+}
+
+/// Returns the cache key of a page. It includes the day, because pages show ages, which depend on
+/// it.
+fn cache_key(visit: Visit<'_>, query: &Query, today: Date) -> String {
+    // The variant distinguishes the pages of a route from each other. The canonical query lacks two
+    // things that change a page: the limit, and the unknown parameters, about which a list has a
+    // note.
+    let variant = match visit.page {
+        Page::animal => visit.parameter.to_owned(),
+        Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
+        Page::list if query.has_unknown_parameters => format!("unknown {}", query.canonical()),
+        _ => query.canonical(),
+    };
+    format!("{:?} {today} {variant}", visit.page)
 }

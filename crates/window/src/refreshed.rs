@@ -80,8 +80,8 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
     {
         let mut changes = self.state.subscribe();
         let mut wait_limit = pin!(sleep(MAX_WAIT));
-        let mut has_timed_out = false;
         loop {
+            // This also marks the state as seen, so `changed` waits for the next change of it.
             let reading = changes.borrow_and_update().reading(version);
             let has_previous_value = reading.is_some();
             if let Some(reading) = reading
@@ -93,10 +93,10 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
             self.start_run(version, &compute);
             // Without a previous value, there is nothing to fall back to, so there is no time limit.
             // `changed` cannot fail: it would only if `self.state`, the sender, was dropped.
-            tokio::select! {
-                _ = changes.changed() => {}
-                () = &mut wait_limit, if has_previous_value => has_timed_out = true,
-            }
+            let has_timed_out = tokio::select! {
+                _ = changes.changed() => false,
+                () = &mut wait_limit, if has_previous_value => true,
+            };
 
             let state = self.state.borrow();
             match (state.reading(version), &state.error) {

@@ -106,6 +106,7 @@ impl EncodedPage {
             if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
+            // If compression failed, the page would be sent without it.
             let gzip = compression::gzip(Compression::fast(), &self.plain).ok()?;
             Some(Bytes::from(gzip))
         });
@@ -115,7 +116,7 @@ impl EncodedPage {
     /// Responds with the page, compressed if the client accepts it, or with 304 if the client
     /// already has this version.
     pub(super) fn respond(&self, request_headers: &HeaderMap) -> Response {
-        let compressed_body = if compression::prefers_gzip(request_headers) {
+        let compressed_body = if compression::accepts_gzip(request_headers) {
             self.compressed_body()
         } else {
             None

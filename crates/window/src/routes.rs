@@ -24,6 +24,14 @@ macro_rules! pages {
     };
 }
 
+impl Page {
+    /// Whether the page has the parameter `limit`, with which a request chooses the number of
+    /// animals.
+    pub(super) fn takes_limit(self) -> bool {
+        matches!(self, Self::embed | Self::json)
+    }
+}
+
 pages! {
     list        "/";
     animal      "/animals/{id}";

@@ -15,14 +15,15 @@ use super::{
     store::{Organization, organization},
 };
 
-/// A schema.org `WebPage` or one of its subtypes. `content` adds the properties of the subtype.
+/// A schema.org `WebPage` or one of its subtypes, which `schema_type` names. `content` adds the
+/// properties of the subtype.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Page<T> {
+struct WebPage<T> {
     #[serde(rename = "@context")]
     context: &'static str,
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     in_language: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     publisher: Option<Organization>,
@@ -42,7 +43,7 @@ struct MainEntity<T> {
 #[serde(rename_all = "camelCase")]
 struct ItemList {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     number_of_items: usize,
     #[serde(rename = "itemListElement")]
     items: Vec<ListItem>,
@@ -52,7 +53,7 @@ struct ItemList {
 #[derive(Serialize)]
 struct ListItem {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     position: usize,
     name: String,
     url: String,
@@ -63,7 +64,7 @@ struct ListItem {
 #[serde(rename_all = "camelCase")]
 struct Product<'a> {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     name: String,
     url: String,
     sku: String,
@@ -100,7 +101,7 @@ struct AnimalWithoutOffer {
 #[serde(rename_all = "camelCase")]
 struct ImageObject {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     content_url: String,
 }
 
@@ -108,7 +109,7 @@ struct ImageObject {
 #[derive(Serialize)]
 struct PropertyValue<'a> {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     #[serde(rename = "propertyID")]
     property_id: &'a str,
     name: String,
@@ -120,7 +121,7 @@ struct PropertyValue<'a> {
 #[serde(rename_all = "camelCase")]
 struct Offer<'a> {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     url: String,
     price: &'a str,
     price_currency: &'a str,
@@ -130,23 +131,23 @@ struct Offer<'a> {
 }
 
 /// Renders the structured data of a list page.
-pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> Markup {
+pub(super) fn render_list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> Markup {
     let items = animals
         .iter()
         .enumerate()
         .map(|(index, animal)| ListItem {
-            schema: "ListItem",
+            schema_type: "ListItem",
             position: index + 1,
             name: animal.short_name(),
             url: shop.url(&animal.path()),
         })
         .collect();
     let main_entity = ItemList {
-        schema: "ItemList",
+        schema_type: "ItemList",
         number_of_items: animals.len(),
         items,
     };
-    json_ld(
+    render_json_ld(
         "CollectionPage",
         organization(shop, facts),
         MainEntity { main_entity },
@@ -154,15 +155,15 @@ pub(super) fn list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>]) -> M
 }
 
 /// Renders the structured data of an animal's page. The animal is a product if it has an offer.
-pub(super) fn animal(
+pub(super) fn render_animal(
     shop: &Shop,
     facts: &StoreFacts,
     animal: &Animal<'_>,
     labels: &Labels,
     description: Option<String>,
 ) -> Markup {
-    let Some(offer) = offer(shop, facts, animal) else {
-        return animal_without_offer(shop, facts, animal, description);
+    let Some(offer) = offer_of(shop, facts, animal) else {
+        return render_animal_without_offer(shop, facts, animal, description);
     };
 
     let image = animal
@@ -171,7 +172,7 @@ pub(super) fn animal(
         .map(|photo| shop.url(&photo.path(PhotoSize::Large)))
         .collect();
     let mut product = Product {
-        schema: "Product",
+        schema_type: "Product",
         name: animal.short_name(),
         offers: offer,
         url: shop.url(&animal.path()),
@@ -190,11 +191,11 @@ pub(super) fn animal(
     let content = MainEntity {
         main_entity: product,
     };
-    json_ld("ItemPage", None, content)
+    render_json_ld("ItemPage", None, content)
 }
 
 /// Renders the structured data of the page of an animal without an offer.
-fn animal_without_offer(
+fn render_animal_without_offer(
     shop: &Shop,
     facts: &StoreFacts,
     animal: &Animal<'_>,
@@ -202,10 +203,10 @@ fn animal_without_offer(
 ) -> Markup {
     let first_photo = animal.photos.first();
     let image = first_photo.map(|photo| ImageObject {
-        schema: "ImageObject",
+        schema_type: "ImageObject",
         content_url: shop.url(&photo.path(PhotoSize::Large)),
     });
-    json_ld(
+    render_json_ld(
         "WebPage",
         organization(shop, facts),
         AnimalWithoutOffer {
@@ -236,7 +237,7 @@ impl<'a> Product<'a> {
             "colour" | "color" => self.color = Some(text),
             "size" => self.size = Some(text),
             _ => self.additional_property.push(PropertyValue {
-                schema: "PropertyValue",
+                schema_type: "PropertyValue",
                 property_id: name,
                 name: label_of(field),
                 value: text,
@@ -247,7 +248,7 @@ impl<'a> Product<'a> {
 
 /// Returns the offer of an animal. Returns `None` if its price or the currency of the store is unknown,
 /// or if the price is negative.
-fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
+fn offer_of<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
     let price = animal.price()?;
     if Decimal::new(price)?.ten_thousandths() < 0 {
         return None;
@@ -259,7 +260,7 @@ fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Opti
         "https://schema.org/InStock"
     };
     Some(Offer {
-        schema: "Offer",
+        schema_type: "Offer",
         url: shop.url(&animal.path()),
         price,
         price_currency: currency.as_str(),
@@ -270,14 +271,14 @@ fn offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Opti
 
 /// Serializes the structured data of a page as JSON for a `script` element. Markup characters are
 /// escaped, so that no text can close the element.
-fn json_ld(
-    schema: &'static str,
+fn render_json_ld(
+    schema_type: &'static str,
     publisher: Option<Organization>,
     content: impl Serialize,
 ) -> Markup {
-    let page = Page {
+    let page = WebPage {
         context: "https://schema.org",
-        schema,
+        schema_type,
         in_language: texts().language,
         publisher,
         content,

@@ -1,11 +1,11 @@
-//! Reads the animals on offer from the store: those that are available or reserved, and listed on
-//! the website. Also counts them, and matches them against filters.
+//! Selects the animals on offer with a filter: reads the pages of the list, counts the animals, and
+//! matches single animals. "On offer" means available or reserved, and listed on the website.
 
-use std::{collections::HashSet, slice};
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 use petstore_domain::{
-    Limit, PetId, PetStatus,
+    PetStatus,
     store_area::{
         Category, Choices, FieldSet, INTAKE, NamePrefix, PetQuery, PhraseMeaning, StorePet,
     },
@@ -16,8 +16,15 @@ use super::{
     arrival_order::{find_sorted_by_arrival, page_after_cursor},
     filter::{CATEGORY_PARAMETER, Filter, Parameter, filterable_field},
     labels::read_first_categories,
-    query::Query,
+    offers::{PetPage, constant_limit, count_pets, read_pet_page},
+    query::{Query, SortOrder},
 };
+
+/// The query parameter that filters by [`SPECIES_FIELD`](super::filter::SPECIES_FIELD).
+const SPECIES_PARAMETER: &str = "field.species";
+
+/// The maximum number of species or categories whose animals are counted.
+const MAX_KINDS: usize = 24;
 
 /// The highest number of results of a list that is counted exactly.
 pub(super) const MAX_COUNT_OF_LIST: usize = 10_000;
@@ -29,7 +36,8 @@ pub(super) const MAX_COUNT_OF_KIND: usize = 1_000;
 /// The maximum number of name matches that are moved to the top of the first page.
 const MAX_NAME_MATCHES: i64 = 6;
 
-/// The number of the newest changes that are searched for animals that became available again.
+/// The number of the newest changes that are searched for animals that became available again. It
+/// is limited because a store can have any number of changes.
 const SEARCHED_CHANGES: i64 = 1_000;
 
 /// The maximum number of animals in the feed that became available again.
@@ -37,45 +45,39 @@ const MAX_RETURNED_PETS: usize = 24;
 
 /// An animal that became available again, for example because its order was cancelled.
 pub(super) struct ReturnedPet {
-    /// The number of the change that made it available, in the log of changes.
+    /// The number of the change that made it available, in the journal.
     pub(super) seq: i64,
     /// When that change was made.
     pub(super) changed_at: Timestamp,
     pub(super) pet: StorePet,
 }
 
-/// The query parameter that filters by species.
-const SPECIES: &str = "field.species";
-
-/// The maximum number of species or categories whose animals are counted.
-const MAX_KINDS: usize = 24;
-
-/// Reads the animals on one page of the list. Also returns the cursor of the next page, if more
-/// animals follow.
+/// Reads one page of the list.
 pub(super) async fn find_page(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
-) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+) -> Result<PetPage, StoreError> {
     let Some(mut pet_query) = offers_query(&query.filter, fields) else {
-        return Ok((Vec::new(), None));
+        return Ok(PetPage::default());
     };
-    // The order of the ids is the order in which the animals were added to the catalogue. The order in
-    // which they arrived in the store can be different.
-    if query.longest_first
-        && fields.find(INTAKE).is_some_and(|field| field.is_public)
-        && let Some(pets) = find_sorted_by_arrival(store, &pet_query, fields).await?
-    {
-        return page_after_cursor(store, pets, query, fields).await;
+    // Without public dates of arrival, the order of the ids stands for the order of arrival: it is
+    // the order in which the animals were added.
+    let has_arrival_dates = fields.find(INTAKE).is_some_and(|field| field.is_public);
+    if query.order == SortOrder::LongestWaitingFirst && has_arrival_dates {
+        let sorted_pets = find_sorted_by_arrival(store, &pet_query, fields).await?;
+        if let Some(pets) = sorted_pets {
+            return page_after_cursor(store, pets, query, fields).await;
+        }
     }
-    pet_query.newest_first = !query.longest_first;
+
+    pet_query.newest_first = query.order == SortOrder::NewestFirst;
     pet_query.limit = query.limit;
     pet_query.after = query.after;
-    store.list_offers(&pet_query).await
+    read_pet_page(store, &pet_query).await
 }
 
-/// Reads the animals on one page of the list like [`find_page`], with name matches at the top of
-/// the first page.
+/// Reads one page of the list like [`find_page`], with name matches at the top of the first page.
 ///
 /// A name match is an animal whose name begins with a search text that was recognized as everyday
 /// words. For example, a visitor who searches for `kitten` may mean young cats, or an animal with the
@@ -84,77 +86,81 @@ pub(super) async fn find_page_with_name_matches(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
-) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
-    let (mut pets, next) = find_page(store, query, fields).await?;
+) -> Result<PetPage, StoreError> {
+    let mut page = find_page(store, query, fields).await?;
     if query.after.is_none() {
         let name_matches = find_name_matches(store, query, fields).await?;
         let matched_ids: HashSet<_> = name_matches.iter().map(|pet| pet.id).collect();
-        pets.retain(|pet| !matched_ids.contains(&pet.id));
-        pets.splice(0..0, name_matches);
+        page.pets.retain(|pet| !matched_ids.contains(&pet.id));
+        // Insert them before all other animals.
+        page.pets.splice(0..0, name_matches);
     }
-    Ok((pets, next))
+    Ok(page)
 }
 
 /// Finds the first animals whose name begins with the search text, in the sort order of the query.
-/// Returns none unless the text was recognized as everyday words.
+/// Returns no animals unless the text was recognized as everyday words.
 async fn find_name_matches(
     store: &StoreReader,
     query: &Query,
     fields: &FieldSet,
 ) -> Result<Vec<StorePet>, StoreError> {
     let filter = &query.filter;
-    let name = filter
-        .phrase
-        .as_ref()
-        .and_then(|phrase| NamePrefix::new(phrase.as_str()));
-    if filter.understood_words.is_empty() || name.is_none() {
+    if filter.understood_words.is_empty() {
         return Ok(Vec::new());
     }
+    let Some(phrase) = &filter.phrase else {
+        return Ok(Vec::new());
+    };
+    let Some(name_prefix) = NamePrefix::new(phrase.as_str()) else {
+        return Ok(Vec::new());
+    };
     let Some(mut pet_query) = offers_query(&filter.with_search(""), fields) else {
         return Ok(Vec::new());
     };
-    pet_query.name = name;
-    pet_query.newest_first = !query.longest_first;
-    pet_query.limit = Limit::new(MAX_NAME_MATCHES).unwrap_or_default();
-    let (pets, _) = store.list_offers(&pet_query).await?;
-    Ok(pets)
+
+    pet_query.name = Some(name_prefix);
+    pet_query.newest_first = query.order == SortOrder::NewestFirst;
+    pet_query.limit = constant_limit(MAX_NAME_MATCHES);
+    let page = read_pet_page(store, &pet_query).await?;
+    Ok(page.pets)
 }
 
 /// Counts the animals on offer that match a filter. Stops counting at `max_count + 1`.
-pub(super) async fn count(
+pub(super) async fn count_matches(
     store: &StoreReader,
     filter: &Filter,
     fields: &FieldSet,
     max_count: usize,
 ) -> Result<usize, StoreError> {
-    let counts = count_each(store, slice::from_ref(filter), fields, max_count).await?;
-    Ok(counts.first().copied().unwrap_or_default())
+    match offers_query(filter, fields) {
+        Some(pet_query) => count_pets(store, pet_query, max_count).await,
+        None => Ok(0),
+    }
 }
 
-/// Counts the animals on offer that match each filter, all in the same database snapshot. Stops each
-/// count at `max_count + 1`. Returns the counts in the order of the filters.
-async fn count_each(
+/// Counts the animals on offer that match each filter, and returns the counts in the order of the
+/// filters. All counts are of the same database snapshot. Each count stops at `max_count + 1`.
+async fn count_matches_of_each(
     store: &StoreReader,
     filters: &[Filter],
     fields: &FieldSet,
     max_count: usize,
 ) -> Result<Vec<usize>, StoreError> {
-    let queries: Vec<_> = filters
-        .iter()
-        .map(|filter| offers_query(filter, fields))
-        .collect();
     // A filter that no animal can match has no query, and its count is 0.
-    let possible_queries = queries.iter().flatten().cloned().collect();
-    let possible_counts = store.count_offers(possible_queries, max_count + 1).await?;
+    let mut counts = vec![0; filters.len()];
+    let mut queries = Vec::new();
+    let mut query_positions = Vec::new();
+    for (position, filter) in filters.iter().enumerate() {
+        if let Some(query) = offers_query(filter, fields) {
+            queries.push(query);
+            query_positions.push(position);
+        }
+    }
 
-    let mut possible_counts = possible_counts.into_iter();
-    let mut counts = Vec::with_capacity(filters.len());
-    for query in queries {
-        let count = match query {
-            Some(_) => possible_counts.next().unwrap_or_default(),
-            None => 0,
-        };
-        counts.push(count);
+    let query_counts = store.count_offers(queries, max_count + 1).await?;
+    for (position, count) in query_positions.into_iter().zip(query_counts) {
+        counts[position] = count;
     }
     Ok(counts)
 }
@@ -168,19 +174,20 @@ pub(super) struct CountedKind {
     pub(super) count: usize,
 }
 
-/// Counts the animals on offer by species or, if fewer than two species have any, by category. Returns
-/// an empty list if fewer than two categories have any, because then there is nothing to choose from.
+/// Counts the animals on offer by species or, if fewer than two species have animals, by category.
+/// Returns an empty list if fewer than two categories have animals either, because then visitors
+/// have nothing to choose from.
 pub(super) async fn count_kinds(
     store: &StoreReader,
     fields: &FieldSet,
 ) -> Result<Vec<CountedKind>, StoreError> {
-    let species = kinds_with_animals(store, fields, species_parameters(fields)).await?;
+    let species = find_kinds_with_animals(store, fields, species_parameters(fields)).await?;
     if species.len() > 1 {
         return Ok(species);
     }
 
-    let category_parameters = category_parameters(store).await?;
-    let categories = kinds_with_animals(store, fields, category_parameters).await?;
+    let category_parameters = read_category_parameters(store).await?;
+    let categories = find_kinds_with_animals(store, fields, category_parameters).await?;
     if categories.len() > 1 {
         return Ok(categories);
     }
@@ -189,19 +196,18 @@ pub(super) async fn count_kinds(
 
 /// Returns the query parameters for the first [`MAX_KINDS`] species that animals can have.
 fn species_parameters(fields: &FieldSet) -> Vec<Parameter> {
-    let field = filterable_field(SPECIES, fields);
+    let field = filterable_field(SPECIES_PARAMETER, fields);
     let choices = field.and_then(|field| field.choices.as_ref());
-    choices
-        .map(Choices::values)
-        .unwrap_or_default()
+    let species = choices.map(Choices::values).unwrap_or_default();
+    species
         .iter()
         .take(MAX_KINDS)
-        .map(|species| Parameter::new(SPECIES, species.clone()))
+        .map(|name| Parameter::new(SPECIES_PARAMETER, name.clone()))
         .collect()
 }
 
-/// Returns the query parameters for the first [`MAX_KINDS`] categories.
-async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
+/// Reads the first [`MAX_KINDS`] categories, and returns their query parameters.
+async fn read_category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, StoreError> {
     let categories = read_first_categories(store).await?;
     Ok(categories
         .iter()
@@ -210,19 +216,27 @@ async fn category_parameters(store: &StoreReader) -> Result<Vec<Parameter>, Stor
         .collect())
 }
 
-/// Reads the first categories, except those without an animal on offer: the public must not learn that
-/// they exist.
+/// Reads the first categories, and returns the ones with an animal on offer. The public must not
+/// learn that the others exist.
 pub(super) async fn read_public_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
-    let mut categories = read_first_categories(store).await?;
-    let queries = categories
+    let categories = read_first_categories(store).await?;
+    let queries: Vec<_> = categories
         .iter()
-        .map(|category| category_query(category.id));
-    let counts = store.count_offers(queries.collect(), 1).await?;
-    let mut counts = counts.into_iter();
-    categories.retain(|_| counts.next().is_some_and(|count| count > 0));
-    Ok(categories)
+        .map(|category| category_query(category.id))
+        .collect();
+    // Counting stops at the first animal of each category.
+    let counts = store.count_offers(queries, 1).await?;
+
+    let mut public_categories = Vec::new();
+    for (category, count) in categories.into_iter().zip(counts) {
+        let has_animals = count > 0;
+        if has_animals {
+            public_categories.push(category);
+        }
+    }
+    Ok(public_categories)
 }
 
 /// Whether a category has an animal on offer.
@@ -230,10 +244,9 @@ pub(super) async fn category_has_animals(
     store: &StoreReader,
     category_id: i64,
 ) -> Result<bool, StoreError> {
-    let counts = store
-        .count_offers(vec![category_query(category_id)], 1)
-        .await?;
-    Ok(counts.iter().any(|count| *count > 0))
+    // Counting stops at the first animal.
+    let count = count_pets(store, category_query(category_id), 0).await?;
+    Ok(count > 0)
 }
 
 /// Returns the store query for the animals on offer in a category.
@@ -246,16 +259,16 @@ fn category_query(id: i64) -> PetQuery {
 }
 
 /// Counts the animals on offer that match each parameter. Leaves out parameters without matches.
-async fn kinds_with_animals(
+async fn find_kinds_with_animals(
     store: &StoreReader,
     fields: &FieldSet,
     parameters: Vec<Parameter>,
 ) -> Result<Vec<CountedKind>, StoreError> {
     let filters: Vec<_> = parameters
         .iter()
-        .map(|parameter| Filter::default().with_parameter(parameter))
+        .map(|parameter| Filter::default().with_kind(parameter))
         .collect();
-    let counts = count_each(store, &filters, fields, MAX_COUNT_OF_KIND).await?;
+    let counts = count_matches_of_each(store, &filters, fields, MAX_COUNT_OF_KIND).await?;
 
     let mut kinds = Vec::new();
     for (parameter, count) in parameters.into_iter().zip(counts) {
@@ -272,7 +285,8 @@ pub(super) async fn read_returned_pets(
     store: &StoreReader,
 ) -> Result<Vec<ReturnedPet>, StoreError> {
     let mut seen_ids = HashSet::new();
-    let mut newest_returns = store.returns(SEARCHED_CHANGES).await?;
+    let mut newest_returns = store.list_returns(SEARCHED_CHANGES).await?;
+    // `insert` returns `true` only for the first change of an animal, which is the latest one.
     newest_returns.retain(|change| seen_ids.insert(change.pet));
     newest_returns.truncate(MAX_RETURNED_PETS);
 

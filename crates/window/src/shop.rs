@@ -1,5 +1,10 @@
 //! The state that all pages and files share: access to the store, the settings, the queues for
 //! visitors, and caches.
+//!
+//! A request reads a [`Snapshot`] first. Everything that is cached has the version of a snapshot,
+//! and is used only as long as this is the version of the public data. A request that is not
+//! answered from a cache waits in a queue ([`Turns`]) for its visitor's turn before it reads any
+//! animals.
 
 use std::{sync::Arc, time::Duration};
 
@@ -33,6 +38,7 @@ use super::{
 /// queues, each with these limits. As long as nobody else is waiting, one visitor may take every turn.
 const PAGE_TURNS: TurnLimits = TurnLimits {
     turns: 2,
+    // The window has no sessions, so it knows no browser.
     turns_of_known: 0,
     turns_of_caller: 2,
     waiting: 512,
@@ -42,9 +48,11 @@ const PAGE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The limits on how many pieces of files are read at once. The queue does not remember past turns,
-/// because a file needs many of them. If they counted, the queue would prefer visitors with fewer
-/// turns, drop the next request of the file, and so abort the download.
+/// The limits on how many pieces of files are read at once.
+///
+/// This queue does not remember past turns, because a file needs many turns. If they counted, a
+/// full queue would drop the file's next turn in favour of a visitor with fewer turns. That would
+/// abort the download.
 const PIECE_TURNS: TurnLimits = TurnLimits {
     memory: Duration::ZERO,
     ..PAGE_TURNS
@@ -70,13 +78,13 @@ pub(super) struct Shop {
     /// read.
     last_facts: Mutex<Arc<StoreFacts>>,
     /// The kinds of animals (species or categories) that the list offers as shortcuts.
-    kinds: Refreshed<Arc<Vec<CountedKind>>>,
-    /// The first categories, without those that have no animal on offer.
-    public_categories: Refreshed<Arc<Vec<Category>>>,
+    kinds: Refreshed<SharedList<CountedKind>>,
+    /// The categories with an animal on offer, among the first categories.
+    public_categories: Refreshed<SharedList<Category>>,
     /// The animals that recently became available again.
-    returned_pets: Refreshed<Arc<Vec<ReturnedPet>>>,
+    returned_pets: Refreshed<SharedList<ReturnedPet>>,
     /// The rendered suggestions at the end of pages.
-    suggestion_cache: Cache<SuggestionsKey, Suggestions>,
+    suggestion_cache: Cache<SuggestionsKey, SharedList<Suggestion>>,
     /// The number of animals that match a filter.
     counts: Cache<CountKey, usize>,
 }
@@ -102,7 +110,7 @@ pub(super) struct Snapshot {
     /// The version of the public data. It is the version of every cached page that is rendered from
     /// this snapshot.
     pub(super) version: Version,
-    /// All fields, including those that are not public.
+    /// All fields, including private ones.
     pub(super) fields: FieldSet,
     /// What the store says about itself, such as its name, language and currency.
     pub(super) facts: Arc<StoreFacts>,
@@ -122,7 +130,8 @@ pub(super) struct Suggestion {
     pub(super) drawings: Drawings,
 }
 
-type Suggestions = Arc<Vec<Suggestion>>;
+/// A cached list, which all requests share.
+type SharedList<T> = Arc<Vec<T>>;
 
 /// The picture that other sites show next to a shared link to a page (Open Graph).
 #[derive(Clone)]
@@ -156,13 +165,14 @@ impl Shop {
         }
     }
 
-    /// Returns the current snapshot. It has every write of this process, but a write of another
-    /// process can be missing for up to a second. As a side effect, switches the request to the
-    /// language of the store.
+    /// Returns the current snapshot. As a side effect, switches the request to the language of the
+    /// store.
+    ///
+    /// The snapshot has every write of this process, but a write of another process can be missing
+    /// for up to a second.
     pub(super) async fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
         let snapshot = self.current_snapshot().await?;
-        let facts = &snapshot.facts;
-        languages::set_language_and_kind(facts.language().value, facts.kind());
+        switch_language(&snapshot.facts);
         Ok(snapshot)
     }
 
@@ -217,7 +227,7 @@ impl Shop {
     /// cannot be read. As a side effect, switches the request to the language in these facts.
     pub(super) fn last_facts(&self) -> Arc<StoreFacts> {
         let facts = Arc::clone(&self.last_facts.lock());
-        languages::set_language_and_kind(facts.language().value, facts.kind());
+        switch_language(&facts);
         facts
     }
 
@@ -264,18 +274,19 @@ impl Shop {
             return Ok(count);
         }
 
-        let count = selection::count(self.store(), filter, &snapshot.fields, max_count).await?;
+        let count =
+            selection::count_matches(self.store(), filter, &snapshot.fields, max_count).await?;
         self.counts.insert(key, Some(snapshot.version), &count);
         Ok(count)
     }
 
     /// Returns the kinds of animals that the list offers as shortcuts, with their counts. Every list
-    /// shows them, so they are computed only once per version. While that is in progress, this
-    /// returns the kinds of an earlier version.
-    pub(super) async fn kinds(
+    /// shows them, so they are counted only once per version. While the count is in progress, this
+    /// function returns the kinds of an earlier version.
+    pub(super) async fn counted_kinds(
         &self,
         snapshot: &Arc<Snapshot>,
-    ) -> Result<Reading<Arc<Vec<CountedKind>>>, StoreError> {
+    ) -> Result<Reading<SharedList<CountedKind>>, StoreError> {
         self.kinds
             .get(snapshot.version, || {
                 let store = self.parts.store.clone();
@@ -288,14 +299,14 @@ impl Shop {
             .await
     }
 
-    /// Returns the first categories, without those that have no animal on offer. Every list needs
+    /// Returns the categories with an animal on offer, among the first categories. Every list needs
     /// them, so they are read only once per version. In contrast to [`Self::kinds`], never returns the
     /// categories of an earlier version: they could reveal a category whose last animal was taken off
     /// the website since.
     pub(super) async fn public_categories(
         &self,
         snapshot: &Snapshot,
-    ) -> Result<Arc<Vec<Category>>, StoreError> {
+    ) -> Result<SharedList<Category>, StoreError> {
         let reading = self
             .public_categories
             .get(snapshot.version, || {
@@ -311,12 +322,12 @@ impl Shop {
     }
 
     /// Returns the animals that recently became available again. Every feed includes them, so they
-    /// are read only once per version. While that is in progress, this returns the animals of an
-    /// earlier version.
+    /// are read only once per version. While the read is in progress, this function returns the
+    /// animals of an earlier version.
     pub(super) async fn returned_pets(
         &self,
         snapshot: &Snapshot,
-    ) -> Result<Reading<Arc<Vec<ReturnedPet>>>, StoreError> {
+    ) -> Result<Reading<SharedList<ReturnedPet>>, StoreError> {
         self.returned_pets
             .get(snapshot.version, || {
                 let store = self.parts.store.clone();
@@ -333,7 +344,7 @@ impl Shop {
         snapshot: &Snapshot,
         parameters: Vec<Parameter>,
         render_suggestions: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
-    ) -> Result<Suggestions, StoreError> {
+    ) -> Result<SharedList<Suggestion>, StoreError> {
         let key = SuggestionsKey {
             today: self.today(&snapshot.facts),
             parameters,
@@ -349,7 +360,7 @@ impl Shop {
     }
 
     /// Interprets everyday words in the search text of a query, such as `puppy`, as properties of
-    /// animals. Does nothing for a query without search text.
+    /// animals. Returns a query without search text unchanged.
     pub(super) async fn interpret_search(
         &self,
         mut query: Query,
@@ -375,4 +386,10 @@ impl Shop {
         query.filter.understood_words = understood.words;
         Ok(query)
     }
+}
+
+/// Switches the request to the language of the store, and to the words for its kind: shop or
+/// shelter.
+fn switch_language(facts: &StoreFacts) {
+    languages::set_language_and_kind(facts.language().value, facts.kind());
 }

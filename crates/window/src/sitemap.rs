@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use hyper::header::{self, HeaderValue};
 use petstore_domain::{
-    Limit, PetId,
+    PetId,
     client::ClientAddress,
     store_area::{PetQuery, StorePet},
     text::parse_integer,
@@ -19,6 +19,7 @@ use petstore_web::edge::{ApiError, Response};
 use quick_xml::events::{BytesEnd, BytesStart, Event};
 
 use super::{
+    offers::{constant_limit, count_pets, read_pet_page},
     rendered::RenderedPage,
     shop::Shop,
     walk::{self, FilePermit},
@@ -30,12 +31,18 @@ use super::{
 /// stays in the same sitemap.
 const BLOCK_LENGTH: i64 = 49_999;
 
+/// The media type of sitemaps.
+const XML: &str = "application/xml; charset=utf-8";
+
+/// The XML namespace of sitemaps.
+const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+
 /// The range of ids that one sitemap covers.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     /// The lowest id of the block.
     lowest: i64,
-    /// The end of the range, exclusive. `None` if it is unbounded.
+    /// The end of the range, exclusive. `None` if the range has no upper bound.
     end: Option<PetId>,
 }
 
@@ -60,49 +67,44 @@ impl Block {
     }
 }
 
-/// The media type of sitemaps.
-const XML: &str = "application/xml; charset=utf-8";
-
-/// The XML namespace of sitemaps.
-const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
-
 /// Renders the index of the sitemaps. The page is empty if a single sitemap can hold all animals:
 /// the caller then responds with that sitemap instead.
-pub(super) async fn index(shop: &Shop) -> Result<RenderedPage, ApiError> {
+pub(super) async fn render_index(shop: &Shop) -> Result<RenderedPage, ApiError> {
     let newest_query = PetQuery {
         is_on_offer: true,
         newest_first: true,
-        limit: Limit::new(1).unwrap_or_default(),
+        limit: constant_limit(1),
         ..PetQuery::default()
     };
     let max_count = usize::try_from(BLOCK_LENGTH).unwrap_or(usize::MAX);
-    // `counts` has one element, because there is one query.
-    let counts = shop
-        .store()
-        .count_offers(vec![newest_query.clone()], max_count + 1)
-        .await?;
-    if counts.iter().all(|count| *count <= max_count) {
+    let count = count_pets(shop.store(), newest_query.clone(), max_count).await?;
+    if count <= max_count {
         return Ok(RenderedPage::new(XML, Vec::new()));
     }
 
-    let numbers = block_numbers(shop, newest_query).await?;
+    let numbers = find_block_numbers(shop, newest_query).await?;
     let document = write_index(shop, &numbers).map_err(internal_error)?;
     Ok(RenderedPage::new(XML, document))
 }
 
-/// Returns the numbers of the blocks with animals, highest first. Block 0 is always included, because
-/// its sitemap also contains the URL of the list. Reads only the newest animal of each block, and then
-/// skips to the next lower block with animals.
-async fn block_numbers(shop: &Shop, mut newest_query: PetQuery) -> Result<Vec<i64>, StoreError> {
+/// Finds the blocks with animals, and returns their numbers, highest first. `newest_query` selects
+/// the newest animal.
+///
+/// Reads only the newest animal of each block, and then skips to the next lower block with animals.
+/// Block 0 is always included, because its sitemap also contains the URL of the list.
+async fn find_block_numbers(
+    shop: &Shop,
+    mut newest_query: PetQuery,
+) -> Result<Vec<i64>, StoreError> {
     let mut numbers = Vec::new();
     loop {
-        let (pets, _) = shop.store().list_offers(&newest_query).await?;
-        let Some(pet) = pets.first() else { break };
+        let page = read_pet_page(shop.store(), &newest_query).await?;
+        let Some(pet) = page.pets.first() else { break };
         let number = pet.id.get() / BLOCK_LENGTH;
         if number > 0 {
             numbers.push(number);
         }
-        // Continue below the lowest id of this block. Block 0 has none below: 0 is not a valid id.
+        // Continue below the lowest id of this block. No id is below block 0: 0 is not a valid id.
         let Some(lowest) = PetId::new(number * BLOCK_LENGTH) else {
             break;
         };
@@ -138,7 +140,8 @@ pub(super) fn parse_block(text: &str) -> Result<Block, ApiError> {
 
 /// The piece of a sitemap that is generated next.
 enum NextPiece {
-    /// The URLs of the next page of animals, those with ids below `before`, or the newest ones.
+    /// The URLs of the next page of animals, newest first. The page begins below the id `before`,
+    /// or with the newest animal without it.
     Animals { before: Option<PetId> },
     /// The closing tag of the document.
     ClosingTag,
@@ -184,15 +187,7 @@ impl SitemapFile {
     async fn next_piece(&mut self) -> Result<Option<Bytes>, StoreError> {
         match self.next {
             NextPiece::Animals { before } => {
-                let (pets, next) =
-                    walk::read_next_animals(&self.shop, self.visitor, before).await?;
-                self.next = match next {
-                    Some(next) if next.get() > self.lowest => {
-                        NextPiece::Animals { before: Some(next) }
-                    }
-                    _ => NextPiece::ClosingTag,
-                };
-                let urls = animals_piece(&self.shop, &pets, self.lowest).map_err(internal_error)?;
+                let urls = self.next_urls(before).await?;
                 Ok(Some(urls))
             }
             NextPiece::ClosingTag => {
@@ -202,6 +197,16 @@ impl SitemapFile {
             }
             NextPiece::Done => Ok(None),
         }
+    }
+
+    /// Generates the URLs of the next page of animals: see [`NextPiece::Animals`].
+    async fn next_urls(&mut self, before: Option<PetId>) -> Result<Bytes, StoreError> {
+        let page = walk::read_page_in_turn(&self.shop, self.visitor, before).await?;
+        self.next = match page.next {
+            Some(next) if next.get() > self.lowest => NextPiece::Animals { before: Some(next) },
+            _ => NextPiece::ClosingTag,
+        };
+        animals_piece(&self.shop, &page.pets, self.lowest).map_err(internal_error)
     }
 }
 
@@ -255,8 +260,8 @@ fn end_line(writer: &mut XmlWriter) {
     writer.get_mut().push(b'\n');
 }
 
-/// Writes the `url` element of a page and, for an animal's page, the day of the animal's last
-/// change.
+/// Writes the `url` element of a page. For the page of the animal `pet`, the element includes the
+/// day of the animal's last change.
 fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::Result<()> {
     let changed_at = pet.and_then(|pet| pet.updated_at.or(pet.created_at));
     writer
@@ -274,7 +279,7 @@ fn write_url(writer: &mut XmlWriter, url: &str, pet: Option<&StorePet>) -> io::R
 }
 
 /// Responds to `GET /robots.txt`. Crawlers skip `/embed`, which has the same content as the list.
-pub(super) fn robots(shop: &Shop) -> Response {
+pub(super) fn respond_with_robots(shop: &Shop) -> Response {
     let sitemap = shop.url("/sitemap.xml");
     let text = format!("User-agent: *\nDisallow: /embed\nSitemap: {sitemap}\n");
     let mut response = Response::new(Bytes::from(text).into());

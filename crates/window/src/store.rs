@@ -120,7 +120,7 @@ fn lines(paragraph: &str) -> Markup {
 #[derive(Serialize)]
 pub(super) struct Organization {
     #[serde(rename = "@type")]
-    schema: &'static str,
+    schema_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     url: String,
@@ -134,6 +134,17 @@ pub(super) struct Organization {
     logo: Option<String>,
 }
 
+impl Organization {
+    /// Whether nothing is known about the organization but its URL.
+    fn has_only_url(&self) -> bool {
+        self.name.is_none()
+            && self.address.is_none()
+            && self.telephone.is_none()
+            && self.email.is_none()
+            && self.logo.is_none()
+    }
+}
+
 /// Returns the structured data about the store. Returns `None` if nothing is known about the store but
 /// its URL.
 pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
@@ -142,7 +153,7 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
     let telephone = profile.telephone.as_ref();
     let email = profile.email.as_ref();
     let organization = Organization {
-        schema: "Organization",
+        schema_type: "Organization",
         name: own_name(facts),
         url: shop.url("/"),
         address: address.map(|address| on_one_line(address.as_str())),
@@ -151,16 +162,10 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
         logo: profile.logo.map(|logo| shop.url(&logo.path())),
     };
 
-    let has_content = organization.name.is_some()
-        || organization.address.is_some()
-        || organization.telephone.is_some()
-        || organization.email.is_some()
-        || organization.logo.is_some();
-    if has_content {
-        Some(organization)
-    } else {
-        None
+    if organization.has_only_url() {
+        return None;
     }
+    Some(organization)
 }
 
 /// Joins the non-empty lines of a text with commas.

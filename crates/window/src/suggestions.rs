@@ -1,7 +1,7 @@
 //! Suggestions of other animals at the end of a page.
 
 use maud::{Markup, html};
-use petstore_domain::{Limit, PetId};
+use petstore_domain::PetId;
 use petstore_languages::{look::Drawings, window_texts as texts};
 use petstore_store::StoreError;
 use petstore_web::edge::ApiError;
@@ -9,6 +9,7 @@ use petstore_web::edge::ApiError;
 use super::{
     cards::{CARDS_IN_FIRST_VIEW, CardRenderer},
     filter::Filter,
+    offers::constant_limit,
     query::Query,
     shop::{Shop, Snapshot, Suggestion},
 };
@@ -16,16 +17,54 @@ use super::{
 /// The maximum number of suggestions at the end of a page.
 const MAX_SUGGESTIONS: u8 = 4;
 
-/// Renders the section with suggestions: the newest animals that match the filter. `excluded_id` is the
-/// animal that the page is about, which is left out. Renders nothing if there are no suggestions.
-pub(super) async fn section(
+/// The animals that a page suggests.
+pub(super) enum SuggestionKind {
+    /// The newest animals of all kinds, on the page of an animal that is gone.
+    Newest,
+    /// Similar animals, on the page of the animal with this id, which is left out.
+    Similar { filter: Filter, id: PetId },
+    /// Animals that match a wider filter, on a list page without animals.
+    InsteadOfEmptyList { filter: Filter },
+}
+
+impl SuggestionKind {
+    /// Returns the title of the section with the suggestions.
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Newest => texts().newest,
+            Self::Similar { .. } => texts().similar,
+            Self::InsteadOfEmptyList { .. } => texts().perhaps,
+        }
+    }
+
+    /// Returns the id of the animal that is not suggested, because the page is about it.
+    fn excluded_id(&self) -> Option<PetId> {
+        match self {
+            Self::Similar { id, .. } => Some(*id),
+            Self::Newest | Self::InsteadOfEmptyList { .. } => None,
+        }
+    }
+
+    /// Returns the filter that selects the suggestions.
+    fn into_filter(self) -> Filter {
+        match self {
+            Self::Newest => Filter::default(),
+            Self::Similar { filter, .. } | Self::InsteadOfEmptyList { filter } => filter,
+        }
+    }
+}
+
+/// Renders the section with suggestions, the newest animals of this kind. Renders nothing if there
+/// are no suggestions. Adds the drawings of the cards to `drawings`.
+pub(super) async fn render_section(
     shop: &Shop,
     snapshot: &Snapshot,
-    filter: Filter,
-    excluded_id: Option<PetId>,
+    kind: SuggestionKind,
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
-    let title = section_title(&filter, excluded_id);
+    let title = kind.title();
+    let excluded_id = kind.excluded_id();
+    let filter = kind.into_filter();
     let cache_key = filter.parameters();
     let cached_suggestions = shop
         .suggestions(snapshot, cache_key, async || {
@@ -53,18 +92,6 @@ pub(super) async fn section(
     })
 }
 
-/// Returns the title of the section. It says that the animals are the newest ones, that they are similar
-/// to the animal of the page, or that they are an alternative to an empty list.
-fn section_title(filter: &Filter, excluded_id: Option<PetId>) -> &'static str {
-    if filter.is_empty() {
-        texts().newest
-    } else if excluded_id.is_some() {
-        texts().similar
-    } else {
-        texts().perhaps
-    }
-}
-
 /// Reads the newest animals that match the filter, and renders their cards.
 async fn read_suggestions(
     shop: &Shop,
@@ -72,10 +99,10 @@ async fn read_suggestions(
     filter: Filter,
 ) -> Result<Vec<Suggestion>, StoreError> {
     // Read one more than is shown, because the animal that the page is about may be among them.
-    let limit = Limit::new(i64::from(MAX_SUGGESTIONS) + 1).unwrap_or_default();
+    let limit = constant_limit(i64::from(MAX_SUGGESTIONS) + 1);
     let mut query = Query::for_filter(filter);
     query.limit = limit;
-    let list_page = shop.list_page(&query, snapshot).await?;
+    let list_page = shop.read_list_page(&query, snapshot).await?;
 
     let card_renderer = CardRenderer::for_window(shop, &snapshot.facts, &list_page);
     let mut suggestions = Vec::new();

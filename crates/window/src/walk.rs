@@ -1,6 +1,8 @@
-//! Files with all animals: the CSV export and the sitemaps. A file is generated while the client
-//! downloads it, by a walk over the list: each piece of the file has one page of animals. So a file
-//! needs only the memory of one page, and other visitors get their turns between the pieces.
+//! Files with all animals: the CSV export and the sitemaps.
+//!
+//! A file is generated while the client downloads it, by a walk over the list: each piece of the
+//! file has one page of animals. So a file needs only the memory of one page. Each piece waits for
+//! a turn of its visitor in a queue, so that other visitors get their turns between the pieces.
 
 use std::sync::Arc;
 
@@ -10,11 +12,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
-use petstore_domain::{
-    Limit, PetId,
-    client::ClientAddress,
-    store_area::{PetQuery, StorePet},
-};
+use petstore_domain::{Limit, PetId, client::ClientAddress, store_area::PetQuery};
 use petstore_store::{Cause, StoreError};
 use petstore_web::edge::{
     ApiError, Body, MemoryAccount, Reader, Reservation, Response, ResponseMemory,
@@ -23,10 +21,13 @@ use petstore_web::edge::{
 };
 use tokio::task;
 
-use super::shop::Shop;
+use super::{
+    offers::{PetPage, constant_limit, read_pet_page},
+    shop::Shop,
+};
 
-/// The memory that is at least reserved for a file that is being streamed, in bytes: for a typical
-/// piece, and for another one that the connection buffers.
+/// The minimum memory that is reserved for a file that is being streamed, in bytes. It is enough
+/// for a typical piece, and for another one that the connection buffers.
 const MIN_FILE_MEMORY: usize = 128 << 10;
 
 /// The slot and the memory of a file that is being streamed. Both are released when it is dropped.
@@ -37,6 +38,23 @@ pub(super) struct FilePermit {
 }
 
 impl FilePermit {
+    /// Reserves a slot and memory for a file. Fails with 503 if too many files are being streamed,
+    /// in total or to this address, or if there is not enough memory.
+    pub(super) fn reserve(
+        file_slots: &Arc<MemoryAccount>,
+        response_memory: &ResponseMemory,
+        visitor: Option<ClientAddress>,
+    ) -> Result<Self, ApiError> {
+        let slot = file_slots
+            .reserve(visitor, 1)
+            .ok_or(StoreError::Overloaded)?;
+        let memory = response_memory.reserve_for(Reader::Stranger(visitor), MIN_FILE_MEMORY)?;
+        Ok(Self {
+            memory,
+            _slot: slot,
+        })
+    }
+
     /// Reserves memory for a piece of this length, in bytes, in place of the memory for the previous
     /// piece. Fails if there is not enough memory.
     pub(super) fn reserve_piece(&mut self, length: usize) -> Result<(), StoreError> {
@@ -46,31 +64,15 @@ impl FilePermit {
     }
 }
 
-/// Reserves a slot and memory for a file. Fails with 503 if too many files are being streamed, in
-/// total or to this address, or if there is not enough memory.
-pub(super) fn reserve(
-    file_slots: &Arc<MemoryAccount>,
-    response_memory: &ResponseMemory,
-    visitor: Option<ClientAddress>,
-) -> Result<FilePermit, ApiError> {
-    let slot = file_slots
-        .reserve(visitor, 1)
-        .ok_or(StoreError::Overloaded)?;
-    let memory = response_memory.reserve_for(Reader::Stranger(visitor), MIN_FILE_MEMORY)?;
-    Ok(FilePermit {
-        memory,
-        _slot: slot,
-    })
-}
-
-/// Waits for the visitor's turn, then reads the next page of animals on offer, newest first: those
-/// with ids below `before`, or the newest ones if it is `None`. Also returns the cursor of the next
-/// page, if more animals follow.
-pub(super) async fn read_next_animals(
+/// Waits for the visitor's turn, then reads the next page of animals on offer, newest first.
+///
+/// The page begins below the id `before`. Without it, the page begins with the newest animal. Fails
+/// if the queue is full, or if the wait takes too long.
+pub(super) async fn read_page_in_turn(
     shop: &Shop,
     visitor: Option<ClientAddress>,
     before: Option<PetId>,
-) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
+) -> Result<PetPage, StoreError> {
     // Yield, so that a client with a fast connection does not monopolize a thread of the runtime.
     task::yield_now().await;
     let turn = shop.piece_turns.take(visitor.into()).await;
@@ -79,11 +81,11 @@ pub(super) async fn read_next_animals(
     let query = PetQuery {
         is_on_offer: true,
         newest_first: true,
-        limit: Limit::new(Limit::MAX.into()).unwrap_or_default(),
+        limit: constant_limit(Limit::MAX.into()),
         after: before,
         ..PetQuery::default()
     };
-    shop.store().list_offers(&query).await
+    read_pet_page(shop.store(), &query).await
 }
 
 /// Returns a response that streams a file: first `first_piece`, then `further_pieces`, which are
@@ -103,8 +105,8 @@ pub(super) fn file_response(
     response
 }
 
-/// Completes the response with a file: adds the `ETag`, responds with 304 if the client already has
-/// the file, and compresses the file if the client accepts gzip.
+/// Adapts the response with a file to the request: adds the `ETag`, responds with 304 if the client
+/// already has the file, and compresses the file if the client accepts gzip.
 ///
 /// The tag is computed before the file is generated. If the data changes in between, the tag is older
 /// than the file, and the client's next request downloads the file again. So a client never mistakes an
@@ -116,7 +118,7 @@ pub(super) fn adapt_to_client(
 ) -> Response {
     file.headers_mut().insert(header::VARY, compression::VARY);
     let mut response = etag::respond(request_headers, file, etag);
-    if response.status() != StatusCode::OK || !compression::prefers_gzip(request_headers) {
+    if response.status() != StatusCode::OK || !compression::accepts_gzip(request_headers) {
         return response;
     }
 

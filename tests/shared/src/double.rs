@@ -10,7 +10,7 @@ macro_rules! double {
 
             use jiff::Timestamp;
             use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, NoteId, Order, OrderId, OrderQuery, PetNote, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookId, WebhookChange}};
-            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Notes, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, Version, WriteOutcome, Webhooks};
+            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Notes, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, StoredLogo, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
 
@@ -20,7 +20,7 @@ macro_rules! double {
                     after: i64, kind: Option<ChangeType>, limit: u32
                 ) -> ChangePage;
                 $how => history(pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry>;
-                $how => act(seq: i64) -> Vec<JournalEntry>;
+                $how => changes_of_act(seq: i64) -> Vec<JournalEntry>;
                 $how => forget_changes(kept: RangeInclusive<Timestamp>, limit: u32) -> usize;
                 $how => confirmed_time(now: Timestamp) -> Timestamp;
                 $how => confirm_time(
@@ -42,7 +42,7 @@ macro_rules! double {
                 $how => profile() -> Profile;
                 $how => first_steps() -> String;
                 $how => note_step(step: FirstStep) -> ();
-                $how => logo(logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)>;
+                $how => logo(logo: Logo, now: Timestamp) -> Option<StoredLogo>;
                 $how => write_profile(
                     decision: ProfileDecision, response: StoredResponse, context: WriteContext
                 ) -> WriteOutcome;
@@ -92,7 +92,7 @@ macro_rules! double {
                 $how => photo_audience(
                     id: petstore_domain::store_area::PhotoId
                 ) -> Option<petstore_store::PhotoAudience>;
-                $how => returns(changes: i64) -> Vec<Return>;
+                $how => list_returns(scanned_count: i64) -> Vec<Return>;
             }
             methods! { $double, Notes:
                 $how => list_notes(
@@ -113,7 +113,7 @@ macro_rules! double {
                 $how => names_of_orders(status: Option<petstore_domain::store_area::OrderStatus>, limit: usize) -> Vec<(OrderId, petstore_domain::PetName)>;
                 $how => due_orders(after: Option<(OrderId, Timestamp)>, now: Timestamp, limit: u32) -> Vec<(OrderId, Timestamp)>;
                 $how => reservations() -> Reservations;
-                $how => contacts_until(closed_until: Timestamp, after: Option<OrderId>, limit: u32) -> Vec<OrderId>;
+                $how => orders_with_contact(closed_until: Timestamp, after: Option<OrderId>, limit: u32) -> Vec<OrderId>;
                 $how => list_categories(
                     after: Option<i64>, limit: Limit
                 ) -> (Vec<Category>, Option<i64>);

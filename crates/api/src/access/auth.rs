@@ -7,8 +7,10 @@ use petstore_app::{Caller, KeyError};
 use petstore_domain::{Problem, Scope};
 use petstore_web::edge::ApiError;
 
-/// Converts an authentication failure into an error: 401 for an invalid key, 503 or 500 if the store failed,
-/// and 503 if the connection was closed to make room for another one.
+/// Converts an authentication failure into an error.
+///
+/// The error is a 401 for an invalid key, a 503 if the connection was closed to make room for another one, and
+/// a 503 or 500 if the store failed.
 pub(crate) fn key_error(error: KeyError) -> ApiError {
     match error {
         KeyError::Invalid => invalid_key(),
@@ -19,7 +21,7 @@ pub(crate) fn key_error(error: KeyError) -> ApiError {
 }
 
 /// Checks that the caller's key has `scope`. Fails with 403 if it does not.
-pub(crate) fn allow(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiError> {
+pub(crate) fn require_scope(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiError> {
     if caller.is_some_and(|caller| caller.may(scope)) {
         return Ok(());
     }
@@ -32,6 +34,8 @@ const CONNECTION_REPLACED: &str = "All connections are in use, so this one was c
 
 /// Returns the key in the header `Authorization: Bearer KEY` (RFC 6750, section 2.1). Fails with 401 if the
 /// request has no such header, or several.
+///
+/// The key itself is not checked.
 pub(crate) fn presented_key(headers: &HeaderMap) -> Result<&[u8], ApiError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().ok_or_else(missing_key)?.as_bytes();

@@ -4,8 +4,9 @@ use hyper::{
     StatusCode,
     header::{self, HeaderValue},
 };
+use petstore_app::{App, Caller};
 use petstore_domain::{
-    NewPet, Pet, PetName, PetStatus, Problem, StoredResponse, WriteContext,
+    IdempotencyKey, NewPet, Pet, PetName, PetStatus, Problem, StoredResponse, WriteContext,
     idempotency::fingerprint,
 };
 use petstore_formats::json;
@@ -26,7 +27,7 @@ const MAX_GROWTH: usize = 128;
 
 /// Adds an animal, and responds once it is durably stored. A retry with the same `Idempotency-Key` gets the
 /// first response again.
-pub(crate) async fn create(
+pub(crate) async fn create_pet(
     contract: &Contract,
     Call {
         request,
@@ -36,56 +37,74 @@ pub(crate) async fn create(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let app = &contract.app;
     let [] = query::parameters(request.uri.query(), [])?;
-    let key = idempotency::key(&request.headers)?;
+    let idempotency_key = idempotency::key(&request.headers)?;
     // Reserve memory for the response first: after the animal is added, it is too late to reject the request.
     let reserved_memory = contract
         .http
         .memory
         .reserve(body::max_length(&body) + MAX_GROWTH)?;
-    let text = body::read_json(
+    let pet_json = body::read_json(
         &request.headers,
         body,
         Accepted::Json,
         contract.http.body_timeout,
     )
     .await?;
-    let new_pet = parse_new_pet(&text)?;
+    let new_pet = parse_new_pet(&pet_json)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
-    let idempotency = match key {
-        Some(key) => {
-            let fingerprint = fingerprint(&new_pet);
-            let request =
-                app.requests
-                    .idempotent_request(caller.key_id(), "createPet", key, fingerprint);
-            Some(request.await?)
-        }
-        None => None,
-    };
-    let context = WriteContext {
-        actor: caller.actor(),
-        now: app.clock.now(),
-        request_id: request_id.to_str().ok().map(str::to_owned),
-        idempotency,
-    };
+    let app = &contract.app;
+    let context = write_context(app, caller, request_id, idempotency_key, &new_pet).await?;
     let _in_flight = app.requests.enter(&context)?;
-    let outcome = app.store.create_pet(new_pet, context, respond).await?;
+    let outcome = app
+        .store
+        .create_pet(new_pet, context, render_response)
+        .await?;
     let stored_response = match outcome {
-        CreationOutcome::New(pet) => respond(&pet),
+        CreationOutcome::New(pet) => render_response(&pet),
         CreationOutcome::Replayed(stored_response) => stored_response,
-        CreationOutcome::Conflict => {
-            return Err(ApiError::new(
-                Problem::IdempotencyConflict,
-                "This Idempotency-Key was used for another animal. Choose a new one for each animal.",
-            ));
-        }
+        CreationOutcome::Conflict => return Err(idempotency_conflict()),
     };
     Ok(into_http_response(
         contract,
         stored_response,
         reserved_memory,
     ))
+}
+
+/// Returns the error for an idempotency key that was used for a different animal.
+fn idempotency_conflict() -> ApiError {
+    let message =
+        "This Idempotency-Key was used for another animal. Choose a new one for each animal.";
+    ApiError::new(Problem::IdempotencyConflict, message)
+}
+
+/// Returns the context of the change: who makes it, when, and with which idempotency key.
+async fn write_context(
+    app: &App,
+    caller: &Caller,
+    request_id: &HeaderValue,
+    idempotency_key: Option<IdempotencyKey>,
+    new_pet: &NewPet,
+) -> Result<WriteContext, ApiError> {
+    let idempotency = match idempotency_key {
+        Some(key) => {
+            let key_id = caller.key_id();
+            let fingerprint = fingerprint(new_pet);
+            let idempotent_request =
+                app.requests
+                    .idempotent_request(key_id, "createPet", key, fingerprint);
+            Some(idempotent_request.await?)
+        }
+        None => None,
+    };
+    Ok(WriteContext {
+        actor: caller.actor(),
+        now: app.clock.now(),
+        // A request id is ASCII, so it is never left out.
+        request_id: request_id.to_str().ok().map(str::to_owned),
+        idempotency,
+    })
 }
 
 /// Converts a stored response into an HTTP response. Adds the `Location` of the animal, which leads to
@@ -95,6 +114,7 @@ fn into_http_response(
     stored_response: StoredResponse,
     reserved_memory: Reservation,
 ) -> Response {
+    // The service made the status and the path, so both are valid.
     let status = StatusCode::from_u16(stored_response.status).unwrap_or(StatusCode::CREATED);
     let mut response = response::json(status, reserved_memory.fill(stored_response.body));
     if let Some(path) = stored_response.location
@@ -108,19 +128,21 @@ fn into_http_response(
 
 /// Renders the response to a request that added an animal. The store keeps it if the request has an
 /// `Idempotency-Key`.
-fn respond(pet: &Pet) -> StoredResponse {
+fn render_response(pet: &Pet) -> StoredResponse {
     StoredResponse {
         status: StatusCode::CREATED.as_u16(),
         location: Some(format!("/pets/{}", pet.id.get())),
         etag: None,
-        body: wire::pet(pet.as_pet_ref()),
+        body: wire::render_pet(pet.as_pet_ref()),
     }
 }
 
-/// Parses a `NewPet` of the contract. Ignores `id` and unknown members, as the contract requires.
-fn parse_new_pet(text: &[u8]) -> Result<NewPet, ApiError> {
+/// Parses a `NewPet` of the contract. Fails with 400 if a member is missing or invalid.
+///
+/// Ignores `id` and unknown members, as the contract requires.
+fn parse_new_pet(body: &[u8]) -> Result<NewPet, ApiError> {
     let [name_json, category_id_json, status_json] =
-        json::parse_named_members(text, ["name", "categoryId", "status"])?;
+        json::parse_named_members(body, ["name", "categoryId", "status"])?;
     let invalid = |message: &'static str| ApiError::new(Problem::InvalidBody, message);
 
     let name_json = name_json.ok_or_else(|| invalid("name is missing; it must be a string."))?;

@@ -8,8 +8,8 @@ use petstore_web::edge::{ApiError, Response, response};
 use super::{Contract, deprecation, wire};
 use crate::{context::Call, etag, query};
 
-/// Responds with one animal, or with 410 once the operation is removed.
-pub(crate) async fn get(
+/// Responds with one animal. Fails with 410 once the operation is removed.
+pub(crate) async fn get_pet(
     contract: &Contract,
     Call {
         request,
@@ -33,18 +33,20 @@ pub(crate) async fn get(
         ));
     }
     let [] = query::parameters(request.uri.query(), [])?;
-    let not_found = || ApiError::new(Problem::NotFound, "No animal has this id.");
     let id = query::path_integer(parameter)
         .and_then(PetId::new)
-        .ok_or_else(not_found)?;
-    let pet = contract
-        .app
-        .store
-        .get_pet(id)
-        .await?
-        .ok_or_else(not_found)?;
-    let body = contract.http.memory.hold(wire::pet(pet.as_pet_ref()))?;
+        .ok_or_else(no_pet)?;
+    let pet = contract.app.store.get_pet(id).await?.ok_or_else(no_pet)?;
+    let body = contract
+        .http
+        .memory
+        .hold(wire::render_pet(pet.as_pet_ref()))?;
     let etag = contract.http.etag_key.etag(&body);
     let response = response::json(StatusCode::OK, body);
     Ok(etag::respond(&request.headers, response, etag))
+}
+
+/// Returns the 404 for an animal.
+fn no_pet() -> ApiError {
+    ApiError::new(Problem::NotFound, "No animal has this id.")
 }

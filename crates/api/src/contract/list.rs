@@ -19,7 +19,7 @@ use crate::{context::Call, etag, query};
 const MAX_INLINE_BYTES: usize = 256 << 10;
 
 /// Responds with a page of animals and a link to the next one.
-pub(crate) async fn list(
+pub(crate) async fn list_pets(
     contract: &Contract,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
@@ -30,15 +30,17 @@ pub(crate) async fn list(
     }
     let version = contract.app.store.version().await?;
     let key = (page_request.status, page_request.limit);
-    if let Some(page) = contract.first_pages.find(&key, version) {
+    let page = if let Some(cached_page) = contract.first_pages.find(&key, version) {
         contract.hits.count();
-        return Ok(respond(request, page));
-    }
-    contract.misses.count();
-    let page = read_page(contract, &page_request).await?;
-    if page.body.len() <= MAX_CACHED {
-        contract.first_pages.insert(key, version, &page);
-    }
+        cached_page
+    } else {
+        contract.misses.count();
+        let new_page = read_page(contract, &page_request).await?;
+        if new_page.body.len() <= MAX_CACHED {
+            contract.first_pages.insert(key, version, &new_page);
+        }
+        new_page
+    };
     Ok(respond(request, page))
 }
 
@@ -62,12 +64,12 @@ async fn read_page(
     });
     let body = contract.http.memory.hold(wire::end_array(pets))?;
     let etag_key = contract.http.etag_key;
-    let page = body.clone();
     let is_last = next.is_none();
     let etag = if body.len() <= MAX_INLINE_BYTES {
-        etag_key.page_etag(&page, is_last)
+        etag_key.page_etag(&body, is_last)
     } else {
-        let hashing = task::spawn_blocking(move || etag_key.page_etag(&page, is_last));
+        let body = body.clone();
+        let hashing = task::spawn_blocking(move || etag_key.page_etag(&body, is_last));
         hashing
             .await
             .map_err(|error| ApiError::internal(Arc::new(error)))?
@@ -87,7 +89,7 @@ fn respond(request: &Parts, page: RenderedPage) -> Response {
 /// Parses the query parameters of a request.
 fn parse_query(query: Option<&str>) -> Result<PageRequest, ApiError> {
     let [limit, status, cursor] = query::parameters(query, ["limit", "status", "cursor"])?;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     let status: Option<PetStatus> = query::parse_parameter(
         "status",
         status.as_ref(),

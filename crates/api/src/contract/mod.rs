@@ -1,4 +1,4 @@
-//! The operations of the contract, one file each, and the parts that they share.
+//! The operations of the contract (`/v1/pets`), one file each, and the parts that they share.
 
 pub(super) mod create;
 mod cursor;
@@ -35,14 +35,18 @@ struct RenderedPage {
 pub(crate) struct Contract {
     app: Arc<App>,
     http: Arc<Context>,
+    /// The cached first pages, by the status filter and the limit of the request.
     first_pages: Cache<(Option<PetStatus>, Limit), RenderedPage>,
+    /// Requests for first pages that were cached.
     hits: Counter,
+    /// Requests for first pages that were not cached.
     misses: Counter,
     /// The path of `listPets` as clients see it, for links.
     pets_path: String,
 }
 
 impl Contract {
+    /// Creates the shared parts, with an empty cache.
     pub(crate) fn new(app: Arc<App>, http: Arc<Context>, pets_path: String) -> Self {
         Self {
             app,
@@ -54,6 +58,7 @@ impl Contract {
         }
     }
 
+    /// Writes the metrics of the cache.
     pub(crate) fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_first_pages_total";
         let help = "Requests for first pages, by whether the page was cached.";

@@ -7,7 +7,7 @@ use petstore_formats::json::write_pet;
 const USUAL_LENGTH: usize = 80;
 
 /// Renders an animal as a `Pet` of the contract.
-pub(crate) fn pet(pet: PetRef<'_>) -> Vec<u8> {
+pub(crate) fn render_pet(pet: PetRef<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(USUAL_LENGTH + pet.name.len());
     write_pet(&mut out, pet);
     out

@@ -24,7 +24,7 @@ const SELF_LINK: HeaderValue =
 
 /// Renders the catalog of the service at `base_url`, which ends with `/v1`. The documents are siblings of
 /// `/v1`. Without a base URL, all links are relative to the host.
-pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
+pub(crate) fn render(base_url: Option<&BaseUrl>) -> Document {
     let base = base_url.map_or("/v1", BaseUrl::as_str);
     let root = base.strip_suffix("/v1").unwrap_or_default();
     let catalog = json!({ "linkset": [{
@@ -44,14 +44,17 @@ pub(crate) fn catalog(base_url: Option<&BaseUrl>) -> Document {
 }
 
 /// Responds with the catalog: `GET /.well-known/api-catalog`.
-pub(super) async fn get(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
+pub(super) async fn respond(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
     let mut response = catalog.response(&call.request.headers).await;
     response.headers_mut().insert(header::LINK, SELF_LINK);
     Ok(response)
 }
 
 /// Responds with the catalog, or redirects to `/docs/` if the client prefers HTML: `GET /`.
-pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response, ApiError> {
+pub(super) async fn respond_at_root(
+    catalog: &Document,
+    call: Call<'_>,
+) -> Result<Response, ApiError> {
     let html_types = ["text/html", "application/xhtml+xml"];
     let json_types = ["application/json", "application/linkset+json"];
     let prefers_html = accept::prefers(&call.request.headers, &html_types, &json_types);
@@ -61,7 +64,7 @@ pub(super) async fn root(catalog: &Document, call: Call<'_>) -> Result<Response,
             HeaderValue::from_static("docs/"),
         )
     } else {
-        get(catalog, call).await?
+        respond(catalog, call).await?
     };
     response
         .headers_mut()

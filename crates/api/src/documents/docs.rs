@@ -129,15 +129,16 @@ async fn prepare_document(file: &'static File) -> Result<Document, ApiError> {
 fn make_document(file: &File) -> Result<Document, DocsError> {
     let content = match file.content {
         Content::Own(text) => Bytes::from_static(text.as_bytes()),
-        Content::SwaggerUi => Bytes::from(unpack(file.name)?),
+        Content::SwaggerUi => Bytes::from(extract_from_archive(file.name)?),
     };
     let media_type = HeaderValue::from_static(file.media_type);
     Ok(Document::new(media_type, content))
 }
 
-/// Extracts a file from the folder `dist` in the bundled archive of Swagger UI. Compares only the end of
-/// the path, because its first folder depends on the release.
-fn unpack(name: &str) -> Result<Vec<u8>, DocsError> {
+/// Extracts a file from the folder `dist` in the bundled archive of Swagger UI. Fails if there is none.
+///
+/// Compares only the end of the path, because its first folder depends on the release.
+fn extract_from_archive(name: &str) -> Result<Vec<u8>, DocsError> {
     let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
     let path = format!("/dist/{name}");
     let mut entries = archive.entries();
@@ -146,19 +147,19 @@ fn unpack(name: &str) -> Result<Vec<u8>, DocsError> {
             continue;
         }
         let method = entry.compression_method();
-        let entry = archive.get_entry(entry.wayfinder())?;
-        let data = entry.data();
-        let plain: Box<dyn Read> = match method {
-            CompressionMethod::STORE => Box::new(data),
-            _ => Box::new(DeflateDecoder::new(data)),
+        let file = archive.get_entry(entry.wayfinder())?;
+        let reader: Box<dyn Read> = match method {
+            CompressionMethod::STORE => Box::new(file.data()),
+            _ => Box::new(DeflateDecoder::new(file.data())),
         };
-        let mut file = Vec::new();
-        entry.verifying_reader(plain).read_to_end(&mut file)?;
-        return Ok(file);
+        let mut content = Vec::new();
+        file.verifying_reader(reader).read_to_end(&mut content)?;
+        return Ok(content);
     }
     Err(DocsError::Missing(path))
 }
 
+/// The error of a file that cannot be extracted from the archive.
 #[derive(Debug, thiserror::Error)]
 enum DocsError {
     #[error("the archive of Swagger UI cannot be read: {0}")]

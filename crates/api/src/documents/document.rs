@@ -20,6 +20,9 @@ use crate::etag;
 /// upgrade of the service can change it.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
+/// How many bytes of the SHA-256 digest an ETag contains: enough to never collide by chance.
+const TAG_HASH_BYTES: usize = 16;
+
 /// A document that does not change while the service runs.
 pub(crate) struct Document {
     media_type: HeaderValue,
@@ -31,6 +34,7 @@ pub(crate) struct Document {
 /// A document in one encoding: plain or gzip.
 #[derive(Clone)]
 struct EncodedDocument {
+    /// The `Content-Encoding`; `None` if the document is not compressed.
     coding: Option<HeaderValue>,
     body: Bytes,
     /// A strong ETag, which identifies exactly these bytes.
@@ -51,7 +55,7 @@ impl Document {
     /// Returns the response to a request with these header fields: the document in the preferred encoding,
     /// or 304 if the client already has it.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
-        let document = if compression::prefers_gzip(request) {
+        let document = if compression::accepts_gzip(request) {
             self.gzip_document().await
         } else {
             &self.plain
@@ -75,29 +79,31 @@ impl Document {
     /// Returns the document compressed with gzip, or plain if compression does not make it smaller.
     /// Compresses it on first use, on a separate thread, because the file can be large.
     async fn gzip_document(&self) -> &EncodedDocument {
-        let encode = async || {
+        let compress = async || {
             let body = self.plain.body.clone();
-            let encoding = task::spawn_blocking(move || {
-                let compressed_body = compression::gzip(Compression::best(), &body).ok()?;
-                if compressed_body.len() >= body.len() {
-                    return None;
-                }
-                Some(EncodedDocument::new(Some(GZIP), compressed_body.into()))
-            });
-            encoding
-                .await
-                .ok()
-                .flatten()
-                .unwrap_or_else(|| self.plain.clone())
+            match task::spawn_blocking(move || gzip_if_smaller(&body)).await {
+                Ok(Some(gzip_document)) => gzip_document,
+                // Even if the thread has failed, the plain document is right.
+                Ok(None) | Err(_) => self.plain.clone(),
+            }
         };
-        self.gzip.get_or_init(encode).await
+        self.gzip.get_or_init(compress).await
     }
+}
+
+/// Returns a document compressed with gzip. Returns `None` if compression fails, or does not make it smaller.
+fn gzip_if_smaller(body: &Bytes) -> Option<EncodedDocument> {
+    let gzip_body = compression::gzip(Compression::best(), body).ok()?;
+    if gzip_body.len() >= body.len() {
+        return None;
+    }
+    Some(EncodedDocument::new(Some(GZIP), gzip_body.into()))
 }
 
 impl EncodedDocument {
     /// Returns a document with this encoding and the hash of its bytes as the ETag.
     fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
-        let hash = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        let hash = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..TAG_HASH_BYTES]);
         let tag = HeaderValue::try_from(format!("\"{hash}\""));
         Self {
             coding,

@@ -1,8 +1,6 @@
 //! The public documents, which need no key: the OpenAPI documents, the pages that show them, and the API
 //! catalog.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod api_catalog;
 mod docs;
 mod document;
@@ -21,6 +19,7 @@ use self::{
 };
 use super::context::{Call, Settings};
 
+/// The public documents, ready to be sent.
 pub struct Documents {
     clock: Arc<dyn Clock>,
     openapi: OpenApiDocuments,
@@ -30,11 +29,12 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// Creates the documents of the service with these settings.
     pub(super) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
             openapi: OpenApiDocuments::new(settings),
-            catalog: api_catalog::catalog(settings.own_base_url()),
+            catalog: api_catalog::render(settings.own_base_url()),
             docs: Docs::default(),
         }
     }
@@ -51,14 +51,17 @@ impl Documents {
             .await
     }
 
+    /// Responds with the API catalog.
     pub(super) async fn catalog(&self, call: Call<'_>) -> Result<Response, ApiError> {
-        api_catalog::get(&self.catalog, call).await
+        api_catalog::respond(&self.catalog, call).await
     }
 
+    /// Responds to `GET /` with the API catalog, or with a redirect to the docs for a browser.
     pub(super) async fn root(&self, call: Call<'_>) -> Result<Response, ApiError> {
-        api_catalog::root(&self.catalog, call).await
+        api_catalog::respond_at_root(&self.catalog, call).await
     }
 
+    /// Responds with a file of the docs.
     pub(super) async fn docs_file(&self, call: Call<'_>) -> Result<Response, ApiError> {
         self.docs.file(call.parameter, &call.request.headers).await
     }

@@ -4,8 +4,6 @@
 //! The repository has each document as YAML and as JSON, so that neither the build nor the service has to
 //! parse YAML. A test generates them from the sources that people edit.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{collections::HashMap, sync::Arc};
 
 use hyper::{header::HeaderValue, http::request::Parts};
@@ -52,21 +50,62 @@ named_enum! {
     }
 }
 
-/// The `servers` of a document, each with a URL and a description. If there are none, the document keeps
-/// the relative URL `/v1`.
-pub(crate) type Servers = Vec<(BaseUrl, &'static str)>;
+/// The embedded text of a document in each format.
+struct EmbeddedTexts {
+    yaml: &'static str,
+    json: &'static str,
+}
+
+impl OpenApi {
+    /// Returns the embedded texts of the document.
+    fn embedded_texts(self) -> EmbeddedTexts {
+        match self {
+            Self::Contract => EmbeddedTexts {
+                yaml: include_str!("../../../../openapi/openapi.yaml"),
+                json: include_str!("../../../../openapi/openapi.json"),
+            },
+            Self::StoreArea => EmbeddedTexts {
+                yaml: include_str!("../../../../openapi/openapi-store.yaml"),
+                json: include_str!("../../../../openapi/openapi-store.json"),
+            },
+        }
+    }
+}
+
+/// A server at which clients reach the service.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    url: BaseUrl,
+    description: &'static str,
+}
+
+/// The `servers` of a document. If there are none, the document keeps the relative URL `/v1`.
+pub(crate) type Servers = Vec<Server>;
 
 /// Returns the servers with these base URLs.
 pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
-    [(production, "Production"), (staging, "Staging")]
-        .into_iter()
-        .filter_map(|(url, name)| Some((url?.clone(), name)))
-        .collect()
+    let mut servers = Vec::new();
+    if let Some(url) = production {
+        servers.push(Server {
+            url: url.clone(),
+            description: "Production",
+        });
+    }
+    if let Some(url) = staging {
+        servers.push(Server {
+            url: url.clone(),
+            description: "Staging",
+        });
+    }
+    servers
 }
 
 /// Returns the list with a single server at this URL.
 pub fn this_service(url: BaseUrl) -> Servers {
-    vec![(url, "This service")]
+    vec![Server {
+        url,
+        description: "This service",
+    }]
 }
 
 /// Returns the text of a document with these servers, without the operations that are removed by `now`. Fails
@@ -77,19 +116,10 @@ pub fn text(
     servers: &Servers,
     now: Timestamp,
 ) -> Result<String, serde_json::Error> {
-    let (yaml, json) = match document {
-        OpenApi::Contract => (
-            include_str!("../../../../openapi/openapi.yaml"),
-            include_str!("../../../../openapi/openapi.json"),
-        ),
-        OpenApi::StoreArea => (
-            include_str!("../../../../openapi/openapi-store.yaml"),
-            include_str!("../../../../openapi/openapi-store.json"),
-        ),
-    };
+    let EmbeddedTexts { yaml, json } = document.embedded_texts();
     let server_list: Vec<_> = servers
         .iter()
-        .map(|(url, description)| json!({ "url": url.as_str(), "description": description }))
+        .map(|server| json!({ "url": server.url.as_str(), "description": server.description }))
         .collect();
     if deprecation::is_removed_at(now) && document == OpenApi::Contract {
         return text_after_removal(json, server_list);
@@ -111,39 +141,40 @@ pub fn text(
 /// Returns the contract as it is after the removal of `getPet`, as JSON. JSON is also valid YAML (YAML
 /// 1.2.2, section 1.3), so this serves both formats.
 fn text_after_removal(json: &str, server_list: Vec<Value>) -> Result<String, serde_json::Error> {
-    let before: Value = serde_json::from_str(json)?;
-    let mut after = before.clone();
-    prune(&mut after, &before);
+    let original: Value = serde_json::from_str(json)?;
+    let mut document = original.clone();
+    prune(&mut document, &original);
     if !server_list.is_empty() {
-        after["servers"] = server_list.into();
+        document["servers"] = server_list.into();
     }
-    serde_json::to_string_pretty(&after)
+    serde_json::to_string_pretty(&document)
 }
 
 /// Removes from `value` every part that is marked with [`REMOVED_WITH_GET_PET`], and every reference to
-/// such a part. References are resolved in `document`, the whole document before the removal.
-fn prune(value: &mut Value, document: &Value) {
-    let is_removed = |member: &Value| {
-        let reference = member.get("$ref").and_then(Value::as_str);
-        let target = reference.and_then(|path| document.pointer(path.strip_prefix('#')?));
-        let part = target.unwrap_or(member);
-        part.get(REMOVED_WITH_GET_PET).is_some()
-    };
+/// such a part. References are resolved in `original`, the whole document before the removal.
+fn prune(value: &mut Value, original: &Value) {
     match value {
         Value::Object(members) => {
-            members.retain(|_, member| !is_removed(member));
+            members.retain(|_, member| !is_removed(member, original));
             for member in members.values_mut() {
-                prune(member, document);
+                prune(member, original);
             }
         }
         Value::Array(elements) => {
-            elements.retain(|element| !is_removed(element));
+            elements.retain(|element| !is_removed(element, original));
             for element in elements {
-                prune(element, document);
+                prune(element, original);
             }
         }
         _ => {}
     }
+}
+
+/// Whether a part of a document, or the part to which it refers, is marked with [`REMOVED_WITH_GET_PET`].
+fn is_removed(part: &Value, original: &Value) -> bool {
+    let reference = part.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|path| original.pointer(path.strip_prefix('#')?));
+    target.unwrap_or(part).get(REMOVED_WITH_GET_PET).is_some()
 }
 
 /// The maximum number of cached documents. Once it is reached, a request with a new host gets the document
@@ -158,6 +189,13 @@ pub struct OpenApiDocuments {
     documents: Mutex<HashMap<DocumentKey, Arc<OnceCell<Document>>>>,
 }
 
+/// An entry of the cache.
+struct CacheEntry {
+    key: DocumentKey,
+    /// Empty until the document has been rendered.
+    cell: Arc<OnceCell<Document>>,
+}
+
 /// The cache key of a document: everything on which its text depends.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct DocumentKey {
@@ -168,6 +206,7 @@ struct DocumentKey {
 }
 
 impl OpenApiDocuments {
+    /// Creates an empty cache for the service with these settings.
     pub fn new(settings: &Settings) -> Self {
         let configured_servers = servers(
             settings.base_url.as_ref(),
@@ -188,19 +227,19 @@ impl OpenApiDocuments {
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let (key, cell) = self.cached_document(request, document, format, now);
-        let document = cell.get_or_try_init(|| render(key, now)).await?;
-        Ok(document.response(&request.headers).await)
+        let CacheEntry { key, cell } = self.cache_entry(request, document, format, now);
+        let rendered_document = cell.get_or_try_init(|| render(key, now)).await?;
+        Ok(rendered_document.response(&request.headers).await)
     }
 
-    /// Returns the cache key and the cache entry of the document for a request. The entry may still be empty.
-    fn cached_document(
+    /// Returns the cache entry of the document for a request. Creates an empty entry if there is none.
+    fn cache_entry(
         &self,
         request: &Parts,
         document: OpenApi,
         format: Format,
         now: Timestamp,
-    ) -> (DocumentKey, Arc<OnceCell<Document>>) {
+    ) -> CacheEntry {
         let servers = match request_base_url(request, self.tls) {
             Some(url) if self.servers.is_empty() => this_service(url),
             _ => self.servers.clone(),
@@ -218,25 +257,28 @@ impl OpenApiDocuments {
             key.servers.clone_from(&self.servers);
         }
         let cell = Arc::clone(documents.entry(key.clone()).or_default());
-        (key, cell)
+        CacheEntry { key, cell }
     }
 }
 
 /// Renders and hashes a document on a separate thread, because it is large.
 async fn render(key: DocumentKey, now: Timestamp) -> Result<Document, ApiError> {
-    let document = task::spawn_blocking(move || {
-        let document_text = text(key.document, key.format, &key.servers, now)?;
-        let media_type = HeaderValue::from_static(match key.format {
-            Format::Yaml => "application/yaml",
-            Format::Json => "application/json",
-        });
-        Ok(Document::new(media_type, document_text.into()))
-    })
-    .await
-    .map_err(|error| serde_json::Error::io(error.into()));
-    document
-        .flatten()
-        .map_err(|error| ApiError::internal(Arc::new(error)))
+    match task::spawn_blocking(move || make_document(&key, now)).await {
+        Ok(Ok(document)) => Ok(document),
+        Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
+        Err(error) => Err(ApiError::internal(Arc::new(error))),
+    }
+}
+
+/// Renders and hashes a document.
+fn make_document(key: &DocumentKey, now: Timestamp) -> Result<Document, serde_json::Error> {
+    let document_text = text(key.document, key.format, &key.servers, now)?;
+    let media_type = match key.format {
+        Format::Yaml => "application/yaml",
+        Format::Json => "application/json",
+    };
+    let media_type = HeaderValue::from_static(media_type);
+    Ok(Document::new(media_type, document_text.into()))
 }
 
 /// The headers by which a proxy shows that it has forwarded the request.
@@ -248,10 +290,10 @@ const PROXY_HEADERS: [&str; 5] = [
     "x-forwarded-proto",
 ];
 
-/// Returns the base URL at which the request arrived. Returns `None` if the host is invalid.
+/// Returns the base URL at which the request arrived. Returns `None` if its host is invalid.
 ///
-/// Also returns `None` in two cases in which this URL may be wrong. The document then has a relative URL,
-/// which is always right:
+/// Also returns `None` in two cases in which the URL may be wrong. The document then has a relative URL, which
+/// is always right:
 /// - A proxy has forwarded the request. It may use TLS to the client.
 /// - A page of this service has sent the request, according to `Sec-Fetch-Site`. It resolves relative URLs by
 ///   its own address.

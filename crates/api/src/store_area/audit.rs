@@ -1,4 +1,7 @@
 //! `listAudit`: `GET /v1/store/audit`.
+//!
+//! The audit trail has the changes of the journal, which are numbered by `seq`, and acts that are not changes
+//! of the journal, such as the creation of a key.
 
 use std::borrow::Cow;
 
@@ -12,7 +15,7 @@ use petstore_web::edge::{ApiError, Response};
 
 use super::{
     cursor::{self, Walk},
-    page::{self, Element},
+    page::{self, ElementRenderer},
     shared::StoreArea,
 };
 use crate::{context::Call, query};
@@ -30,7 +33,7 @@ const AN_ACTOR: &str = "a key or member of the staff by its number, such as key:
 const A_TIME: &str = "a time such as 2026-11-22T00:00:00Z";
 
 /// Responds with a page of the audit trail, and a link to the next one.
-pub(crate) async fn list(
+pub(crate) async fn list_audit(
     area: &StoreArea,
     Call {
         request, caller, ..
@@ -38,7 +41,7 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let parameters = query::parameters(request.uri.query(), PARAMETERS)?;
     let [subject, actor, kind, since, until, limit, cursor] = &parameters;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     let mut query = parse_query(&parameters, limit)?;
     let filters = [
         ("subject", subject.as_deref()),
@@ -49,8 +52,10 @@ pub(crate) async fn list(
     ];
     let walk = Walk::new(cursor::AUDIT, &filters.map(|(_, value)| value));
     if let Some(cursor) = cursor {
-        let (seq, act) = walk.decode(cursor)?;
-        let seq = text::parse_integer(&seq).ok_or_else(cursor::invalid)?;
+        let position = walk.decode(cursor)?;
+        // `seq` is the sort key of an entry, and `act` its id.
+        let seq = text::parse_integer(&position.key).ok_or_else(cursor::invalid)?;
+        let act = position.id;
         query.after = Some(AuditPosition { seq, act });
     }
 
@@ -61,14 +66,14 @@ pub(crate) async fn list(
         let cursor = walk.encode(&seq.to_string(), act);
         page::next_link(area, "/store/audit", limit, &filters, &cursor)
     });
-    let element: Element<AuditEntry> = Element {
-        length: texts_length,
+    let renderer: ElementRenderer<AuditEntry> = ElementRenderer {
+        texts_length,
         write: json::write_audit_entry,
     };
-    page::respond(area, request, entries, element, next).await
+    page::respond(area, request, entries, renderer, next).await
 }
 
-/// Parses all parameters except the cursor.
+/// Parses all parameters except the cursor and the limit, which is already parsed.
 fn parse_query(
     [subject, actor, kind, since, until, _, _]: &[Option<Cow<'_, str>>; PARAMETERS.len()],
     limit: Limit,

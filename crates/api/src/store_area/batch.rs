@@ -1,5 +1,6 @@
 //! `runBatch`: `POST /v1/store/batch`.
 
+use jiff::Timestamp;
 use petstore_domain::{
     PetId,
     store_area::{Command, PetPatch, Preconditions},
@@ -32,13 +33,14 @@ const MEMBERS_FOR_ORDER: [&str; 3] = ["command", "orderId", "ifMatch"];
 const UNKNOWN_COMMAND: &str = "command must be one of addPet, patchPet, withdrawPet, restorePet, placeOrder, \
      completeOrder, cancelOrder, returnOrder and reopenOrder.";
 
-/// Runs the commands of a batch in one transaction: either all of them take effect, or none. Each command
-/// counts against the rate limit of the key.
-pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+/// Runs the commands of a batch in one transaction, so that either all of them take effect or none. Each
+/// command counts against the rate limit of the key.
+pub(crate) async fn run_batch(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let caller = call.caller;
     let write = Write::read_with_key(area, call).await?;
     let elements = json::parse_elements(&write.body)?;
     let element_count = elements.len();
+    // A number above the range of u32 is also above the limit.
     let command_count = u32::try_from(element_count).unwrap_or(u32::MAX);
     if !(1..=MAX_COMMANDS).contains(&command_count) {
         let message =
@@ -59,70 +61,96 @@ pub(crate) async fn run(area: &StoreArea, call: Call<'_>) -> Result<Response, Ap
         .await
 }
 
-/// Parses one command of a batch.
+/// Parses one command of a batch. Its name decides which other members it has.
+///
+/// A command that reserves an animal ends the reservation some time after `write.now`, if the
+/// client gives no end.
 fn parse_command(
     area: &StoreArea,
     element: &RawValue,
     write: &Write<'_>,
 ) -> Result<Command, ApiError> {
-    let members = Members::parse_any(element.get().as_bytes(), "The command")?;
+    let members = Members::parse_with_any_names(element.get().as_bytes(), "The command")?;
     let CommandName(name) = members.required("command")?;
     match &*name {
-        "addPet" => {
-            check_members(&members, &["command"], AddPet::NAMES)?;
-            let (pet, fields) = members.read::<AddPet>()?.into_pet()?;
-            Ok(Command::AddPet(pet, fields, Vec::new()))
-        }
-        "patchPet" => {
-            check_members(&members, &MEMBERS_FOR_PET, PetPatch::NAMES)?;
-            let patch = members.read()?;
-            Ok(Command::PatchPet {
-                preconditions: preconditions(&members)?,
-                patch,
-                id: pet_id(&members)?,
-            })
-        }
-        "withdrawPet" => {
-            check_members(&members, &MEMBERS_FOR_PET, WithdrawPet::NAMES)?;
-            let WithdrawPet { reason, note } = members.read()?;
-            Ok(Command::WithdrawPet {
-                preconditions: preconditions(&members)?,
-                id: pet_id(&members)?,
-                reason,
-                note,
-            })
-        }
-        "restorePet" => {
-            check_members(&members, &MEMBERS_FOR_PET, &[])?;
-            Ok(Command::RestorePet {
-                preconditions: preconditions(&members)?,
-                id: pet_id(&members)?,
-            })
-        }
-        "placeOrder" => {
-            check_members(&members, &["command"], PlaceOrder::NAMES)?;
-            Ok(Command::PlaceOrder(orders::read_new_order(
-                area, &members, write.now,
-            )?))
-        }
-        "completeOrder" => parse_act(area, &members, OrderAct::Complete, write),
-        "cancelOrder" => parse_act(area, &members, OrderAct::Cancel, write),
-        "returnOrder" => parse_act(area, &members, OrderAct::Return, write),
-        "reopenOrder" => parse_act(area, &members, OrderAct::Reopen, write),
+        "addPet" => parse_add_pet(&members),
+        "patchPet" => parse_patch_pet(&members),
+        "withdrawPet" => parse_withdraw_pet(&members),
+        "restorePet" => parse_restore_pet(&members),
+        "placeOrder" => parse_place_order(area, &members, write.now),
+        "completeOrder" => parse_order_act(area, &members, OrderAct::Complete, write.now),
+        "cancelOrder" => parse_order_act(area, &members, OrderAct::Cancel, write.now),
+        "returnOrder" => parse_order_act(area, &members, OrderAct::Return, write.now),
+        "reopenOrder" => parse_order_act(area, &members, OrderAct::Reopen, write.now),
         _ => Err(invalid(UNKNOWN_COMMAND)),
     }
 }
 
-/// Parses a command that closes or reopens an order.
-fn parse_act(
+/// Parses `addPet`.
+fn parse_add_pet(members: &Members<'_>) -> Result<Command, ApiError> {
+    check_members(members, &["command"], AddPet::NAMES)?;
+    let (pet, fields) = members.read::<AddPet>()?.into_pet()?;
+    // A client adds photos later, with `addPhoto`.
+    Ok(Command::AddPet(pet, fields, Vec::new()))
+}
+
+/// Parses `patchPet`.
+fn parse_patch_pet(members: &Members<'_>) -> Result<Command, ApiError> {
+    check_members(members, &MEMBERS_FOR_PET, PetPatch::NAMES)?;
+    let patch = members.read()?;
+    Ok(Command::PatchPet {
+        preconditions: preconditions(members)?,
+        patch,
+        id: pet_id(members)?,
+    })
+}
+
+/// Parses `withdrawPet`.
+fn parse_withdraw_pet(members: &Members<'_>) -> Result<Command, ApiError> {
+    check_members(members, &MEMBERS_FOR_PET, WithdrawPet::NAMES)?;
+    let WithdrawPet { reason, note } = members.read()?;
+    Ok(Command::WithdrawPet {
+        preconditions: preconditions(members)?,
+        id: pet_id(members)?,
+        reason,
+        note,
+    })
+}
+
+/// Parses `restorePet`.
+fn parse_restore_pet(members: &Members<'_>) -> Result<Command, ApiError> {
+    check_members(members, &MEMBERS_FOR_PET, &[])?;
+    Ok(Command::RestorePet {
+        preconditions: preconditions(members)?,
+        id: pet_id(members)?,
+    })
+}
+
+/// Parses a command that places an order at `now`.
+fn parse_place_order(
+    area: &StoreArea,
+    members: &Members<'_>,
+    now: Timestamp,
+) -> Result<Command, ApiError> {
+    check_members(members, &["command"], PlaceOrder::NAMES)?;
+    let new_order = orders::read_new_order(area, members, now)?;
+    Ok(Command::PlaceOrder(new_order))
+}
+
+/// Parses a command that closes or reopens an order at `now`.
+fn parse_order_act(
     area: &StoreArea,
     members: &Members<'_>,
     act: OrderAct,
-    write: &Write<'_>,
+    now: Timestamp,
 ) -> Result<Command, ApiError> {
     check_members(members, &MEMBERS_FOR_ORDER, act.member_names())?;
-    let order_id = subjects::order_id(members.required("orderId")?);
-    act.read_command(area, members, order_id, preconditions(members)?, write.now)
+    let order_number: i64 = members.required("orderId")?;
+    let preconditions = preconditions(members)?;
+    let body = act.parse_body(members)?;
+    // The id comes last, because a client should first learn of an invalid command.
+    let id = subjects::order_id(order_number)?;
+    Ok(body.into_command(id, preconditions, area.app.commands.default_end(now)))
 }
 
 /// Checks that a command has only members in `common_names` and `names`.

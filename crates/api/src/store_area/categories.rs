@@ -10,7 +10,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{
     cursor::{self, Walk},
     members::{Body, bodies},
-    page::{self, Element},
+    page::{self, ElementRenderer},
     preconditions,
     shared::StoreArea,
     wire,
@@ -33,18 +33,18 @@ pub(crate) async fn list_categories(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     let walk = Walk::new(cursor::CATEGORIES, &[]);
     let after = walk.integer_before_page(cursor.as_deref())?;
     let (categories, last_id) = area.app.store.list_categories(after, limit).await?;
     let next = last_id.and_then(|id| {
         page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
     });
-    let element: Element<Category> = Element {
-        length: |category| category.label.as_str().len(),
+    let renderer: ElementRenderer<Category> = ElementRenderer {
+        texts_length: |category| category.label.as_str().len(),
         write: json::write_category,
     };
-    page::respond(area, request, categories, element, next).await
+    page::respond(area, request, categories, renderer, next).await
 }
 
 /// Creates a category, or changes its label: `PUT /v1/store/categories/{categoryId}`.

@@ -29,22 +29,22 @@ pub(super) fn vary_by_key(mut response: Response) -> Response {
     response
 }
 
-/// Inserts the present contacts of the orders into `body`, the response to commands. Responses are rendered
-/// and remembered without contacts, so that erasing a contact erases it everywhere. Every client that may
-/// run the commands may also see the contacts.
+/// Whether no order has a contact after these changes. Without changes, nothing is known, so the result is
+/// false.
+pub(super) fn are_absent_after(changes: &[Change]) -> bool {
+    !changes.is_empty() && changes.iter().all(|change| contact_after(change).is_none())
+}
+
+/// Inserts the present contacts of the orders into `body`, the response to commands.
 ///
-/// `changes` are the changes that the commands have just made; none for a retry. `has_all` says whether
-/// they include each order in the response. If they do, and none of the orders has a contact, `body` need not
-/// be searched.
+/// Responses are rendered and remembered without contacts, so that erasing a contact erases it everywhere.
+/// Every client that may run the commands may also see the contacts. `changes` are the changes that the
+/// commands have just made; none for a retry.
 pub(super) async fn add_contacts(
     area: &StoreArea,
     body: Vec<u8>,
     changes: &[Change],
-    has_all: bool,
 ) -> Result<Vec<u8>, StoreError> {
-    if has_all && changes.iter().all(|change| contact_after(change).is_none()) {
-        return Ok(body);
-    }
     let mut contacts = Vec::new();
     for id in json::order_ids_without_contact(&body) {
         contacts.push(present_contact(area, changes, id).await?);

@@ -1,7 +1,7 @@
 //! The pagination cursors of the store area, which appear in `rel="next"` links.
 //!
-//! A cursor contains a byte that identifies the list, a hash of the filters of the walk, and a position,
-//! which is the last element of the page before. The format can change: a new format gets a new first byte.
+//! A cursor contains a byte that identifies the list, a hash of the filters of the walk ([`Walk`]), and a
+//! position ([`Position`]). The format can change: a new format gets a new first byte.
 
 use petstore_domain::{Problem, text::sealed};
 use petstore_web::edge::ApiError;
@@ -22,12 +22,29 @@ pub(super) const NOTES: u8 = 8;
 pub(super) struct Walk {
     /// One of the constants above, such as [`PETS`].
     list: u8,
-    /// The start of the hash of the filters.
-    filters: [u8; 8],
+    filter_hash: FilterHash,
+}
+
+/// The start of the hash of the filters. Eight bytes are enough to tell walks apart.
+type FilterHash = [u8; 8];
+
+/// A position in a list: the last element of the page before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// The sort key of the element; empty if the list is sorted by id.
+    pub(super) key: String,
+    pub(super) id: i64,
+}
+
+/// A parsed cursor.
+struct Cursor {
+    list: u8,
+    filter_hash: FilterHash,
+    position: Position,
 }
 
 impl Walk {
-    /// Returns a walk through `list` with these values of its filters.
+    /// Returns a walk through `list` with these values of its filters. `None` is an absent filter.
     pub(super) fn new(list: u8, filters: &[Option<&str>]) -> Self {
         let mut hash = Sha256::new();
         for filter in filters {
@@ -39,7 +56,7 @@ impl Walk {
         let hash = hash.finalize();
         Self {
             list,
-            filters: std::array::from_fn(|index| hash[index]),
+            filter_hash: std::array::from_fn(|index| hash[index]),
         }
     }
 
@@ -48,7 +65,7 @@ impl Walk {
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
         sealed::encode(&[
             &[self.list],
-            &self.filters,
+            &self.filter_hash,
             &id.to_be_bytes(),
             key.as_bytes(),
         ])
@@ -65,8 +82,8 @@ impl Walk {
         let Some(cursor) = cursor else {
             return Ok(None);
         };
-        let (_, id) = self.decode(cursor)?;
-        parse_id(id).map(Some).ok_or_else(invalid)
+        let position = self.decode(cursor)?;
+        parse_id(position.id).map(Some).ok_or_else(invalid)
     }
 
     /// Returns the position like [`Self::id_before_page`], for a list whose elements can have any integer as
@@ -78,15 +95,15 @@ impl Walk {
         self.id_before_page(cursor, Some)
     }
 
-    /// Decodes a cursor into the sort key and the id of its position. Fails with 400 if the cursor is
-    /// invalid, or belongs to another walk.
-    pub(super) fn decode(&self, text: &str) -> Result<(String, i64), ApiError> {
-        let (list, filters, position) = parse(text).ok_or_else(invalid)?;
-        if (list, filters) != (self.list, self.filters) {
+    /// Decodes a cursor into its position. Fails with 400 if the cursor is invalid, or belongs to another
+    /// walk.
+    pub(super) fn decode(&self, text: &str) -> Result<Position, ApiError> {
+        let cursor = parse(text).ok_or_else(invalid)?;
+        if cursor.list != self.list || cursor.filter_hash != self.filter_hash {
             let message = "cursor belongs to a list with other filters.";
             return Err(ApiError::new(Problem::InvalidCursor, message));
         }
-        Ok(position)
+        Ok(cursor.position)
     }
 }
 
@@ -96,18 +113,23 @@ pub(super) fn invalid() -> ApiError {
     ApiError::new(Problem::InvalidCursor, message)
 }
 
-/// Parses a cursor into its list, the hash of its filters, and its position. Returns `None` if the cursor is
-/// malformed.
-fn parse(text: &str) -> Option<(u8, [u8; 8], (String, i64))> {
+/// Parses a cursor. Returns `None` if it is malformed.
+fn parse(text: &str) -> Option<Cursor> {
     let bytes = sealed::decode(text)?;
     let (&list, after_list) = bytes.split_first()?;
-    let (filters, after_filters) = after_list.split_first_chunk()?;
-    let (id, key) = after_filters.split_first_chunk()?;
-    // PostgreSQL would reject a key with U+0000.
-    let key = String::from_utf8(key.to_vec())
-        .ok()
-        .filter(|key| !key.contains('\0'))?;
-    Some((list, *filters, (key, i64::from_be_bytes(*id))))
+    let (&filter_hash, after_hash) = after_list.split_first_chunk()?;
+    let (&id, key) = after_hash.split_first_chunk()?;
+    let key = String::from_utf8(key.to_vec()).ok()?;
+    // PostgreSQL would reject such a key.
+    if key.contains('\0') {
+        return None;
+    }
+    let id = i64::from_be_bytes(id);
+    Some(Cursor {
+        list,
+        filter_hash,
+        position: Position { key, id },
+    })
 }
 
 #[cfg(test)]
@@ -132,7 +154,7 @@ mod tests {
             prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
             prop_assert!(cursor.len() <= 600);
             let position = walk(list, &filters).decode(&cursor).ok();
-            prop_assert_eq!(position, Some((key, id)));
+            prop_assert_eq!(position, Some(Position { key, id }));
             prop_assert_eq!(walk(list, &others).decode(&cursor).is_ok(), filters == others);
             prop_assert!(walk(list % 3 + 2, &filters).decode(&cursor).is_err());
         }

@@ -1,4 +1,7 @@
 //! Interprets the everyday words in a search for animals.
+//!
+//! An everyday word says in another way what the store has as a category or as the value of a field: `chiots`
+//! means young dogs, and `schwarze` the value `schwarz`.
 
 use petstore_domain::{
     Limit,
@@ -9,8 +12,9 @@ use petstore_store::StoreError;
 
 use super::shared::StoreArea;
 
-/// Interprets the everyday words of a phrase, such as a category or the value of a field. Reads the fields
-/// and the first page of categories only if the phrase has words that need them.
+/// Returns the phrase with its everyday words interpreted.
+///
+/// Reads the fields and the first page of categories only if the phrase has words that need them.
 pub(super) async fn understand(area: &StoreArea, phrase: Phrase) -> Result<Phrase, StoreError> {
     let app = &area.app;
     let facts = area
@@ -21,6 +25,7 @@ pub(super) async fn understand(area: &StoreArea, phrase: Phrase) -> Result<Phras
     let mut categories = Vec::new();
     if has_general_words(&phrase) {
         fields = app.store.fields().await?;
+        // The maximum is a valid limit, so the default is never used.
         let limit = Limit::new(Limit::MAX.into()).unwrap_or_default();
         (categories, _) = app.store.list_categories(None, limit).await?;
     }

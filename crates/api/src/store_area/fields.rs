@@ -12,7 +12,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 
 use super::{
     members::Body,
-    page::{self, Element},
+    page::{self, ElementRenderer},
     preconditions, refusals,
     shared::StoreArea,
     wire,
@@ -27,11 +27,11 @@ pub(crate) async fn list_fields(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let fields = area.app.store.fields().await?.all().to_vec();
-    let element: Element<FieldDefinition> = Element {
-        length: FieldDefinition::length,
+    let renderer: ElementRenderer<FieldDefinition> = ElementRenderer {
+        texts_length: FieldDefinition::length,
         write: json::write_field,
     };
-    page::respond(area, request, fields, element, None).await
+    page::respond(area, request, fields, renderer, None).await
 }
 
 /// Creates or changes a field: `PUT /v1/store/fields/{name}`.
@@ -112,13 +112,15 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
             refusals::conflict_error(Problem::PreconditionFailed, message, &current)
         }
         FieldRefusal::InUse(field) => {
-            let message = "An animal, perhaps a withdrawn one, has a value of this field. It cannot \
-                           be deleted or get another kind or unique. Remove its values first.";
+            let message = "An animal, perhaps a withdrawn one, has a value of this field. The field \
+                           cannot be deleted, and its kind and unique cannot change. Remove its \
+                           values first.";
             refusals::conflict_error(Problem::FieldInUse, message, &field_json(&field))
         }
         FieldRefusal::DuplicateLabel(field) => {
             let message = format!(
-                "The field {} has the same label, in any case. Labels of fields must differ.",
+                "The field {} has the same label, regardless of upper and lower case. Labels of \
+                 fields must differ.",
                 field.name.as_str()
             );
             refusals::conflict_error(Problem::DuplicateValue, message, &field_json(&field))
@@ -131,6 +133,7 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
     }
 }
 
+/// Returns the 404 for a field.
 fn no_field() -> ApiError {
     let expectation = FieldName::RULE;
     let message = format!("No field has this name. The name of a field is {expectation}.");

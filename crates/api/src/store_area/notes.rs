@@ -10,7 +10,7 @@ use petstore_web::edge::{ApiError, Response, body::Accepted};
 use super::{
     cursor::{self, Walk},
     members::{Body, bodies},
-    page::{self, Element},
+    page::{self, ElementRenderer},
     preconditions,
     shared::StoreArea,
     subjects, wire,
@@ -41,7 +41,7 @@ pub(crate) async fn list_notes(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     let pet = subjects::pet_id_in_path(parameter)?;
     let walk = Walk::new(cursor::NOTES, &[Some(&pet.to_string())]);
     let after = walk.id_before_page(cursor.as_deref(), NoteId::new)?;
@@ -51,11 +51,11 @@ pub(crate) async fn list_notes(
     let path = format!("/store/pets/{pet}/notes");
     let next =
         last_id.and_then(|id| page::next_link(area, &path, limit, &[], &walk.encode("", id.get())));
-    let element: Element<PetNote> = Element {
-        length: PetNote::length,
+    let renderer: ElementRenderer<PetNote> = ElementRenderer {
+        texts_length: PetNote::length,
         write: json::write_note,
     };
-    page::respond(area, request, notes, element, next).await
+    page::respond(area, request, notes, renderer, next).await
 }
 
 /// Adds a note: `POST /v1/store/pets/{petId}/notes`.
@@ -95,7 +95,7 @@ pub(crate) async fn patch_note(area: &StoreArea, call: Call<'_>) -> Result<Respo
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let PatchNote { text } = write.members(PatchNote::NAMES)?.read()?;
-    let edit = edit(&write, preconditions)?;
+    let edit = note_edit(&write, preconditions)?;
     let command = Command::PatchNote { edit, text };
     write.execute(area, command, wire::first_result).await
 }
@@ -104,25 +104,25 @@ pub(crate) async fn patch_note(area: &StoreArea, call: Call<'_>) -> Result<Respo
 pub(crate) async fn delete_note(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, None).await?;
-    let edit = edit(&write, preconditions)?;
+    let edit = note_edit(&write, preconditions)?;
     let command = Command::DeleteNote(edit);
     write.execute(area, command, wire::first_result).await
 }
 
 /// Returns which note a request changes or deletes, who does so, and under which preconditions.
-fn edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, ApiError> {
+fn note_edit(write: &Write<'_>, preconditions: Preconditions) -> Result<NoteEdit, ApiError> {
     let (pet_id, id) = ids_in_path(write.parameter, write.second_parameter)?;
     Ok(NoteEdit {
         id,
         pet_id,
-        editor: editor(write),
+        editor: note_editor(write),
         preconditions,
     })
 }
 
 /// Returns the caller as the editor of a note. A key with the scope for administration may change every
 /// note; other keys may change only their own.
-fn editor(write: &Write<'_>) -> NoteEditor {
+fn note_editor(write: &Write<'_>) -> NoteEditor {
     if write.caller.may(Scope::StoreAdmin) {
         NoteEditor::Manager
     } else {
@@ -137,6 +137,7 @@ fn ids_in_path(pet: &str, note: &str) -> Result<(PetId, NoteId), ApiError> {
     Ok((pet_id, note_id.ok_or_else(no_note)?))
 }
 
+/// Returns the 404 for a note.
 fn no_note() -> ApiError {
     ApiError::new(Problem::NotFound, "The animal has no note with this id.")
 }

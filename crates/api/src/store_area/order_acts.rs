@@ -48,8 +48,16 @@ pub(crate) enum OrderAct {
     Reopen,
 }
 
+/// The body of an operation that closes or reopens an order.
+pub(super) enum OrderActBody {
+    Complete(CompleteOrder),
+    Cancel(EndOrder),
+    Return(EndOrder),
+    Reopen(ReopenOrder),
+}
+
 /// Closes or reopens an order: `POST /v1/store/orders/{orderId}/complete`, `/cancel`, `/return` or `/reopen`.
-pub(crate) async fn act(
+pub(crate) async fn close_or_reopen(
     area: &StoreArea,
     call: Call<'_>,
     act: OrderAct,
@@ -57,7 +65,9 @@ pub(crate) async fn act(
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     let members = write.members(act.member_names())?;
-    let command = act.read_command(area, &members, write.order_id(), preconditions, write.now)?;
+    let body = act.parse_body(&members)?;
+    let default_end = area.app.commands.default_end(write.now);
+    let command = body.into_command(write.order_id()?, preconditions, default_end);
     write.execute(area, command, wire::first_result).await
 }
 
@@ -71,51 +81,48 @@ impl OrderAct {
         }
     }
 
-    /// Parses the members of the body into a command. Fails with 400 if a member is invalid. `id` is the
-    /// result of parsing the id: its error comes second, because a client should first learn of an invalid
-    /// body.
-    pub(super) fn read_command(
+    /// Parses the members of the body. Fails with 400 if a member is invalid.
+    pub(super) fn parse_body(self, members: &Members<'_>) -> Result<OrderActBody, ApiError> {
+        Ok(match self {
+            Self::Complete => OrderActBody::Complete(members.read()?),
+            Self::Cancel => OrderActBody::Cancel(members.read()?),
+            Self::Return => OrderActBody::Return(members.read()?),
+            Self::Reopen => OrderActBody::Reopen(members.read()?),
+        })
+    }
+}
+
+impl OrderActBody {
+    /// Returns the command on the order with this id. `default_end` is the end of a reopened reservation if
+    /// the body has none.
+    pub(super) fn into_command(
         self,
-        area: &StoreArea,
-        members: &Members<'_>,
-        id: Result<OrderId, ApiError>,
+        id: OrderId,
         preconditions: Preconditions,
-        now: Timestamp,
-    ) -> Result<Command, ApiError> {
+        default_end: Timestamp,
+    ) -> Command {
         match self {
-            Self::Complete => {
-                let CompleteOrder { price } = members.read()?;
-                Ok(Command::CompleteOrder {
-                    id: id?,
-                    price,
-                    preconditions,
-                })
-            }
-            Self::Cancel => {
-                let EndOrder { reason } = members.read()?;
-                Ok(Command::CancelOrder {
-                    id: id?,
-                    reason,
-                    preconditions,
-                })
-            }
-            Self::Return => {
-                let EndOrder { reason } = members.read()?;
-                Ok(Command::ReturnOrder {
-                    id: id?,
-                    reason,
-                    preconditions,
-                })
-            }
-            Self::Reopen => {
-                let ReopenOrder { expires_at } = members.read()?;
-                Ok(Command::ReopenOrder {
-                    id: id?,
-                    expires_at,
-                    default_end: area.app.commands.default_end(now),
-                    preconditions,
-                })
-            }
+            Self::Complete(CompleteOrder { price }) => Command::CompleteOrder {
+                id,
+                price,
+                preconditions,
+            },
+            Self::Cancel(EndOrder { reason }) => Command::CancelOrder {
+                id,
+                reason,
+                preconditions,
+            },
+            Self::Return(EndOrder { reason }) => Command::ReturnOrder {
+                id,
+                reason,
+                preconditions,
+            },
+            Self::Reopen(ReopenOrder { expires_at }) => Command::ReopenOrder {
+                id,
+                expires_at,
+                default_end,
+                preconditions,
+            },
         }
     }
 }

@@ -16,7 +16,7 @@ use super::{
     contacts,
     cursor::{self, Walk},
     members::{Body, Members},
-    page::{self, Element},
+    page::{self, ElementRenderer},
     preconditions,
     shared::StoreArea,
     subjects, wire,
@@ -59,11 +59,11 @@ pub(crate) async fn list_orders(
         let cursor = walk.encode("", id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
-    let element = Element {
-        length: Order::length,
+    let renderer = ElementRenderer {
+        texts_length: Order::length,
         write: contacts::order_writer(caller),
     };
-    let response = page::respond(area, request, orders, element, next).await?;
+    let response = page::respond(area, request, orders, renderer, next).await?;
     Ok(contacts::vary_by_key(response))
 }
 
@@ -92,7 +92,7 @@ fn parse_query(
             |text| Reference::new(text.to_owned()),
             &Reference::rule(),
         )?,
-        limit: query::limit(limit.as_ref())?,
+        limit: query::parse_limit(limit.as_ref())?,
         newest_first: false,
         after: None,
     })

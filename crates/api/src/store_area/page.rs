@@ -1,4 +1,4 @@
-//! Rendering and links of pages, shared by all lists.
+//! Renders the pages of lists and their links. All lists of the store area share this code.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use crate::etag;
 /// separate thread, because it would block the async runtime.
 const MAX_INLINE_BYTES: usize = 128 << 10;
 
-/// How to render the elements of a list.
-pub(super) struct Element<T> {
+/// The functions that render an element of a list.
+pub(super) struct ElementRenderer<T> {
     /// Returns the total length of the texts of an element in bytes, by which the buffer is sized.
-    pub(super) length: fn(&T) -> usize,
+    pub(super) texts_length: fn(&T) -> usize,
     /// Appends an element as JSON.
     pub(super) write: fn(&mut Vec<u8>, &T),
 }
 
-/// Responds with a page and the link to the next one, if there is one; or with 304 if the client already
-/// has the page.
+/// Responds with a page of `elements`, or with 304 if the client already has it. `next` is the link to the
+/// next page, if there is one.
 pub(super) async fn respond<T: Send + 'static>(
     area: &StoreArea,
     request: &Parts,
     elements: Vec<T>,
-    element: Element<T>,
+    renderer: ElementRenderer<T>,
     next: Option<HeaderValue>,
 ) -> Result<Response, ApiError> {
     let etag_key = area.http.etag_key;
     let is_last = next.is_none();
-    let (body, etag) = render(elements, element, move |body| {
+    let (body, etag) = render_array(elements, renderer, move |body| {
         let etag = etag_key.page_etag(&body, is_last);
         (body, etag)
     })
@@ -49,37 +49,47 @@ pub(super) async fn respond<T: Send + 'static>(
     Ok(etag::respond(&request.headers, response, etag))
 }
 
-/// Renders the elements as a JSON array, and returns the result of `finish` for it. `finish` runs on the same
-/// thread as the rendering, so it can also do expensive work such as hashing.
-pub(super) async fn render<T: Send + 'static, R: Send + 'static>(
+/// Renders the elements as a JSON array, and returns what `finish` makes of it.
+///
+/// `finish` runs on the same thread as the rendering, so it can do expensive work such as hashing.
+pub(super) async fn render_array<T: Send + 'static, R: Send + 'static>(
     elements: Vec<T>,
-    Element { length, write }: Element<T>,
+    renderer: ElementRenderer<T>,
     finish: impl FnOnce(Vec<u8>) -> R + Send + 'static,
 ) -> Result<R, ApiError> {
-    let texts_length: usize = elements.iter().map(length).sum();
-    let render = move || {
-        let mut body = Vec::with_capacity(2 + elements.len() * USUAL_LENGTH + texts_length);
-        body.push(b'[');
-        for element in &elements {
-            if body.len() > 1 {
-                body.push(b',');
-            }
-            write(&mut body, element);
-        }
-        body.push(b']');
-        finish(body)
+    let ElementRenderer {
+        texts_length,
+        write,
+    } = renderer;
+    let total_texts_length: usize = elements.iter().map(texts_length).sum();
+    let render_and_finish = move || {
+        let capacity = 2 + elements.len() * USUAL_LENGTH + total_texts_length;
+        finish(write_array(&elements, write, capacity))
     };
-    if texts_length <= MAX_INLINE_BYTES {
-        return Ok(render());
+    if total_texts_length <= MAX_INLINE_BYTES {
+        return Ok(render_and_finish());
     }
-    let rendering = task::spawn_blocking(render);
+    let rendering = task::spawn_blocking(render_and_finish);
     rendering
         .await
         .map_err(|error| ApiError::internal(Arc::new(error)))
 }
 
-/// Returns the link to the next page (RFC 8288) of the list at `path`, which is relative to the base URL. See
-/// [`link`].
+/// Returns the elements as a JSON array, in a buffer that begins with this capacity.
+fn write_array<T>(elements: &[T], write: fn(&mut Vec<u8>, &T), capacity: usize) -> Vec<u8> {
+    let mut body = Vec::with_capacity(capacity);
+    body.push(b'[');
+    for element in elements {
+        if body.len() > 1 {
+            body.push(b',');
+        }
+        write(&mut body, element);
+    }
+    body.push(b']');
+    body
+}
+
+/// Returns the link to the next page (RFC 8288) of the list at `path`, like [`link`].
 pub(super) fn next_link(
     area: &StoreArea,
     path: &str,
@@ -93,9 +103,10 @@ pub(super) fn next_link(
     link(area, path, "next", [&[limit], filters, &[cursor]].concat())
 }
 
-/// Returns a link with this relation type to `path`, which is relative to the base URL. Includes only the
-/// `parameters` that have a value, percent-encoded. Returns `None` only if the base URL is not valid in a
-/// header.
+/// Returns a link with this relation type to `path`, which is relative to the base URL. Returns `None` only if
+/// the base URL is not valid in a header.
+///
+/// The link has only the `parameters` with a value, percent-encoded.
 pub(super) fn link<'a>(
     area: &StoreArea,
     path: &str,

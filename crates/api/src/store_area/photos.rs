@@ -61,9 +61,8 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     })?;
     let stored = area.app.photos.add(write.body.clone(), format).await?;
     let photo = stored.into_photo(alt);
-    write
-        .execute(area, Command::AddPhoto { id, photo }, wire::added_photo)
-        .await
+    let command = Command::AddPhoto { id, photo };
+    write.execute(area, command, wire::added_photo_result).await
 }
 
 /// Checks that the animal can get another photo. This is done before the picture is read, to avoid a useless
@@ -90,7 +89,7 @@ pub(crate) async fn get_photo(
     let [] = query::parameters(request.uri.query(), [])?;
     let (id, photo) = ids_in_path(parameter, second_parameter)?;
     let pet = subjects::find_pet(area, id).await?;
-    let body = wire::photo_of(&pet, photo).ok_or_else(no_photo)?;
+    let body = wire::photo_json(&pet, photo).ok_or_else(no_photo)?;
     wire::respond_with_body(area, request, body, pet.version)
 }
 
@@ -106,7 +105,7 @@ pub(crate) async fn patch_photo(area: &StoreArea, call: Call<'_>) -> Result<Resp
         patch,
         preconditions,
     };
-    write.execute(area, command, wire::photo).await
+    write.execute(area, command, wire::photo_result).await
 }
 
 /// Reorders the photos of an animal: `POST /v1/store/pets/{petId}/photos/order`.
@@ -151,7 +150,7 @@ pub(crate) async fn delete_photo(area: &StoreArea, call: Call<'_>) -> Result<Res
         photo,
         preconditions,
     };
-    write.execute(area, command, wire::photo).await
+    write.execute(area, command, wire::photo_result).await
 }
 
 /// Parses the ids of an animal and its photo from the path. Fails with 404 if one cannot exist.
@@ -161,6 +160,7 @@ fn ids_in_path(pet: &str, photo: &str) -> Result<(PetId, PhotoId), ApiError> {
     Ok((pet_id, photo_id))
 }
 
+/// Returns the 404 for a photo.
 fn no_photo() -> ApiError {
     ApiError::new(Problem::NotFound, "The animal has no photo with this id.")
 }

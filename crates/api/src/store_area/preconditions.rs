@@ -70,42 +70,51 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
     if value.trim_ascii() == b"*" {
         Some(IfMatch::Any)
     } else {
-        versions(value).map(IfMatch::Versions)
+        parse_versions(value).map(IfMatch::Versions)
     }
 }
 
-/// Returns the versions in a list of ETags. Skips ETags that are not versions. Returns `None` if the value
-/// is not a list of ETags, or is empty.
+/// Parses the versions in a list of ETags. Skips ETags that are not versions. Returns `None` if the
+/// value is not a list of ETags, or is empty.
 ///
 /// Also accepts the weak or extended ETags of a proxy that compresses responses: `W/"7"` and `"7-gzip"` are
 /// the version 7. This is safe, because a version identifies the content in any encoding.
-fn versions(list: &[u8]) -> Option<Vec<i64>> {
+fn parse_versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
-    let mut is_empty = true;
+    let mut has_tag = false;
     let mut remaining = list.trim_ascii();
-    while let Some((&first, after_first)) = remaining.split_first() {
-        if first == b',' {
-            remaining = after_first.trim_ascii_start();
+    while !remaining.is_empty() {
+        // Empty elements of a list are ignored (RFC 9110, section 5.6.1.2).
+        if let Some(after_comma) = remaining.strip_prefix(b",") {
+            remaining = after_comma.trim_ascii_start();
             continue;
         }
-
-        let quoted_tag = remaining.strip_prefix(b"W/").unwrap_or(remaining);
-        let tag_and_end = quoted_tag.strip_prefix(b"\"")?;
-        let tag_length = tag_and_end.iter().position(|&byte| byte == b'"')?;
-        let (tag, end) = tag_and_end.split_at(tag_length);
-        if tag.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
-            return None;
-        }
-        is_empty = false;
+        let (tag, after_tag) = split_tag(remaining)?;
+        has_tag = true;
         versions.extend(version_of_tag(tag));
-
-        // Skip the closing quote.
-        remaining = end[1..].trim_ascii_start();
-        if !remaining.is_empty() && !remaining.starts_with(b",") {
+        if !after_tag.is_empty() && !after_tag.starts_with(b",") {
             return None;
         }
+        remaining = after_tag;
     }
-    if is_empty { None } else { Some(versions) }
+    if has_tag { Some(versions) } else { None }
+}
+
+/// Splits a list of ETags into the first one, without its quotes, and what follows it. Returns
+/// `None` if the list does not begin with an ETag.
+///
+/// Example: `"3" , "7"` is split into `3` and `, "7"`.
+fn split_tag(list: &[u8]) -> Option<(&[u8], &[u8])> {
+    let quoted_tag = list.strip_prefix(b"W/").unwrap_or(list);
+    let after_opening_quote = quoted_tag.strip_prefix(b"\"")?;
+    let mut parts = after_opening_quote.splitn(2, |&byte| byte == b'"');
+    let tag = parts.next()?;
+    let after_closing_quote = parts.next()?;
+    // An ETag has no spaces or control characters (RFC 9110, section 8.8.3).
+    if tag.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
+        return None;
+    }
+    Some((tag, after_closing_quote.trim_ascii_start()))
 }
 
 /// Parses the version from an ETag without its quotes. Returns `None` if it is not a version.
@@ -121,6 +130,7 @@ fn version_of_tag(tag: &[u8]) -> Option<i64> {
     (version > 0).then_some(version)
 }
 
+/// Returns the 400 for an invalid precondition.
 fn invalid(message: &'static str) -> ApiError {
     ApiError::new(Problem::InvalidParameter, message)
 }

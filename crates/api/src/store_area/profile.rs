@@ -30,7 +30,7 @@ pub(crate) async fn get_profile(
 pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Patch)).await?;
     let patch: ProfilePatch = write.members(ProfilePatch::NAMES)?.read()?;
-    change(area, write, ProfileChange::Patch(Box::new(patch))).await
+    execute(area, write, ProfileChange::Patch(Box::new(patch))).await
 }
 
 /// The pictures that can become a logo. GIF is excluded, because an animation would become a still picture.
@@ -58,17 +58,17 @@ pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Respons
         .photos
         .make_logo(write.body.clone(), format)
         .await?;
-    change(area, write, ProfileChange::Logo(Some(logo))).await
+    execute(area, write, ProfileChange::Logo(Some(logo))).await
 }
 
 /// Removes the logo: `DELETE /v1/store/profile/logo`.
 pub(crate) async fn delete_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, None).await?;
-    change(area, write, ProfileChange::Logo(None)).await
+    execute(area, write, ProfileChange::Logo(None)).await
 }
 
 /// Executes a change of the profile, and responds with its result.
-async fn change(
+async fn execute(
     area: &StoreArea,
     write: Write<'_>,
     change: ProfileChange,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use petstore_domain::{
     Problem, Scope,
-    store_area::{Conflict, FieldProblem, PetNote, Photos, Refusal, Resource},
+    store_area::{Category, Conflict, FieldProblem, PetNote, Photos, Refusal, Resource},
 };
 use petstore_store::cause;
-use petstore_web::edge::{ApiError, Reservation};
+use petstore_web::edge::{ApiError, ErrorDetails, Reservation};
 
 use super::wire;
 
@@ -28,15 +28,31 @@ pub(super) fn refusal_error(
     failed_index: Option<usize>,
     reserved_memory: Reservation,
 ) -> ApiError {
-    let is_batch = failed_index.is_some();
-    let Rejection { error, current } = rejection(refusal, is_batch);
+    let form = match failed_index {
+        Some(_) => RequestForm::Batch,
+        None => RequestForm::Single,
+    };
+    let Rejection { error, current } = rejection(refusal, form);
     // An internal error names no command, because the command is not its cause.
     let is_internal = error.problem() == Problem::Internal;
-    let has_details = is_batch || current.is_some();
+    let has_details = failed_index.is_some() || current.is_some();
     if is_internal || !has_details {
         return error;
     }
-    error.with_state(failed_index, current.as_deref(), Some(reserved_memory))
+    error.with_details(ErrorDetails {
+        failed_index,
+        current: current.as_deref(),
+        reservation: Some(reserved_memory),
+    })
+}
+
+/// The form in which the client has sent a command. Preconditions have another form in a batch.
+#[derive(Clone, Copy)]
+enum RequestForm {
+    /// A request with one command, and its preconditions in header fields.
+    Single,
+    /// A batch, whose commands have the member `ifMatch`.
+    Batch,
 }
 
 /// The error for a refusal, before the details for the client are added.
@@ -59,7 +75,28 @@ impl Rejection {
     fn with_present_state(problem: Problem, message: String, current: Option<&Resource>) -> Self {
         Self {
             error: ApiError::new(problem, message),
-            current: Some(current.map_or(b"null".to_vec(), wire::full_resource)),
+            current: Some(current.map_or(b"null".to_vec(), wire::full_resource_json)),
+        }
+    }
+
+    /// Returns the rejection of a value for a field.
+    fn for_field(problem: FieldProblem) -> Self {
+        match problem {
+            FieldProblem::Unknown(message) => Self::new(Problem::UnknownField, message),
+            FieldProblem::Invalid(message) => Self::new(Problem::InvalidBody, message),
+        }
+    }
+
+    /// Returns the rejection of a label that `category` has.
+    fn for_duplicate_label(category: Category) -> Self {
+        let message = format!(
+            "Category {} has the same label, regardless of upper and lower case. Labels of \
+             categories must differ.",
+            category.id
+        );
+        Self {
+            error: ApiError::new(Problem::DuplicateValue, message),
+            current: Some(wire::resource_json(&Resource::Category(category))),
         }
     }
 
@@ -67,28 +104,26 @@ impl Rejection {
     fn for_conflict(problem: Problem, conflict: Conflict) -> Self {
         Self {
             error: ApiError::new(problem, conflict.message),
-            current: Some(wire::full_resource(&conflict.current)),
+            current: Some(wire::full_resource_json(&conflict.current)),
         }
     }
 }
 
-/// Converts a refusal into a rejection. `is_batch` says whether the command is in a batch, in which
-/// preconditions have another form.
-fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
+/// Converts a refusal into a rejection.
+fn rejection(refusal: Refusal, form: RequestForm) -> Rejection {
     match refusal {
         Refusal::Invalid(message) => Rejection::new(Problem::InvalidBody, message),
         Refusal::TooLong => Rejection::new(Problem::InvalidBody, BATCH_TOO_LONG),
         Refusal::NotFound(message) => Rejection::new(Problem::NotFound, message),
-        Refusal::PreconditionRequired(message) => Rejection::new(
-            Problem::PreconditionRequired,
-            if is_batch {
-                Cow::Borrowed(IF_MATCH_MISSING_IN_BATCH)
-            } else {
-                message.into()
-            },
-        ),
+        Refusal::PreconditionRequired(message) => {
+            let message: Cow<'static, str> = match form {
+                RequestForm::Single => message.into(),
+                RequestForm::Batch => IF_MATCH_MISSING_IN_BATCH.into(),
+            };
+            Rejection::new(Problem::PreconditionRequired, message)
+        }
         Refusal::PreconditionFailed(current) => {
-            let message = stale_resource_message(current.as_deref(), is_batch);
+            let message = stale_resource_message(current.as_deref(), form);
             Rejection::with_present_state(Problem::PreconditionFailed, message, current.as_deref())
         }
         Refusal::MovedOn(current) => {
@@ -102,28 +137,14 @@ fn rejection(refusal: Refusal, is_batch: bool) -> Rejection {
             Rejection::for_conflict(Problem::InvalidTransition, *conflict)
         }
         Refusal::OpenOrder(conflict) => Rejection::for_conflict(Problem::OpenOrder, *conflict),
-        Refusal::Fields(FieldProblem::Unknown(message)) => {
-            Rejection::new(Problem::UnknownField, message)
-        }
-        Refusal::Fields(FieldProblem::Invalid(message)) => {
-            Rejection::new(Problem::InvalidBody, message)
-        }
+        Refusal::Fields(problem) => Rejection::for_field(problem),
         Refusal::DuplicateValue {
             message, current, ..
         } => Rejection {
             error: ApiError::new(Problem::DuplicateValue, message),
-            current: current.map(|current| wire::resource(&current)),
+            current: current.map(|current| wire::resource_json(&current)),
         },
-        Refusal::DuplicateLabel(category) => {
-            let message = format!(
-                "Category {} has the same label, in any case. Labels of categories must differ.",
-                category.id
-            );
-            Rejection {
-                error: ApiError::new(Problem::DuplicateValue, message),
-                current: Some(wire::resource(&Resource::Category(*category))),
-            }
-        }
+        Refusal::DuplicateLabel(category) => Rejection::for_duplicate_label(*category),
         Refusal::TooManyPhotos => {
             let max = Photos::MAX;
             let message = format!("An animal can have at most {max} photos. Delete one first.");
@@ -151,7 +172,10 @@ pub(super) fn conflict_error(
     message: impl Into<Cow<'static, str>>,
     current: &[u8],
 ) -> ApiError {
-    ApiError::new(problem, message).with_state(None, Some(current), None)
+    ApiError::new(problem, message).with_details(ErrorDetails {
+        current: Some(current),
+        ..ErrorDetails::default()
+    })
 }
 
 /// Returns the message for a change that cannot be reverted, because its resource has changed since.
@@ -168,6 +192,7 @@ fn moved_on_message(current: Option<&Resource>) -> String {
             )
         }
         Some(Resource::Note(note)) => format!("Note {} has version {} now", note.id, note.version),
+        // A revert of another resource that does not exist is refused as `NotFound`.
         None => "The category does not exist now".to_owned(),
     };
     format!(
@@ -177,19 +202,24 @@ fn moved_on_message(current: Option<&Resource>) -> String {
 }
 
 /// Returns the message for a resource whose version is not the one that a command requires.
-fn stale_resource_message(current: Option<&Resource>, is_batch: bool) -> String {
+fn stale_resource_message(current: Option<&Resource>, form: RequestForm) -> String {
     let (noun, version) = match current {
         Some(Resource::Pet(pet)) => ("animal", pet.version),
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
         Some(Resource::Note(note)) => ("note", note.version),
+        // A command on another resource that does not exist is refused as `NotFound`.
         None => return absent_message("category"),
     };
-    if is_batch {
-        let retry = format!("ifMatch {version}, plus 1 for each earlier command that changes the");
-        return stale_message_with(noun, version, &format!("{retry} {noun}"));
+    match form {
+        RequestForm::Single => stale_message(noun, version),
+        RequestForm::Batch => {
+            let retry = format!(
+                "ifMatch {version}, plus 1 for each earlier command that changes the {noun}"
+            );
+            stale_message_with(noun, version, &retry)
+        }
     }
-    stale_message(noun, version)
 }
 
 /// Returns the message for a resource whose version is not the one that a request requires. `noun` is what

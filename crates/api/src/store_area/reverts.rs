@@ -13,7 +13,7 @@ use crate::{context::Call, query};
 /// Reverts a change, together with the other changes that the same request made.
 pub(crate) async fn revert_change(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    write.members(&[])?;
+    write.reject_members()?;
     let seq = query::path_integer(write.parameter).ok_or_else(no_change)?;
 
     let act = area.app.act(seq).await?.ok_or_else(no_change)?;
@@ -23,6 +23,7 @@ pub(crate) async fn revert_change(area: &StoreArea, call: Call<'_>) -> Result<Re
         .await
 }
 
+/// Returns the 404 for a change.
 fn no_change() -> ApiError {
     ApiError::new(
         Problem::NotFound,

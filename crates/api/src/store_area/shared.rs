@@ -21,6 +21,7 @@ pub struct StoreArea {
 }
 
 impl StoreArea {
+    /// Creates the state, without turns and cached facts.
     pub fn new(app: Arc<App>, http: Arc<Context>, store_options: StoreOptions) -> Self {
         Self {
             app,

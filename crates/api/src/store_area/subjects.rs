@@ -1,4 +1,5 @@
-//! Finds the animals and orders that requests identify by id. The functions fail with 404 if there is none.
+//! Finds the animals and orders that requests identify by id. All functions fail with 404 if there is no such
+//! animal or order.
 
 use petstore_domain::{
     PetId, Problem,
@@ -26,6 +27,7 @@ pub(super) async fn find_pet(area: &StoreArea, id: PetId) -> Result<StorePet, Ap
     pet.ok_or_else(no_pet)
 }
 
+/// Returns the 404 for an animal.
 fn no_pet() -> ApiError {
     ApiError::new(Problem::NotFound, "No animal has this id.")
 }
@@ -47,6 +49,7 @@ pub(super) async fn find_order(area: &StoreArea, id: OrderId) -> Result<Order, A
     order.ok_or_else(no_order)
 }
 
+/// Returns the 404 for an order.
 fn no_order() -> ApiError {
     ApiError::new(Problem::NotFound, "No order has this id.")
 }

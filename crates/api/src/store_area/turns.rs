@@ -1,5 +1,7 @@
-//! Fairness for slow reads, such as searches. The store runs them one at a time, from a queue. A client with
-//! many requests must not fill this queue.
+//! Fairness for slow reads, such as searches.
+//!
+//! The store runs them one at a time, from a queue, which a client with many requests must not fill. So each
+//! slow read needs a turn of its API key before it may enter the queue, and each key has few turns at once.
 
 use std::{
     collections::HashMap,
@@ -23,7 +25,7 @@ const MAX_READS_IN_QUEUE: usize = 2;
 pub(super) struct Turns(Mutex<HashMap<KeyId, Weak<Semaphore>>>);
 
 impl Turns {
-    /// Waits for a turn of the caller's key. The turn lasts until the permit is dropped.
+    /// Waits for a turn of the caller's key. The turn lasts until the returned permit is dropped.
     pub(super) async fn take(
         &self,
         caller: Option<&Caller>,

@@ -32,7 +32,7 @@ pub(super) fn stored_response(
     StoredResponse {
         status: status.as_u16(),
         location: None,
-        etag: version.map(tag),
+        etag: version.map(etag_of_version),
         body,
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn no_content() -> StoredResponse {
 }
 
 /// Renders the numbers of animals as JSON.
-pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
+pub(super) fn inventory_json(inventory: &Inventory) -> Vec<u8> {
     render(|out| {
         let mut object = Object::begin(out);
         object.integer("available", inventory.available);
@@ -56,22 +56,22 @@ pub(super) fn inventory(inventory: &Inventory) -> Vec<u8> {
 }
 
 /// Renders a resource as JSON, without the contact of an order and the text of a note.
-pub(super) fn resource(resource: &Resource) -> Vec<u8> {
+pub(super) fn resource_json(resource: &Resource) -> Vec<u8> {
     render(|out| write_resource(out, resource))
 }
 
 /// Renders a resource as JSON, with the contact of an order and the text of a note. The caller must have
 /// permission to change the resource.
-pub(super) fn full_resource(resource: &Resource) -> Vec<u8> {
+pub(super) fn full_resource_json(resource: &Resource) -> Vec<u8> {
     match resource {
         Resource::Order(order) => render(|out| json::write_order_with_contact(out, order)),
         Resource::Note(note) => render(|out| json::write_note(out, note)),
-        Resource::Pet(_) | Resource::Category(_) => self::resource(resource),
+        Resource::Pet(_) | Resource::Category(_) => resource_json(resource),
     }
 }
 
 /// Returns the ETag of a version, such as `"7"`.
-fn tag(version: i64) -> String {
+fn etag_of_version(version: i64) -> String {
     format!("\"{version}\"")
 }
 
@@ -81,9 +81,13 @@ pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     let result = decisions
         .first()
         .and_then(|decision| decision.result.as_ref());
-    result.map_or_else(no_content, |result| {
-        stored_response(StatusCode::OK, Some(result.version()), resource(result))
-    })
+    match result {
+        Some(resource) => {
+            let body = resource_json(resource);
+            stored_response(StatusCode::OK, Some(resource.version()), body)
+        }
+        None => no_content(),
+    }
 }
 
 /// Renders the response to a single command that may create its resource. If it did, the response has the
@@ -113,24 +117,25 @@ pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
 
 /// Renders the response to a command on a photo: the photo, with the ETag of its animal. If the photo was
 /// deleted, the response is 204 with the ETag only.
-pub(super) fn photo(decisions: &[Decision]) -> StoredResponse {
+pub(super) fn photo_result(decisions: &[Decision]) -> StoredResponse {
     let Some(Decision {
         result: Some(Resource::Pet(pet)),
         photo,
         ..
     }) = decisions.first()
     else {
+        // Never happens: a command on a photo has its animal as the result.
         return no_content();
     };
-    match photo.and_then(|id| photo_of(pet, id)) {
+    match photo.and_then(|id| photo_json(pet, id)) {
         Some(body) => stored_response(StatusCode::OK, Some(pet.version), body),
         None => stored_response(StatusCode::NO_CONTENT, Some(pet.version), Vec::new()),
     }
 }
 
-/// Renders the response to a command that added a photo: like [`photo`], but with 201 and a `Location`.
-pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
-    let mut response = photo(decisions);
+/// Renders the response to a command that added a photo: like [`photo_result`], but with 201 and a `Location`.
+pub(super) fn added_photo_result(decisions: &[Decision]) -> StoredResponse {
+    let mut response = photo_result(decisions);
     response.status = StatusCode::CREATED.as_u16();
     if let Some(Decision {
         result: Some(Resource::Pet(pet)),
@@ -144,7 +149,7 @@ pub(super) fn added_photo(decisions: &[Decision]) -> StoredResponse {
 }
 
 /// Renders a photo of an animal as JSON. Returns `None` if the animal has no photo with this id.
-pub(super) fn photo_of(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
+pub(super) fn photo_json(pet: &StorePet, id: PhotoId) -> Option<Vec<u8>> {
     let position = pet.photos.position(id)?;
     let photo = pet.photos.all().get(position)?;
     let mut out = Vec::with_capacity(2 * USUAL_LENGTH);
@@ -174,7 +179,7 @@ pub(super) fn respond(
     request: &Parts,
     resource: &Resource,
 ) -> Result<Response, ApiError> {
-    respond_with_body(area, request, self::resource(resource), resource.version())
+    respond_with_body(area, request, resource_json(resource), resource.version())
 }
 
 /// Responds like [`respond`] with a resource that is already rendered as `body`.
@@ -185,11 +190,8 @@ pub(super) fn respond_with_body(
     version: i64,
 ) -> Result<Response, ApiError> {
     let body = area.http.memory.hold(body)?;
-    let tag =
-        HeaderValue::try_from(tag(version)).map_err(|error| ApiError::internal(Arc::new(error)))?;
-    Ok(etag::respond(
-        &request.headers,
-        response::json(StatusCode::OK, body),
-        tag,
-    ))
+    let etag = HeaderValue::try_from(etag_of_version(version))
+        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    let response = response::json(StatusCode::OK, body);
+    Ok(etag::respond(&request.headers, response, etag))
 }

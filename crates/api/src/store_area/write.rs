@@ -11,7 +11,7 @@ use petstore_app::{Caller, Changed};
 use petstore_domain::{
     IdempotencyKey, PetId, Problem, StoredResponse, WriteContext,
     rate_limit::MeterReading,
-    store_area::{Command, OrderId},
+    store_area::{Command, OrderId, Refusal},
 };
 use petstore_formats::json::times;
 use petstore_store::{ExecutionOutcome, ExecutionRenderer};
@@ -44,7 +44,7 @@ pub(super) struct Write<'r> {
     operation: &'static str,
     pub(super) caller: &'r Caller,
     /// The `Idempotency-Key`, if the request has one.
-    key: Option<IdempotencyKey>,
+    idempotency_key: Option<IdempotencyKey>,
     /// The time of the change.
     pub(super) now: Timestamp,
     /// The body; an empty JSON object if the request has none.
@@ -63,7 +63,7 @@ struct Content {
 }
 
 /// Whether the error for a refused command contains the index of the command among the executed ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum CommandIndex {
     /// The client has sent the commands as a batch, so it needs the index.
     Show,
@@ -72,15 +72,16 @@ pub(super) enum CommandIndex {
 }
 
 impl<'r> Write<'r> {
-    /// Reads the request of an operation. `accepted_body` is the kind of body that the operation accepts;
-    /// `None` if it accepts no body. Fails with 400, 408, 413 or 415, like every request with a body.
+    /// Reads the request of an operation. Fails with 400, 408, 413 or 415, like every request with a body.
+    ///
+    /// `accepted_body` is the kind of body that the operation accepts; `None` if it accepts no body.
     pub(super) async fn read(
         area: &StoreArea,
         call: Call<'r>,
         accepted_body: Option<Accepted>,
     ) -> Result<Self, ApiError> {
         let [] = query::parameters(call.request.uri.query(), [])?;
-        let key = idempotency::key(&call.request.headers)?;
+        let idempotency_key = idempotency::key(&call.request.headers)?;
         // Reserve memory for the response first: after the change is made, it is too late to reject the
         // request.
         let reserved_memory = area
@@ -102,7 +103,7 @@ impl<'r> Write<'r> {
             fingerprint: None,
             reserved_memory,
         };
-        Self::new(area, call, key, content)
+        Self::new(area, call, idempotency_key, content)
     }
 
     /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 if it has none.
@@ -124,7 +125,7 @@ impl<'r> Write<'r> {
         call: Call<'r>,
         accepted_pictures: &Pictures,
     ) -> Result<Self, ApiError> {
-        let key = idempotency::key(&call.request.headers)?;
+        let idempotency_key = idempotency::key(&call.request.headers)?;
         let size = body::max_length_within(&call.body, accepted_pictures.max) + USUAL_GROWTH;
         let reserved_memory = area.http.memory.reserve_for_picture(size)?;
         let picture = body::read_picture(
@@ -134,7 +135,7 @@ impl<'r> Write<'r> {
             area.http.body_timeout * PICTURE_TIMEOUT_FACTOR,
         )
         .await?;
-        let fingerprint = if key.is_some() {
+        let fingerprint = if idempotency_key.is_some() {
             Some(fingerprint::of_picture(call.request, &picture))
         } else {
             None
@@ -144,14 +145,14 @@ impl<'r> Write<'r> {
             fingerprint,
             reserved_memory,
         };
-        Self::new(area, call, key, content)
+        Self::new(area, call, idempotency_key, content)
     }
 
     /// Combines a call with its content. Fails with 401 if the call has no caller.
     fn new(
         area: &StoreArea,
         call: Call<'r>,
-        key: Option<IdempotencyKey>,
+        idempotency_key: Option<IdempotencyKey>,
         content: Content,
     ) -> Result<Self, ApiError> {
         let Call {
@@ -179,7 +180,7 @@ impl<'r> Write<'r> {
             request_id,
             operation,
             caller,
-            key,
+            idempotency_key,
             now,
             body,
             fingerprint,
@@ -191,6 +192,12 @@ impl<'r> Write<'r> {
     /// that is not among `names`.
     pub(super) fn members(&self, names: &[&str]) -> Result<Members<'_>, ApiError> {
         Ok(Members::parse(&self.body, "The body", names)?)
+    }
+
+    /// Fails with 400 if the body is not a JSON object, or has any member.
+    pub(super) fn reject_members(&self) -> Result<(), ApiError> {
+        self.members(&[])?;
+        Ok(())
     }
 
     /// Parses the first parameter in the path as the id of an animal.
@@ -215,7 +222,7 @@ impl<'r> Write<'r> {
     }
 
     /// Executes several commands in one transaction, and responds with what `respond` renders. Fails if one
-    /// of them is refused, so that none takes effect.
+    /// of them is refused, and then none takes effect.
     pub(super) async fn execute_all(
         self,
         area: &StoreArea,
@@ -236,28 +243,38 @@ impl<'r> Write<'r> {
             ExecutionOutcome::Replayed(response) => (response, Vec::new()),
             ExecutionOutcome::IdempotencyConflict => return Err(idempotency_conflict()),
             ExecutionOutcome::Refused { index, refusal } => {
-                let failed_index = (command_index == CommandIndex::Show).then_some(index);
-                return Err(refusals::refusal_error(
-                    refusal,
-                    failed_index,
-                    self.reserved_memory,
-                ));
+                return Err(self.refusal_error(index, refusal, command_index));
             }
         };
+
+        // The changes of a single command include its order. A command of a batch may change nothing, and
+        // still have its order in the response.
+        let may_have_contact = !is_one_command || !contacts::are_absent_after(&changes);
         if is_about_note {
             response.body = note_texts::add_text(area, response.body, &changes).await?;
-        } else {
-            // The changes of a single command include its order. A command of a batch may change nothing,
-            // and still have its order in the response.
-            let has_all = is_one_command && !changes.is_empty();
-            response.body = contacts::add_contacts(area, response.body, &changes, has_all).await?;
+        } else if may_have_contact {
+            response.body = contacts::add_contacts(area, response.body, &changes).await?;
         }
         Ok(self.into_response(area, response))
     }
 
+    /// Returns the error for the refusal of the command with this index.
+    fn refusal_error(
+        self,
+        index: usize,
+        refusal: Refusal,
+        command_index: CommandIndex,
+    ) -> ApiError {
+        let failed_index = match command_index {
+            CommandIndex::Show => Some(index),
+            CommandIndex::Omit => None,
+        };
+        refusals::refusal_error(refusal, failed_index, self.reserved_memory)
+    }
+
     /// Returns the context of the change: who makes it, when, and with which idempotency key.
     pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
-        let idempotency = match &self.key {
+        let idempotency = match &self.idempotency_key {
             Some(key) => {
                 let fingerprint = self
                     .fingerprint
@@ -270,6 +287,7 @@ impl<'r> Write<'r> {
             }
             None => None,
         };
+        // A request id is ASCII, so it is never left out.
         let request_id = self.request_id.to_str().ok().map(str::to_owned);
         Ok(WriteContext {
             actor: self.caller.actor(),
@@ -300,9 +318,9 @@ impl<'r> Write<'r> {
         area: &StoreArea,
         stored_response: StoredResponse,
     ) -> Response {
+        // The service made the status, the ETag and the path, so all of them are valid.
         let status = StatusCode::from_u16(stored_response.status).unwrap_or(StatusCode::OK);
         let mut response = response::json(status, self.reserved_memory.fill(stored_response.body));
-        // The service made the ETag and the path, so both are valid in a header.
         let headers = response.headers_mut();
         if status == StatusCode::NO_CONTENT {
             headers.remove(header::CONTENT_TYPE);

@@ -99,18 +99,19 @@ const MAX_IDLE_CONNECTIONS: usize = 4;
 /// How long an idle connection is kept.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
 
-/// The age at which a connection is no longer reused. A change of the DNS records takes effect within this
-/// time.
+/// The age at which a connection is no longer reused. A change of the DNS records takes effect
+/// within this time.
 const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
 
-/// A connection that can be reused. Its address was checked when it was opened.
-struct IdleConnection {
+/// A connection that carries one message after another. Its address was checked when it was opened.
+struct ReusableConnection {
     connection: Connection,
     opened_at: Instant,
+    /// When the last message was sent over the connection, or when it was opened.
     used_at: Instant,
 }
 
-impl IdleConnection {
+impl ReusableConnection {
     /// Whether the connection is young enough to carry another message.
     fn is_fresh(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.used_at) < MAX_IDLE_TIME
@@ -137,13 +138,14 @@ pub struct Connector {
     timeout: Duration,
     clock: Arc<dyn Clock>,
     /// The idle connections by origin (scheme, host and port), such as `https://shop.example:8443`.
-    idle_connections: Mutex<HashMap<String, Vec<IdleConnection>>>,
+    idle_connections: Mutex<HashMap<String, Vec<ReusableConnection>>>,
 }
 
 impl Connector {
-    /// Returns a connector that trusts the certificates `roots`, and reaches private networks only if these
-    /// are in `allowed`. `timeout` limits each attempt, and is usually [`ATTEMPT_TIMEOUT`]. Fails only if
-    /// the TLS library was built without a suitable protocol version.
+    /// Returns a connector that trusts the certificates `roots`, and reaches private networks only
+    /// if they are in `allowed`. `timeout` limits each attempt, and is usually [`ATTEMPT_TIMEOUT`].
+    ///
+    /// Fails only if the TLS library was built without a suitable protocol version.
     pub fn new(
         allowed: Networks,
         resolver: Box<dyn Resolve>,
@@ -165,20 +167,21 @@ impl Connector {
         })
     }
 
-    /// Sends `body` to `url` with these header fields. Does not follow redirects, and uses no proxy. Returns
-    /// only information from the head of the response.
+    /// Sends `body` to `url` with these header fields, and returns the status code of the response
+    /// with the delay that it asks for. Does not follow redirects, and uses no proxy.
     pub async fn deliver(
         &self,
         url: &str,
         fields: &SignedFields,
         body: Bytes,
     ) -> Result<EndpointResponse, AttemptError> {
-        // Check the URL at each attempt, because the operator may have changed which networks are permitted.
+        // Check the URL at each attempt, because the operator may have changed which networks are
+        // permitted.
         let url = EndpointUrl::parse(url, &self.allowed).map_err(AttemptError::Forbidden)?;
-        let response = self.attempt(url.get(), fields, body);
-        match time::timeout(self.timeout, response).await {
+        let exchange = self.send_message(url.get(), fields, body);
+        match time::timeout(self.timeout, exchange).await {
             Ok(result) => result,
-            Err(_) => Err(AttemptError::Timeout),
+            Err(_elapsed) => Err(AttemptError::Timeout),
         }
     }
 
@@ -191,65 +194,71 @@ impl Connector {
         });
     }
 
-    /// Sends a message over an idle connection if there is one, or else over a new one.
-    async fn attempt(
+    /// Sends a message over an idle connection if there is one, or else over a new connection.
+    async fn send_message(
         &self,
         url: &Url,
         fields: &SignedFields,
         body: Bytes,
     ) -> Result<EndpointResponse, AttemptError> {
-        if let Some(mut idle) = self.take_connection(url) {
-            let result = idle
+        if let Some(mut reusable) = self.take_connection(url) {
+            let result = reusable
                 .connection
                 .send(url, signed_request(fields), body.clone())
                 .await;
-            // The server may close an idle connection just as it is reused. In that case, use a new one.
-            // After a parse error, do not: the server has responded, so it may have received the message.
+            // The server may close an idle connection just as it is reused. In that case, send the
+            // message over a new one. After a parse error, do not: the server has responded, so it
+            // may have received the message.
             let was_closed = matches!(&result, Err(RequestError::Http(error)) if !error.is_parse());
             if !was_closed {
-                return self.read_response(url, idle, result);
+                return self.finish_exchange(url, reusable, result);
             }
         }
 
-        let mut idle = self.open_connection(url).await?;
-        let result = idle
+        let mut reusable = self.open_connection(url).await?;
+        let result = reusable
             .connection
             .send(url, signed_request(fields), body)
             .await;
-        self.read_response(url, idle, result)
+        self.finish_exchange(url, reusable, result)
     }
 
     /// Resolves the host name, checks all addresses, and opens a connection to one of them.
-    async fn open_connection(&self, url: &Url) -> Result<IdleConnection, AttemptError> {
+    async fn open_connection(&self, url: &Url) -> Result<ReusableConnection, AttemptError> {
         let addresses = self.resolve_permitted(url).await?;
-        let tls = if url.scheme() == "https" {
-            if self.tls.is_none() {
-                let error = io::Error::other("the system has no trusted certificates");
-                return Err(AttemptError::Tls(error));
-            }
-            self.tls.as_ref()
-        } else {
-            None
-        };
+        let tls = self.tls_for(url)?;
         let now = self.clock.instant();
         let connection = Connection::open(url, tls, &addresses[..]).await?;
-        Ok(IdleConnection {
+        Ok(ReusableConnection {
             connection,
             opened_at: now,
             used_at: now,
         })
     }
 
-    /// Returns the relevant parts of the response, and keeps the connection for reuse. Closes the connection
-    /// if the attempt failed.
-    fn read_response(
+    /// Returns the TLS client for `https` URLs; `None` for plain HTTP. Fails if the system has no
+    /// trusted certificates.
+    fn tls_for(&self, url: &Url) -> Result<Option<&TlsConnector>, AttemptError> {
+        if url.scheme() != "https" {
+            return Ok(None);
+        }
+        let Some(tls) = &self.tls else {
+            let error = io::Error::other("the system has no trusted certificates");
+            return Err(AttemptError::Tls(error));
+        };
+        Ok(Some(tls))
+    }
+
+    /// Returns the relevant parts of the response, and keeps the connection for reuse. Closes the
+    /// connection if the attempt failed.
+    fn finish_exchange(
         &self,
         url: &Url,
-        idle: IdleConnection,
+        reusable: ReusableConnection,
         result: Result<response::Parts, RequestError>,
     ) -> Result<EndpointResponse, AttemptError> {
         let head = result?;
-        self.keep_connection(url, idle);
+        self.keep_connection(url, reusable);
 
         let retry_after = head
             .headers
@@ -263,43 +272,45 @@ impl Connector {
     }
 
     /// Takes the most recently used connection to this server that is still usable.
-    fn take_connection(&self, url: &Url) -> Option<IdleConnection> {
+    fn take_connection(&self, url: &Url) -> Option<ReusableConnection> {
         let now = self.clock.instant();
         let mut idle_connections = self.idle_connections.lock();
         let server_connections = idle_connections.get_mut(&url[..Position::BeforePath])?;
-        while let Some(mut idle) = server_connections.pop() {
-            if idle.is_fresh(now) && idle.connection.is_idle() {
-                return Some(idle);
+        while let Some(mut reusable) = server_connections.pop() {
+            if reusable.is_fresh(now) && reusable.connection.is_idle() {
+                return Some(reusable);
             }
         }
         None
     }
 
     /// Keeps a connection for the next message, unless enough are idle already.
-    fn keep_connection(&self, url: &Url, mut idle: IdleConnection) {
-        idle.used_at = self.clock.instant();
+    fn keep_connection(&self, url: &Url, mut reusable: ReusableConnection) {
+        reusable.used_at = self.clock.instant();
         let mut idle_connections = self.idle_connections.lock();
         let server_connections = idle_connections
             .entry(url[..Position::BeforePath].to_owned())
             .or_default();
-        if server_connections.len() < MAX_IDLE_CONNECTIONS && idle.connection.is_idle() {
-            server_connections.push(idle);
+        if server_connections.len() < MAX_IDLE_CONNECTIONS && reusable.connection.is_idle() {
+            server_connections.push(reusable);
         }
     }
 
-    /// Parses a `Retry-After` header (RFC 9110, section 10.2.3) and returns its delay in seconds. The value
-    /// is a number such as `120` or a date such as `Sat, 28 Nov 2026 12:00:00 GMT`. A date in the past
-    /// means no delay.
-    fn parse_retry_after(&self, text: &str) -> Option<u64> {
-        if let Ok(seconds) = text.parse() {
+    /// Parses the value of a `Retry-After` header (RFC 9110, section 10.2.3), and returns the delay
+    /// in seconds. Returns `None` if the value is invalid.
+    ///
+    /// The value is a number such as `120`, or a date such as `Sat, 28 Nov 2026 12:00:00 GMT`. A
+    /// date in the past means no delay.
+    fn parse_retry_after(&self, value: &str) -> Option<u64> {
+        if let Ok(seconds) = value.parse() {
             return Some(seconds);
         }
-        let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+        let date = DateTimeParser::new().parse_timestamp(value).ok()?;
         let seconds = date.duration_since(self.clock.now()).as_secs();
         Some(seconds.try_into().unwrap_or(0))
     }
 
-    /// Resolves the host of the URL. Fails if any of its addresses is not permitted.
+    /// Resolves the host of the URL to its addresses. Fails if any of them is not permitted.
     async fn resolve_permitted(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
             .lookups

@@ -48,7 +48,7 @@ pub struct WebhookDecision {
     pub change: WebhookChange,
     /// The entry for the audit trail, if the command makes one.
     pub act: Option<Act>,
-    /// The webhook after the change; `None` if there is none, because it was deleted or never existed.
+    /// The webhook after the change; `None` if the command deletes it, or if it never existed.
     pub webhook: Option<Webhook>,
     /// The new secret, if the command makes one. It is shown only in the response to this command.
     pub secret: Option<String>,
@@ -63,8 +63,11 @@ pub enum DecisionError {
     Store(#[from] StoreError),
 }
 
-/// Decides what a command changes. `present` is the webhook that the command concerns; `None` if it does not
-/// exist. A command to add a webhook that exists, or to change one that does not, has no effect.
+/// Decides what a command changes. `present` is the webhook that the command concerns; `None` if it
+/// does not exist.
+///
+/// A command to add a webhook that exists, or to change a webhook that does not exist, has no
+/// effect.
 pub async fn decide(
     store: &dyn Store,
     registrar: &Registrar,
@@ -81,7 +84,7 @@ pub async fn decide(
     }
 }
 
-/// Decides how to add a webhook. The webhook will receive the changes that are logged from now on.
+/// Decides how to add a webhook. The webhook will receive the changes that are made from now on.
 async fn add_webhook(
     store: &dyn Store,
     registrar: &Registrar,
@@ -100,13 +103,13 @@ async fn add_webhook(
         version: 1,
     };
     let is_first_secret = !has_secrets(store).await?;
-    let (secret, sealed_secret) = registrar.new_secret(id, is_first_secret)?;
+    let new_secret = registrar.new_secret(id, is_first_secret)?;
     let cursor = store.journal_state().await?.last;
 
     let change = WebhookChange::Add(StoredWebhook {
         webhook: webhook.clone(),
         secrets: SealedSecrets {
-            current: sealed_secret,
+            current: new_secret.sealed,
             previous: None,
         },
         progress: DeliveryProgress {
@@ -116,7 +119,21 @@ async fn add_webhook(
         lease: Lease::default(),
     });
     let decision = WebhookDecision::with_act(ActType::WebhookAdded, webhook, change);
-    Ok(decision.with_secret(secret.reveal()))
+    Ok(decision.with_secret(new_secret.plain.reveal()))
+}
+
+/// Decides how to give a webhook a new secret.
+fn rotate_secret(
+    registrar: &Registrar,
+    stored: &StoredWebhook,
+    now: Timestamp,
+) -> Result<WebhookDecision, DecisionError> {
+    // The present secret needs the existing key file.
+    let may_create_key_file = false;
+    let new_secret = registrar.new_secret(stored.webhook.id, may_create_key_file)?;
+    let (webhook, change) = stored.rotate_secret(new_secret.sealed, now);
+    let decision = WebhookDecision::with_act(ActType::WebhookSecretRotated, webhook, change);
+    Ok(decision.with_secret(new_secret.plain.reveal()))
 }
 
 /// Decides what a command changes in an existing webhook.
@@ -144,15 +161,7 @@ async fn change_webhook(
             webhook: None,
             secret: None,
         }),
-        WebhookCommand::RotateSecret => {
-            // The present secret needs the existing key file.
-            let may_create_key_file = false;
-            let (secret, sealed_secret) = registrar.new_secret(id, may_create_key_file)?;
-            let (webhook, change) = stored.rotate_secret(sealed_secret, now);
-            let act_type = ActType::WebhookSecretRotated;
-            let decision = WebhookDecision::with_act(act_type, webhook, change);
-            Ok(decision.with_secret(secret.reveal()))
-        }
+        WebhookCommand::RotateSecret => rotate_secret(registrar, stored, now),
         WebhookCommand::Patch(patch) => {
             let change = stored.patch(patch.clone(), now);
             Ok(unchanged.or_change(ActType::WebhookChanged, change))
@@ -169,8 +178,9 @@ async fn change_webhook(
     }
 }
 
-/// Whether the database has a secret that was encrypted with the key file: the secret of a webhook or of a
-/// second factor. If so, no new key file may be created, because the existing secrets need the old one.
+/// Whether the database has a secret of a webhook or of a second factor, which was encrypted with
+/// the key file. If so, no new key file may be created, because the existing secrets need the old
+/// one.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     if !store.list_webhooks().await?.is_empty() {
         return Ok(true);
@@ -200,8 +210,8 @@ impl WebhookDecision {
         }
     }
 
-    /// Returns the decision to make `change` and to record an act of this type. Returns this decision, which
-    /// changes nothing, if `change` is `None` because the webhook already is as requested.
+    /// Returns the decision to make `change` and to record an act of this type. If `change` is
+    /// `None`, returns this decision, because the webhook already is as requested.
     fn or_change(self, act_type: ActType, change: Option<(Webhook, WebhookChange)>) -> Self {
         match change {
             Some((webhook, change)) => Self::with_act(act_type, webhook, change),

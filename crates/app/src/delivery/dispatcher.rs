@@ -1,10 +1,11 @@
 //! Delivers the messages of all webhooks whose leases this process holds.
 //!
-//! Several processes may run on one database. A lease makes sure that only one of them delivers to a
-//! given webhook.
+//! Each change of the journal becomes a message to each webhook that wants it, and each attempt
+//! sends a message once. Several processes may run on one database. A [`Lease`] makes sure that
+//! only one of them delivers to a given webhook.
 
+mod journal_reader;
 mod leases;
-mod log_reader;
 mod outcomes;
 mod starts;
 
@@ -38,17 +39,17 @@ const WEBHOOK_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The age at which this process renews a lease that it holds.
 const RENEWAL_AGE: Duration = Duration::from_secs(2);
 
-/// The age of a lease at which its holder stops delivering: it could not renew the lease in time, so another
-/// process may soon take it over.
+/// The age of a lease at which its holder stops delivering. The holder could not renew the lease in
+/// time, so another process may soon take it over.
 const MAX_LEASE_AGE: Duration = Duration::from_secs(6);
 
-/// How often the log is polled while the dispatcher is busy.
+/// How often the journal is polled while the dispatcher is busy.
 const ACTIVE_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often the log is polled while the dispatcher is idle.
+/// How often the journal is polled while the dispatcher is idle.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long the log must be without new changes before the dispatcher counts as idle.
+/// How long the journal must be without new changes before the dispatcher counts as idle.
 const IDLE_DELAY: Duration = Duration::from_secs(1);
 
 /// The minimum time between two saves of delivery progress.
@@ -103,25 +104,25 @@ pub struct Dispatcher {
     holder: i64,
     /// The number of leases that this process has taken so far.
     generation: u64,
-    /// The epoch of the log; `None` until the log is polled for the first time.
+    /// The epoch of the journal; `None` until the journal is polled for the first time.
     epoch: Option<Epoch>,
-    /// The sequence number of the last change in the log, as of the last poll.
+    /// The sequence number of the last change in the journal, as of the last poll.
     last_seq: i64,
-    /// When a poll last found new changes in the log; `None` if none has yet.
-    log_grew_at: Option<Instant>,
+    /// When a poll last found new changes in the journal; `None` if no poll has yet.
+    journal_grew_at: Option<Instant>,
     /// The endpoints whose leases this process holds, by webhook id.
     leased_endpoints: BTreeMap<WebhookId, LeasedEndpoint>,
     /// The leases that this process does not hold, by webhook id.
     foreign_leases: HashMap<WebhookId, ForeignLease>,
     /// The webhooks whose secrets this process cannot decrypt. Each failure is logged only once.
     unreadable_webhooks: HashSet<WebhookId>,
-    /// All attempts in flight, of messages and of test messages.
+    /// All attempts in flight: of messages about changes, and of test messages.
     attempts: JoinSet<FinishedAttempt>,
     /// Attempts that have completed but whose outcomes are not yet recorded.
     finished_attempts: Vec<FinishedAttempt>,
     // The last times of the periodic work; `None` if it was never done.
     webhooks_refreshed_at: Option<Instant>,
-    log_polled_at: Option<Instant>,
+    journal_polled_at: Option<Instant>,
     progress_saved_at: Option<Instant>,
 }
 
@@ -149,14 +150,14 @@ impl Dispatcher {
             generation: 0,
             epoch: None,
             last_seq: 0,
-            log_grew_at: None,
+            journal_grew_at: None,
             leased_endpoints: BTreeMap::new(),
             foreign_leases: HashMap::new(),
             unreadable_webhooks: HashSet::new(),
             attempts: JoinSet::new(),
             finished_attempts: Vec::new(),
             webhooks_refreshed_at: None,
-            log_polled_at: None,
+            journal_polled_at: None,
             progress_saved_at: None,
         }
     }
@@ -166,7 +167,7 @@ impl Dispatcher {
         self.attempts.len() + self.finished_attempts.len()
     }
 
-    /// Waits until an attempt completes or the next poll of the log is due.
+    /// Waits until an attempt completes or the next poll of the journal is due.
     pub async fn due(&mut self) {
         tokio::select! {
             () = time::sleep(self.poll_interval()) => {}
@@ -175,7 +176,8 @@ impl Dispatcher {
         }
     }
 
-    /// Returns the present interval between two polls of the log. [`Self::due`] waits no longer than this.
+    /// Returns the present interval between two polls of the journal. [`Self::due`] waits no longer
+    /// than this.
     pub fn poll_interval(&self) -> Duration {
         if self.is_idle() {
             IDLE_POLL_INTERVAL
@@ -184,18 +186,20 @@ impl Dispatcher {
         }
     }
 
-    /// Whether there is nothing to send or save, and the log had no new changes for [`IDLE_DELAY`].
+    /// Whether there is nothing to send or save, and the journal had no new changes for
+    /// [`IDLE_DELAY`].
     fn is_idle(&self) -> bool {
         let now = self.clock.instant();
         let has_work = self.leased_endpoints.values().any(|leased_endpoint| {
             leased_endpoint.endpoint.is_dirty() || leased_endpoint.endpoint.is_ready()
         });
-        is_due(self.log_grew_at, now, IDLE_DELAY) && self.in_flight() == 0 && !has_work
+        is_due(self.journal_grew_at, now, IDLE_DELAY) && self.in_flight() == 0 && !has_work
     }
 
-    /// Does the work that is due now, in bounded time: takes and renews leases, records the outcomes of
-    /// completed attempts, reads the log, starts new attempts, and saves the progress. After an error, the
-    /// next call continues.
+    /// Does the work that is due now, in bounded time. After an error, the next call continues.
+    ///
+    /// Takes and renews leases, records the outcomes of completed attempts, reads the journal,
+    /// starts new attempts, and saves the progress.
     pub async fn step(&mut self) -> Result<(), StoreError> {
         let now = self.clock.instant();
         self.leased_endpoints.retain(|_, leased_endpoint| {
@@ -208,11 +212,11 @@ impl Dispatcher {
 
         self.record_finished_attempts().await;
         let previous_last_seq = self.last_seq;
-        self.read_log(now).await?;
+        self.queue_new_messages(now).await?;
         if self.last_seq > previous_last_seq {
-            self.log_grew_at = Some(now);
+            self.journal_grew_at = Some(now);
             // Read the webhooks again before sending: a webhook may have been changed before these changes
-            // were logged, and its new settings must then apply to their messages.
+            // were made, and its new settings must then apply to their messages.
             self.refresh_webhooks().await?;
             self.webhooks_refreshed_at = Some(now);
         }
@@ -225,7 +229,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether a save is due: to renew a lease, or to store progress if [`SAVE_INTERVAL`] has passed.
+    /// Whether a save is due: a lease needs a renewal, or there is progress and [`SAVE_INTERVAL`]
+    /// has passed since the last save.
     fn needs_save(&self, now: Instant) -> bool {
         let mut has_progress = false;
         for leased_endpoint in self.leased_endpoints.values() {
@@ -238,8 +243,8 @@ impl Dispatcher {
     }
 
     /// Shuts the dispatcher down: waits up to `SHUTDOWN_TIMEOUT` for the attempts in flight, saves the
-    /// progress, and releases the leases. If that fails, other processes take the leases over once they are
-    /// stale.
+    /// progress, and releases the leases. After an error, other processes take the leases over once
+    /// they are stale.
     pub async fn finish(&mut self) -> Result<(), StoreError> {
         let drain_attempts = async {
             while let Some(result) = self.attempts.join_next().await {

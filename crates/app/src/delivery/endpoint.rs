@@ -1,6 +1,10 @@
-//! The message queue of one endpoint: which message is next, which ones wait behind it, and what must be
-//! saved. This is pure state: it performs no I/O, and callers pass in the time.
+//! The message queue of one endpoint: which message is next, which messages wait behind it, and
+//! what must be saved. This is pure state: it performs no I/O, and callers pass in the time.
+//!
+//! A message that failed, or that waits behind a failed message of its lane, has a row in the
+//! store. All other messages are only in memory, and are made again from the journal after a crash.
 
+mod outcome;
 mod progress;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -9,12 +13,8 @@ use jiff::Timestamp;
 use petstore_domain::store_area::{
     Attempt, DeliveryProgress, DisabledReason, Lease, StoredWebhook, WaitingMessage, Webhook,
 };
-use rand::Rng;
 
-use super::{
-    message::Content,
-    schedule::{self, LONGEST_DELAY, MAX_FAILING_TIME},
-};
+use super::{message::Content, schedule::LONGEST_DELAY};
 
 /// The maximum number of messages in flight per endpoint. The limit is per endpoint so that a slow one
 /// never holds up another. With at most 100 webhooks ([`Webhook::MAX`]), it also bounds the total.
@@ -28,8 +28,8 @@ const MAX_MESSAGES_IN_FLIGHT_UNPROVEN: usize = 1;
 pub(super) struct Endpoint {
     pub(super) webhook: Webhook,
     pub(super) lease: Lease,
-    /// How far the log has been read: each change up to this sequence number is delivered, is queued in
-    /// `messages`, or has a type that the webhook does not want.
+    /// How far the journal has been read: each change up to this sequence number is delivered, is
+    /// queued in `messages`, or has a type that the webhook does not want.
     pub(super) read_to: i64,
     /// The sequence number of the last change that became a message.
     last_seq: Option<i64>,
@@ -47,7 +47,7 @@ pub(super) struct Endpoint {
     /// Whether the last attempt succeeded; `false` until the first one of this lease has completed.
     is_proven: bool,
     /// The number of messages without a row in the store.
-    unsaved_count: usize,
+    rowless_count: usize,
     /// The total length of the cached bodies.
     content_bytes: usize,
     unsaved: UnsavedProgress,
@@ -83,8 +83,8 @@ struct Message {
     failures: u32,
     /// When the message may be retried; `None` if it has not failed.
     due_at: Option<Timestamp>,
-    /// The cached content. It is dropped once the message has a row, and is then read from the log when
-    /// needed.
+    /// The cached content. It is dropped once the message has a row, and is then rendered again
+    /// from the journal when needed.
     content: Option<Content>,
     /// Whether the message has a row in the store, or will have one after the next save.
     has_row: bool,
@@ -113,6 +113,15 @@ impl AttemptOutcome {
     }
 }
 
+/// The time at which an outcome is recorded.
+#[derive(Clone, Copy)]
+pub(super) struct OutcomeTime {
+    pub(super) now: Timestamp,
+    /// Whether the clock is confirmed. Only confirmed times measure how long an endpoint has been
+    /// failing.
+    pub(super) is_confirmed: bool,
+}
+
 impl Endpoint {
     /// Restores an endpoint from its stored state, with the lease that this process has taken.
     pub(super) fn new(stored: StoredWebhook, waiting: Vec<WaitingMessage>, lease: Lease) -> Self {
@@ -133,7 +142,7 @@ impl Endpoint {
             timers: BTreeSet::new(),
             in_flight_count: 0,
             is_proven: false,
-            unsaved_count: 0,
+            rowless_count: 0,
             content_bytes: 0,
             unsaved: UnsavedProgress::default(),
         };
@@ -152,8 +161,8 @@ impl Endpoint {
         endpoint
     }
 
-    /// Appends a message to its lane. If the lane was empty, the message may be sent immediately, or once
-    /// its retry is due.
+    /// Appends a message to its lane. If the lane was empty, the message may be sent immediately,
+    /// or once its retry is due.
     fn insert(&mut self, seq: i64, message: Message) {
         let is_first = match &message.lane {
             Some(lane) => {
@@ -183,13 +192,14 @@ impl Endpoint {
 
     /// Queues the message about the next change that the webhook wants.
     ///
-    /// Skips a message that is already queued. Also skips a message if a later one of its lane is queued: the
-    /// earlier one must have been delivered. Both occur when a process takes over a lease, because the stored
-    /// cursor may be behind the stored messages.
-    pub(super) fn add(&mut self, seq: i64, lane: Option<String>, content: Content) {
+    /// Skips a message that is already queued. Also skips a message if a later message of its lane
+    /// is queued, because the skipped message must have been delivered. Both occur when a process
+    /// takes over a lease: the stored cursor may be behind the stored messages.
+    pub(super) fn queue(&mut self, seq: i64, lane: Option<String>, content: Content) {
         let lane_messages = lane.as_ref().and_then(|lane| self.lanes.get(lane));
         let newest = lane_messages.and_then(VecDeque::back);
-        if newest >= Some(&seq) || self.messages.contains_key(&seq) {
+        let was_delivered = newest.is_some_and(|&newest_seq| newest_seq >= seq);
+        if was_delivered || self.messages.contains_key(&seq) {
             self.last_seq = Some(seq);
             return;
         }
@@ -202,7 +212,7 @@ impl Endpoint {
             self.unsaved.waiting.insert(seq);
             None
         } else {
-            self.unsaved_count += 1;
+            self.rowless_count += 1;
             self.content_bytes += content.body.len();
             Some(content)
         };
@@ -218,21 +228,23 @@ impl Endpoint {
         self.unsaved.is_dirty = true;
     }
 
-    /// Records that the log no longer has the changes up to this one. The next message then names a
-    /// predecessor that was never sent, which tells the receiver that it missed something.
+    /// Records that the journal no longer has the changes up to this one. The next message then
+    /// names a predecessor that was never sent, which tells the receiver that it missed something.
     pub(super) fn record_gap(&mut self, last_missing_seq: i64) {
         self.last_seq = Some(last_missing_seq);
     }
 
-    /// Records that the log was read up to this change.
+    /// Records that the journal was read up to this change.
     pub(super) fn advance_read_to(&mut self, seq: i64) {
         self.unsaved.is_dirty |= seq > self.read_to;
         self.read_to = seq;
     }
 
-    /// Returns the next message to send, if the limit permits one. The message stays ready until
-    /// [`Self::start`] or [`Self::discard`], so that the caller may be cancelled while it reads the
-    /// content.
+    /// Returns the next message to send; `None` if no message is ready, or if the limit of messages
+    /// in flight is reached.
+    ///
+    /// The message stays ready until [`Self::start`] or [`Self::discard`], so that the caller may
+    /// be cancelled while it reads the content.
     pub(super) fn next_message(&mut self, now: Timestamp) -> Option<NextMessage> {
         let limit = if self.is_proven {
             MAX_MESSAGES_IN_FLIGHT
@@ -246,6 +258,7 @@ impl Endpoint {
         self.release_due_messages(now);
         let seq = *self.ready.first()?;
         let Some(message) = self.messages.get(&seq) else {
+            // Does not occur: each ready message has an entry in `messages`.
             self.ready.remove(&seq);
             return None;
         };
@@ -264,7 +277,8 @@ impl Endpoint {
 
     /// Moves the messages whose retries are due to `ready`.
     fn release_due_messages(&mut self, now: Timestamp) {
-        // No delay is longer than this. A later timer was set while the clock was ahead, so it counts as due.
+        // No delay is longer than this. A later timer was set while the clock was ahead, so it
+        // counts as due. The due timers are therefore at both ends of the sorted timers.
         let latest_due_at = now.checked_add(LONGEST_DELAY).unwrap_or(Timestamp::MAX);
         let is_due = |timer: Timer| timer.due_at <= now || timer.due_at > latest_due_at;
         while let Some(&timer) = self.timers.first()
@@ -281,77 +295,13 @@ impl Endpoint {
         }
     }
 
-    /// Records the outcome of an attempt. `is_confirmed` says whether `now` is a confirmed time. Only
-    /// confirmed times measure how long the endpoint has been failing.
-    pub(super) fn record_outcome(
-        &mut self,
-        seq: i64,
-        outcome: AttemptOutcome,
-        now: Timestamp,
-        is_confirmed: bool,
-        random: &mut impl Rng,
-    ) {
-        let is_success = outcome.is_success();
-        let status = outcome.attempt.status;
-        self.in_flight_count -= 1;
-        self.is_proven = is_success;
-        self.unsaved.is_dirty = true;
-        self.unsaved.attempts.push(outcome.attempt);
-
-        if is_success {
-            self.failing_since = None;
-            self.remove(seq);
-            return;
-        }
-        if is_confirmed {
-            self.failing_since.get_or_insert(now);
-        }
-        let has_failed_too_long = self
-            .failing_since
-            .is_some_and(|since| now.duration_since(since) >= MAX_FAILING_TIME);
-        if status == Some(410) {
-            self.unsaved.disable = Some((DisabledReason::Gone, now));
-        } else if is_confirmed && has_failed_too_long {
-            self.unsaved.disable = Some((DisabledReason::Failures, now));
-        }
-        self.schedule_retry(seq, now, outcome.retry_after, random);
-    }
-
-    /// Schedules a retry of a failed message. The messages behind it in its lane get rows too, because they
-    /// wait with it.
-    fn schedule_retry(
-        &mut self,
-        seq: i64,
-        now: Timestamp,
-        retry_after: Option<u64>,
-        random: &mut impl Rng,
-    ) {
-        let Some(message) = self.messages.get_mut(&seq) else {
-            return;
-        };
-        message.failures += 1;
-        let delay = schedule::delay(message.failures, retry_after, random);
-        let due_at = now.checked_add(delay).unwrap_or(now);
-        message.due_at = Some(due_at);
-        self.timers.insert(Timer { due_at, seq });
-
-        let lane_messages = message.lane.as_ref().and_then(|lane| self.lanes.get(lane));
-        let delayed_seqs: Vec<i64> = match lane_messages {
-            Some(lane_messages) => lane_messages.iter().copied().collect(),
-            None => vec![seq],
-        };
-        for delayed_seq in delayed_seqs {
-            self.ensure_row(delayed_seq);
-        }
-    }
-
-    /// Makes the next save upsert the row of a message, and drops the cached content.
+    /// Lets the next save upsert the row of a message, and drops the cached content.
     fn ensure_row(&mut self, seq: i64) {
         let Some(message) = self.messages.get_mut(&seq) else {
             return;
         };
         if !message.has_row {
-            self.unsaved_count -= 1;
+            self.rowless_count -= 1;
         }
         if let Some(content) = message.content.take() {
             self.content_bytes -= content.body.len();
@@ -360,24 +310,33 @@ impl Endpoint {
         self.unsaved.waiting.insert(seq);
     }
 
-    /// Removes a message that was delivered, or whose change the log no longer has. It is the first one of
-    /// its lane, because no other can be in flight or ready. The next one of the lane becomes ready.
+    /// Removes a message that was delivered or discarded. The caller has already removed it from
+    /// `ready`. The next message of its lane becomes ready.
     fn remove(&mut self, seq: i64) {
         let Some(message) = self.messages.remove(&seq) else {
             return;
         };
-        if message.has_row {
-            self.unsaved.waiting.remove(&seq);
-            self.unsaved.done.push(seq);
-        } else {
-            self.unsaved_count -= 1;
-        }
         if let Some(content) = message.content {
             self.content_bytes -= content.body.len();
         }
+        if message.has_row {
+            // The next save deletes the row instead of upserting it.
+            self.unsaved.waiting.remove(&seq);
+            self.unsaved.done.push(seq);
+        } else {
+            self.rowless_count -= 1;
+        }
+        if let Some(lane) = message.lane {
+            self.remove_first_of_lane(&lane);
+        }
+    }
 
-        let Some(lane) = message.lane else { return };
-        let Some(lane_messages) = self.lanes.get_mut(&lane) else {
+    /// Removes the first message of a lane from the lane, and lets the next one become ready.
+    ///
+    /// A message that is removed is always the first one: no other message of its lane can be in
+    /// flight or ready.
+    fn remove_first_of_lane(&mut self, lane: &str) {
+        let Some(lane_messages) = self.lanes.get_mut(lane) else {
             return;
         };
         lane_messages.pop_front();
@@ -386,12 +345,12 @@ impl Endpoint {
                 self.ready.insert(next_seq);
             }
             None => {
-                self.lanes.remove(&lane);
+                self.lanes.remove(lane);
             }
         }
     }
 
-    /// Removes a ready message whose change the log no longer has.
+    /// Removes a ready message, because the journal no longer has its change.
     pub(super) fn discard(&mut self, seq: i64) {
         self.ready.remove(&seq);
         self.unsaved.is_dirty = true;

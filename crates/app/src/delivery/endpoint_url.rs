@@ -18,8 +18,9 @@ const FORM: &str = "Use the form https://shop.example/hooks.";
 pub struct EndpointUrl(Url);
 
 impl EndpointUrl {
-    /// Parses and validates a URL. `allowed` are the private networks that the operator permits. The error
-    /// is a message for a client that says what is wrong and what is allowed.
+    /// Parses and validates a URL. `allowed` are the private networks that the operator permits.
+    ///
+    /// The error is a message for a client, which says what is wrong and what is allowed.
     pub fn parse(text: &str, allowed: &Networks) -> Result<Self, String> {
         check_text(text)?;
         let url =
@@ -35,7 +36,7 @@ impl EndpointUrl {
     }
 }
 
-/// Rejects what the URL parser would silently accept and normalize.
+/// Checks the text of a URL for errors that the URL parser would silently correct.
 fn check_text(text: &str) -> Result<(), String> {
     if text.len() > MAX_URL_LENGTH {
         return Err(format!(
@@ -59,7 +60,8 @@ fn check_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the text after the scheme, which is compared without regard to case.
+/// Returns the text after the scheme; `None` if the text has another one. Compares them
+/// regardless of upper and lower case.
 fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (start, after_scheme) = text.split_at_checked(scheme.len())?;
     start.eq_ignore_ascii_case(scheme).then_some(after_scheme)
@@ -67,6 +69,7 @@ fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
 
 /// Checks that the URL has no user name, password, fragment or invalid port.
 fn check_parts(text: &str, url: &Url) -> Result<(), String> {
+    // Every `@` is refused, because the parser drops an empty user name.
     if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
         return Err(format!(
             "url must not contain a user name, a password or @. {FORM}"
@@ -83,8 +86,11 @@ fn check_parts(text: &str, url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the URL leads to no forbidden address, and uses plain HTTP only into the `allowed` networks. A
-/// host name passes with plain HTTP if there is any such network, because it may resolve to an address in it.
+/// Checks that the URL leads to no forbidden address, and uses plain HTTP only into the `allowed`
+/// networks.
+///
+/// A host name passes with plain HTTP if there is any allowed network, because the name may resolve
+/// to an address in it.
 fn check_address(url: &Url, allowed: &Networks) -> Result<(), String> {
     let address = match url.host() {
         Some(Host::Ipv4(address)) => Some(IpAddr::from(address)),

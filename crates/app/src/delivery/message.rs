@@ -1,4 +1,7 @@
-//! The ids, lanes and bodies of messages, in the format of Standard Webhooks.
+//! Renders messages to webhooks, in the format of Standard Webhooks.
+//!
+//! A message tells a webhook about one change of the journal. The messages of one lane, such as
+//! `pet:7`, are delivered in order.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -8,24 +11,33 @@ use sha2::{Digest, Sha256};
 
 use super::registrar::message_id;
 
-/// Returns the `webhook-id` of the message about a change. The id is a hash, so every attempt by any
-/// process has the same id, and receivers can deduplicate by it. A restored or copied database has another
-/// epoch, hence other ids.
+/// The approximate length of a body without the states before and after the change.
+const ENVELOPE_LENGTH: usize = 256;
+
+/// Returns the `webhook-id` of the message about the change `seq`.
+///
+/// The id is a hash, so every attempt by any process has the same id, and receivers can deduplicate
+/// by it. A restored or copied database has another epoch, so its messages have other ids.
 pub(super) fn change_message_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(epoch.0);
     hash.update(webhook.0.to_be_bytes());
     hash.update(seq.to_be_bytes());
     let hash = hash.finalize();
+    // An id has 16 bytes, half of the hash.
     message_id(&std::array::from_fn(|index| hash[index]))
 }
 
-/// Returns the lane of the message about a change, such as `pet:7`. Messages of one lane are delivered in
-/// order. The changes of an order or a note are in the lane of its animal.
+/// Returns the lane of the message about a change, such as `pet:7`. The changes of an order or a
+/// note are in the lane of its animal.
+///
+/// Returns `None` if the message is in no lane, so that it waits for no other message.
 pub(super) fn lane(change: &JournalEntry) -> Option<String> {
-    match (change.pet, change.subject.kind.value(), change.subject.id) {
-        (Some(pet), ..) => Some(format!("pet:{pet}")),
-        (None, Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
+    if let Some(pet) = change.pet {
+        return Some(format!("pet:{pet}"));
+    }
+    match (change.subject.kind.value(), change.subject.id) {
+        (Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
         _ => None,
     }
 }
@@ -39,25 +51,27 @@ pub(super) struct Content {
     pub(super) request_id: Option<Box<str>>,
 }
 
-/// Renders the content of the message about a change. `previous_id` is the `webhook-id` of the preceding
-/// message to the same endpoint, by which a receiver can detect a missing message.
+/// Renders the content of the message about a change.
+///
+/// `previous_id` is the `webhook-id` of the preceding message to the same endpoint. A receiver can
+/// detect by it that a message is missing.
 pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -> Content {
     let before = change.before.as_deref();
     let after = change.after.as_deref();
-    let estimated_length = before.map_or(0, str::len) + after.map_or(0, str::len) + 256;
+    let states_length = before.map_or(0, str::len) + after.map_or(0, str::len);
 
-    let mut body = Vec::with_capacity(estimated_length);
+    let mut body = Vec::with_capacity(states_length + ENVELOPE_LENGTH);
     let mut message = json::Object::begin(&mut body);
     message.text("type", change.kind.as_str());
     message.time("timestamp", change.at);
-    let mut data = json::Object::begin(message.name("data"));
+    let mut data = json::Object::begin(message.begin_member("data"));
     data.integer("seq", change.seq);
     data.or_null("version", change.version, |data, version| {
         data.integer("version", version);
     });
-    data.name("before")
+    data.begin_member("before")
         .extend_from_slice(before.unwrap_or("null").as_bytes());
-    data.name("after")
+    data.begin_member("after")
         .extend_from_slice(after.unwrap_or("null").as_bytes());
     data.text_or_null("previous", previous_id);
     data.end();
@@ -74,7 +88,7 @@ pub(super) fn test_content(now: Timestamp) -> Content {
     let mut message = json::Object::begin(&mut body);
     message.text("type", "webhook.test");
     message.time("timestamp", now);
-    message.name("data").extend_from_slice(b"{}");
+    message.begin_member("data").extend_from_slice(b"{}");
     message.end();
     Content {
         body: body.into(),

@@ -17,7 +17,7 @@ pub use self::{
     decision::{DecisionError, NewWebhook, WebhookCommand, WebhookDecision, decide, has_secrets},
     dispatcher::Dispatcher,
     endpoint_url::EndpointUrl,
-    registrar::Registrar,
+    registrar::{NewSecret, Registrar},
     signature::{Secret, sign},
     vault::{Vault, VaultError},
 };

@@ -13,6 +13,9 @@ use rand::{Rng, rngs::StdRng};
 
 use super::{EndpointUrl, Secret, Vault, VaultError};
 
+/// The subject ([`Vault::seal`]) for which remembered responses are encrypted.
+const RESPONSE_SUBJECT: &str = "response";
+
 /// Validates the URLs of webhooks, and generates their secrets and test messages. Encrypts the secrets, and
 /// the remembered responses that contain them.
 pub struct Registrar {
@@ -21,6 +24,14 @@ pub struct Registrar {
     allowed: Networks,
     random: Mutex<StdRng>,
     metrics: Arc<WebhookMetrics>,
+}
+
+/// A new secret of a webhook.
+pub struct NewSecret {
+    /// The secret to show in the response.
+    pub plain: Secret,
+    /// The encrypted secret to store.
+    pub sealed: Vec<u8>,
 }
 
 impl Registrar {
@@ -45,34 +56,35 @@ impl Registrar {
         &self.metrics
     }
 
-    /// Validates a URL and returns it in normalized form. The error is a message for a client.
+    /// Validates the URL of a webhook, and returns it in normalized form. The error is a message
+    /// for a client.
     pub fn check_url(&self, url: &str) -> Result<String, String> {
         Ok(EndpointUrl::parse(url, &self.allowed)?.get().to_string())
     }
 
-    /// Generates a secret for a webhook. Returns it in plain and in encrypted form.
+    /// Generates a secret for a webhook, and encrypts it.
     ///
-    /// If the key file does not exist, creates it, provided that `may_create_key_file` is set. Set it only if
+    /// Creates the key file if it does not exist and `may_create_key_file` is set. Set this only if
     /// the database has no secret yet: existing secrets need the key file that encrypted them.
     pub fn new_secret(
         &self,
         webhook: WebhookId,
         may_create_key_file: bool,
-    ) -> Result<(Secret, Vec<u8>), VaultError> {
+    ) -> Result<NewSecret, VaultError> {
         let mut random = self.random.lock();
-        let secret = Secret::generate(&mut *random);
+        let plain = Secret::generate(&mut *random);
         let subject = secret_subject(webhook);
         let sealed = self.vault.seal(
             &subject,
-            secret.as_bytes(),
+            plain.as_bytes(),
             may_create_key_file,
             &mut *random,
         )?;
-        Ok((secret, sealed))
+        Ok(NewSecret { plain, sealed })
     }
 
-    /// Encrypts the body of a response that contains a secret. The response is remembered for retries of the
-    /// request.
+    /// Encrypts the body of a response that contains a secret. The response is remembered for
+    /// retries of the request.
     pub(crate) fn seal_response(&self, body: &[u8]) -> Result<Vec<u8>, VaultError> {
         let mut random = self.random.lock();
         // The secret in the response was encrypted just before, so the key file already exists.
@@ -81,13 +93,13 @@ impl Registrar {
             .seal(RESPONSE_SUBJECT, body, may_create_key_file, &mut *random)
     }
 
-    /// Decrypts the body of a remembered response. Returns it unchanged if it was not encrypted, because it
-    /// contains no secret.
-    pub(crate) fn open_response(&self, stored: Vec<u8>) -> Result<Vec<u8>, VaultError> {
-        if Vault::is_sealed(&stored) {
-            self.vault.open(RESPONSE_SUBJECT, &stored)
+    /// Decrypts the body of a remembered response. A body without a secret was not encrypted, and
+    /// is returned unchanged.
+    pub(crate) fn open_response(&self, body: Vec<u8>) -> Result<Vec<u8>, VaultError> {
+        if Vault::is_sealed(&body) {
+            self.vault.open(RESPONSE_SUBJECT, &body)
         } else {
-            Ok(stored)
+            Ok(body)
         }
     }
 
@@ -102,9 +114,6 @@ impl Registrar {
     }
 }
 
-/// The subject ([`Vault::seal`]) for which remembered responses are encrypted.
-const RESPONSE_SUBJECT: &str = "response";
-
 /// Returns the subject ([`Vault::seal`]) for which the secret of a webhook is encrypted, such as `webhook 7`.
 fn secret_subject(webhook: WebhookId) -> String {
     format!("webhook {webhook}")
@@ -116,8 +125,9 @@ pub(super) fn open_secret(
     webhook: WebhookId,
     sealed: &[u8],
 ) -> Result<Secret, VaultError> {
-    let bytes = vault.open(&secret_subject(webhook), sealed)?;
-    let bytes = <[u8; 32]>::try_from(bytes).map_err(|_| VaultError::OtherKey)?;
+    let opened = vault.open(&secret_subject(webhook), sealed)?;
+    // Every secret of a webhook has 32 bytes, so anything else was changed by hand.
+    let bytes: [u8; 32] = opened.try_into().map_err(|_| VaultError::OtherKey)?;
     Ok(Secret::from_bytes(bytes))
 }
 

@@ -21,14 +21,18 @@ const SECONDS_PER_DAY: u64 = 86_400;
 /// The longest possible delay: a step of 24 hours with the maximum jitter of a tenth.
 pub(super) const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(95_040);
 
+/// The status code with which an endpoint asks for no further messages: 410 (Gone) means that the
+/// endpoint no longer exists (RFC 9110, section 15.5.11).
+pub(super) const GONE: u16 = 410;
+
 /// How long an endpoint may fail without a single success before it is disabled.
 pub(super) const MAX_FAILING_TIME: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// Returns the backoff after this number of failures (at least 1): the step of the schedule, or
-/// `retry_after` seconds if the endpoint asks for longer (at most a day). Adds jitter of up to a tenth, so
-/// that retries do not arrive at once.
+/// Returns the delay before the next attempt after this number of failures, which is at least 1.
 ///
-/// For example, the delay after the second failure is between 300 and 330 seconds.
+/// The delay is the step of the schedule, or `retry_after` seconds if the endpoint asks for a
+/// longer delay, but at most a day. Jitter of up to a tenth is added, so that retries do not arrive
+/// at once. For example, the delay after the second failure is between 300 and 330 seconds.
 pub(super) fn delay(
     failures: u32,
     retry_after: Option<u64>,

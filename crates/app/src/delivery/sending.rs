@@ -9,7 +9,7 @@ use petstore_domain::{
     store_area::{Attempt, DisabledReason, StoredWebhook, TestMessage, WebhookId},
 };
 use petstore_observe::{
-    log::chain,
+    log::error_chain,
     traces::{Span, Spans, Work},
 };
 use petstore_store::{Store, StoreError, WriteOutcome};
@@ -21,6 +21,7 @@ use super::{
     endpoint::AttemptOutcome,
     message::{self, Content},
     registrar::open_secret,
+    schedule::GONE,
     sign,
 };
 
@@ -38,17 +39,19 @@ struct PreviousSecret {
 }
 
 impl SigningSecrets {
-    /// Decrypts the secrets of a webhook. Ignores a previous secret that cannot be decrypted: the secret may
-    /// have been rotated just because its key file was lost.
+    /// Decrypts the secrets of a webhook. Fails if the current secret cannot be decrypted.
+    ///
+    /// Ignores a previous secret that cannot be decrypted: the secret may have been rotated
+    /// because its key file was lost.
     pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
         let webhook = stored.webhook.id;
         let current = open_secret(vault, webhook, &stored.secrets.current)?;
         let previous = match &stored.secrets.previous {
-            Some((sealed, valid_until)) => {
-                let secret = open_secret(vault, webhook, sealed).ok();
+            Some(retired) => {
+                let secret = open_secret(vault, webhook, &retired.sealed).ok();
                 secret.map(|secret| PreviousSecret {
                     secret,
-                    valid_until: *valid_until,
+                    valid_until: retired.valid_until,
                 })
             }
             None => None,
@@ -68,31 +71,40 @@ impl SigningSecrets {
     }
 }
 
-/// Records the attempt to send a test message. If the endpoint responded with 410 (Gone), also disables the
-/// webhook, as after any other message.
-pub(super) async fn record_test(
+/// Records the attempt to send a test message. If the endpoint responded with [`GONE`], also
+/// disables the webhook, as after any other message.
+pub(super) async fn record_test_attempt(
     store: &dyn Store,
     webhook_id: WebhookId,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
     store.add_attempt(webhook_id, attempt.clone()).await?;
-    if attempt.status != Some(410) {
-        return Ok(());
+    if attempt.status == Some(GONE) {
+        disable_gone_webhook(store, webhook_id, attempt.at).await?;
     }
+    Ok(())
+}
 
+/// Disables a webhook whose endpoint is gone, and logs this. Does nothing if the webhook was
+/// deleted, or is already disabled.
+async fn disable_gone_webhook(
+    store: &dyn Store,
+    webhook_id: WebhookId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let webhooks = store.list_webhooks().await?;
-    let reason = DisabledReason::Gone;
-    let tested_webhook = webhooks
+    let gone_webhook = webhooks
         .into_iter()
         .find(|stored| stored.webhook.id == webhook_id);
-    let Some(tested_webhook) = tested_webhook else {
+    let Some(gone_webhook) = gone_webhook else {
         return Ok(());
     };
-    let Some(change) = tested_webhook.disable(reason, attempt.at) else {
+    let reason = DisabledReason::Gone;
+    let Some(change) = gone_webhook.disable(reason, now) else {
         return Ok(());
     };
     let act = reason.act(webhook_id);
-    let context = WriteContext::new(Actor::Clock, attempt.at);
+    let context = WriteContext::new(Actor::Clock, now);
     let outcome = store
         .write_webhook(change, Some(act), StoredResponse::default(), context)
         .await?;
@@ -109,16 +121,24 @@ pub(super) async fn record_test(
     Ok(())
 }
 
+/// The change that a message is about, and the lease under which the message is sent.
+#[derive(Clone, Copy)]
+pub(super) struct LeasedChange {
+    /// The sequence number of the change.
+    pub(super) seq: i64,
+    /// The number of the lease among all leases that this process has taken.
+    pub(super) generation: u64,
+}
+
 /// A signed message, ready to send.
 pub(super) struct OutgoingMessage {
     pub(super) webhook: WebhookId,
-    /// The generation of the lease under which the message is sent; 0 for a test message.
-    pub(super) generation: u64,
-    /// The sequence number of the change; `None` for a test message.
-    pub(super) seq: Option<i64>,
+    /// The change that the message is about; `None` for a test message.
+    pub(super) change: Option<LeasedChange>,
     pub(super) url: String,
     pub(super) message_id: String,
     pub(super) signature: String,
+    /// The signed time of the attempt.
     pub(super) now: Timestamp,
     pub(super) content: Content,
 }
@@ -126,10 +146,8 @@ pub(super) struct OutgoingMessage {
 /// A completed attempt.
 pub(super) struct FinishedAttempt {
     pub(super) webhook: WebhookId,
-    /// The generation of the lease under which the message was sent; 0 for a test message.
-    pub(super) generation: u64,
-    /// The sequence number of the change; `None` for a test message.
-    pub(super) seq: Option<i64>,
+    /// The change that the message is about; `None` for a test message.
+    pub(super) change: Option<LeasedChange>,
     pub(super) outcome: AttemptOutcome,
     /// The cause of a failure, for the log.
     pub(super) cause: Option<String>,
@@ -150,8 +168,7 @@ impl OutgoingMessage {
         let signature = secrets.sign(&test.message_id, now, &content.body);
         Ok(Self {
             webhook: test.webhook,
-            generation: 0,
-            seq: None,
+            change: None,
             url: stored.webhook.url.clone(),
             message_id: test.message_id,
             signature,
@@ -160,8 +177,8 @@ impl OutgoingMessage {
         })
     }
 
-    /// Sends the message and returns the completed attempt. A panic counts as a failed attempt, so that the
-    /// message does not stay in flight forever.
+    /// Sends the message and returns the completed attempt. A panic counts as a failed attempt, so
+    /// that the message does not stay in flight forever.
     pub(super) async fn send(
         self,
         connector: Arc<Connector>,
@@ -176,62 +193,62 @@ impl OutgoingMessage {
         let delivery = connector.deliver(&self.url, &fields, self.content.body);
         let result = match AssertUnwindSafe(delivery).catch_unwind().await {
             Ok(result) => result,
-            Err(_) => Err(AttemptError::Response("the attempt panicked".into())),
+            Err(_panic) => Err(AttemptError::Response("the attempt panicked".into())),
         };
         let duration = clock.instant().saturating_duration_since(started);
 
-        let failure = FailureDetails::from_result(&result);
+        let failure = Failure::from_result(&result);
         let response = result.ok();
         let attempt = Attempt {
             message_id: self.message_id,
             at: clock.now(),
             status: response.map(|response| response.status),
             duration_ms: i64::try_from(duration.as_millis()).unwrap_or(i64::MAX),
-            error: failure.error_class.map(str::to_owned),
+            error: failure.as_ref().map(|failure| failure.class.to_owned()),
         };
         FinishedAttempt {
             webhook: self.webhook,
-            generation: self.generation,
-            seq: self.seq,
+            change: self.change,
             outcome: AttemptOutcome {
                 attempt,
                 retry_after: response.and_then(|response| response.retry_after),
             },
-            cause: failure.cause,
+            cause: failure.map(|failure| failure.cause),
             request_id: self.content.request_id,
         }
     }
 }
 
-/// How an attempt failed. Both fields are `None` if it succeeded.
-struct FailureDetails {
+/// The failure of an attempt.
+struct Failure {
     /// The class of the error, which the API and the metrics show.
-    error_class: Option<&'static str>,
+    class: &'static str,
     /// The cause, for the log.
-    cause: Option<String>,
+    cause: String,
 }
 
-impl FailureDetails {
-    /// Classifies the result of an attempt. Only a 2xx status code accepts the message.
-    fn from_result(result: &Result<EndpointResponse, AttemptError>) -> Self {
-        let response = match result {
-            Ok(response) => response,
+impl Failure {
+    /// Returns the failure of an attempt with this result; `None` if the endpoint accepted the
+    /// message. Only a 2xx status code accepts it.
+    fn from_result(result: &Result<EndpointResponse, AttemptError>) -> Option<Self> {
+        let status = match result {
+            Ok(response) => response.status,
             Err(error) => {
-                return Self {
-                    error_class: Some(error.class()),
-                    cause: Some(chain(error)),
-                };
+                return Some(Self {
+                    class: error.class(),
+                    cause: error_chain(error),
+                });
             }
         };
-        let error_class = match response.status {
-            200..300 => None,
-            300..400 => Some("redirect"),
-            _ => Some("status"),
+        let class = match status {
+            200..300 => return None,
+            300..400 => "redirect",
+            _ => "status",
         };
-        Self {
-            error_class,
-            cause: error_class.map(|_| format!("it responded with {}", response.status)),
-        }
+        Some(Self {
+            class,
+            cause: format!("it responded with {status}"),
+        })
     }
 }
 
@@ -239,7 +256,9 @@ impl FinishedAttempt {
     /// Records a span for the attempt, if its trace is sampled.
     pub(super) fn record_span(&self, spans: &Spans) {
         let trace_id = spans.new_trace_id();
-        if !spans.samples(None, &trace_id) {
+        // No client decides about the sampling, because the trace begins with this attempt.
+        let parent_decision = None;
+        if !spans.samples(parent_decision, &trace_id) {
             return;
         }
         let attempt = self.outcome.attempt.clone();

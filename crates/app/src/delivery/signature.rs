@@ -1,4 +1,5 @@
-//! Signatures as Standard Webhooks 1.0.0 defines them: HMAC-SHA-256 over the id, the time and the body.
+//! Signs messages as Standard Webhooks 1.0.0 defines it: HMAC-SHA-256 over the id, the time and the
+//! body.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rand::CryptoRng;
@@ -36,8 +37,10 @@ impl Secret {
     }
 }
 
-/// Returns the value of the `webhook-signature` header for a message with this id. `seconds` is the Unix
-/// time of the attempt. The value has one signature per secret, such as `v1,g0hM9SsE... v1,K5oZfzN9...`.
+/// Returns the value of the `webhook-signature` header for a message with this id. `seconds` is the
+/// Unix time of the attempt.
+///
+/// The value has one signature per secret, such as `v1,g0hM9SsE... v1,K5oZfzN9...`.
 pub fn sign<'s>(
     secrets: impl IntoIterator<Item = &'s Secret>,
     id: &str,

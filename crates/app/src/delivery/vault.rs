@@ -19,9 +19,13 @@ use tracing::info;
 /// The first byte of an encrypted secret, which identifies its format.
 const FORMAT_VERSION: u8 = 1;
 
-/// Encrypts and decrypts secrets with the key from a file outside of the database, so that the database and
-/// its backups do not reveal them. An encrypted secret is the format version, the nonce, and the ciphertext
-/// with its tag.
+/// The length of a key of ChaCha20-Poly1305 in bytes (RFC 8439, section 2.8).
+const VAULT_KEY_LENGTH: usize = 32;
+
+/// Encrypts and decrypts secrets with the key from a file outside of the database, so that the
+/// database and its backups do not reveal the secrets.
+///
+/// An encrypted secret is the format version, the nonce, and the ciphertext with its tag.
 pub struct Vault {
     /// The path of the key file; `None` if none is configured.
     path: Option<PathBuf>,
@@ -53,8 +57,8 @@ pub enum VaultError {
 }
 
 impl Vault {
-    /// Returns a vault that reads its key from the file at `path`, on first use. If this process creates
-    /// the file, it gives it to `owner`.
+    /// Returns a vault that reads its key from the file at `path`, on first use. `owner` gets the
+    /// file if this process creates it.
     pub fn new(path: Option<PathBuf>, owner: Option<FileOwner>) -> Self {
         Self {
             path,
@@ -69,7 +73,7 @@ impl Vault {
     }
 
     /// Returns a vault with this key, which needs no file.
-    pub fn with_key(key: [u8; 32]) -> Self {
+    pub fn with_key(key: [u8; VAULT_KEY_LENGTH]) -> Self {
         // A key of this length is always valid.
         let unbound_key = UnboundKey::new(&CHACHA20_POLY1305, &key).ok();
         Self {
@@ -79,9 +83,11 @@ impl Vault {
         }
     }
 
-    /// Encrypts `secret` for `subject`, such as `webhook 7`. It can be decrypted only for the same subject,
-    /// so an encrypted secret cannot be moved to another row. Creates the key file if it does not exist and
-    /// `may_create_key_file` is set.
+    /// Encrypts `secret` for `subject`, such as `webhook 7`. Creates the key file if it does not
+    /// exist and `may_create_key_file` is set.
+    ///
+    /// The secret can be decrypted only for the same subject, so nobody can move an encrypted
+    /// secret to another row.
     pub fn seal(
         &self,
         subject: &str,
@@ -89,62 +95,63 @@ impl Vault {
         may_create_key_file: bool,
         random: &mut impl Rng,
     ) -> Result<Vec<u8>, VaultError> {
-        let mut nonce = [0; NONCE_LEN];
-        random.fill_bytes(&mut nonce);
-        let mut new_key = [0; 32];
-        random.fill_bytes(&mut new_key);
-
-        let new_key = may_create_key_file.then_some(new_key);
+        let nonce: [u8; NONCE_LEN] = random_bytes(random);
+        let new_key = may_create_key_file.then(|| random_bytes(random));
         self.with_loaded_key(new_key, |key| {
-            let mut text = secret.to_vec();
+            let mut ciphertext = secret.to_vec();
             let unique_nonce = Nonce::assume_unique_for_key(nonce);
-            key.seal_in_place_append_tag(unique_nonce, Aad::from(subject), &mut text)
+            // This fails only for a secret of many gigabytes, so the error does not matter.
+            key.seal_in_place_append_tag(unique_nonce, Aad::from(subject), &mut ciphertext)
                 .map_err(|_| VaultError::OtherKey)?;
-            Ok([&[FORMAT_VERSION][..], &nonce, &text].concat())
+            Ok([&[FORMAT_VERSION][..], &nonce, &ciphertext].concat())
         })
     }
 
-    /// Whether these bytes are an encrypted secret. Otherwise they are a text, which never begins with the
-    /// version byte.
+    /// Whether these bytes are an encrypted secret. Otherwise they are a text, which never begins
+    /// with the version byte.
     pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
         bytes.first() == Some(&FORMAT_VERSION)
     }
 
     /// Decrypts a secret that was encrypted for `subject`.
     pub fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, VaultError> {
-        let (nonce, sealed_text) = sealed
+        let (nonce, ciphertext) = sealed
             .strip_prefix(&[FORMAT_VERSION])
             .and_then(|bytes| bytes.split_first_chunk::<NONCE_LEN>())
             .ok_or(VaultError::OtherKey)?;
         self.with_loaded_key(None, |key| {
             let nonce = Nonce::assume_unique_for_key(*nonce);
-            let mut text = sealed_text.to_vec();
+            let mut buffer = ciphertext.to_vec();
             let secret = key
-                .open_in_place(nonce, Aad::from(subject), &mut text)
+                .open_in_place(nonce, Aad::from(subject), &mut buffer)
                 .map_err(|_| VaultError::OtherKey)?;
             Ok(secret.to_vec())
         })
     }
 
-    /// Calls `work` with the key. Loads the key on first use, and creates the key file with `new_key` if it
-    /// does not exist and a new key is given.
+    /// Calls `work` with the key. Loads the key on first use (see [`Self::read_or_create_key`]).
     fn with_loaded_key<T>(
         &self,
-        new_key: Option<[u8; 32]>,
+        new_key: Option<[u8; VAULT_KEY_LENGTH]>,
         work: impl FnOnce(&LessSafeKey) -> Result<T, VaultError>,
     ) -> Result<T, VaultError> {
         let mut loaded_key = self.key.lock();
         if let Some(key) = &*loaded_key {
             return work(key);
         }
-        let bytes = self.load(new_key)?;
+        let bytes = self.read_or_create_key(new_key)?;
+        // A key of this length is always valid.
         let unbound_key =
             UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| VaultError::OtherKey)?;
         work(loaded_key.insert(LessSafeKey::new(unbound_key)))
     }
 
-    /// Reads the key file. Creates it first if it does not exist and a `new_key` is given.
-    fn load(&self, new_key: Option<[u8; 32]>) -> Result<[u8; 32], VaultError> {
+    /// Reads the key file. If it does not exist and a `new_key` is given, first creates it with
+    /// this key.
+    fn read_or_create_key(
+        &self,
+        new_key: Option<[u8; VAULT_KEY_LENGTH]>,
+    ) -> Result<[u8; VAULT_KEY_LENGTH], VaultError> {
         let path = self.path.as_ref().ok_or(VaultError::NotSet)?;
         let path_text = || path.display().to_string();
         if let Some(new_key) = new_key
@@ -159,15 +166,16 @@ impl Vault {
             io::ErrorKind::NotFound => VaultError::Absent(path_text()),
             _ => VaultError::Io(path_text(), error),
         })?;
-        let bytes = STANDARD.decode(text.trim()).ok();
-        bytes
+        let decoded = STANDARD.decode(text.trim()).ok();
+        decoded
             .and_then(|bytes| bytes.try_into().ok())
             .ok_or_else(|| VaultError::NotAKey(path_text()))
     }
 
-    /// Creates the key file, unless another process has just created it. Writes a temporary file and
-    /// renames it, so that no process reads an incomplete key.
-    fn write_key_file(&self, path: &Path, key: [u8; 32]) -> io::Result<()> {
+    /// Creates the key file, unless another process has just created it.
+    ///
+    /// Writes a temporary file and renames it, so that no process reads an incomplete key.
+    fn write_key_file(&self, path: &Path, key: [u8; VAULT_KEY_LENGTH]) -> io::Result<()> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -184,6 +192,14 @@ impl Vault {
         {
             return Err(failure.error);
         }
+        // Sync the folder too, so that a power cut does not lose the name of the file.
         File::open(folder)?.sync_all()
     }
+}
+
+/// Returns `N` random bytes.
+fn random_bytes<const N: usize>(random: &mut impl Rng) -> [u8; N] {
+    let mut bytes = [0; N];
+    random.fill_bytes(&mut bytes);
+    bytes
 }

@@ -94,16 +94,18 @@ impl Batch {
     }
 }
 
-/// Removes the batches at the end that no longer fit into `room` bytes, and subtracts the length of the
-/// others from `room`. A batch fits if any room is left at its start, so the last one may exceed the room.
-/// Returns the sequence number of the last remaining event; `None` if no batch remains.
-pub(super) fn retain_fitting(batches: &mut Vec<Batch>, room: &mut usize) -> Option<i64> {
+/// Removes the batches at the end that do not fit into `room` bytes, and returns the number of
+/// bytes that are left.
+///
+/// A batch fits if any room is left at its start, so the last one may exceed the room.
+pub(super) fn truncate_to_room(batches: &mut Vec<Batch>, room: usize) -> usize {
+    let mut remaining_room = room;
     batches.retain(|batch| {
-        let fits = *room > 0;
-        *room = room.saturating_sub(batch.text.len());
+        let fits = remaining_room > 0;
+        remaining_room = remaining_room.saturating_sub(batch.text.len());
         fits
     });
-    batches.last().map(Batch::last_seq)
+    remaining_room
 }
 
 /// Writes a change as a Server-Sent Event: a line `id: CURSOR`, a line `data: JSON` and an empty line.

@@ -1,7 +1,7 @@
-//! Cursors into the journal: the epoch of a database and a sequence number, in an opaque text with a
-//! checksum.
+//! Cursors into the journal of changes, as opaque texts with a checksum.
 //!
-//! The first byte is a version, so the format can change.
+//! A cursor has the [`Epoch`] of its database and the sequence number of a change. Its first byte
+//! is a version, so the format can change.
 
 use petstore_domain::{
     store_area::{Epoch, JournalState},
@@ -12,7 +12,7 @@ use petstore_domain::{
 /// the other.
 const VERSION: u8 = 16;
 
-/// Encodes the position after the change `seq` in the log of the database with this epoch.
+/// Encodes the position after the change `seq` in the journal of the database with this epoch.
 pub fn encode(Epoch(epoch): Epoch, seq: i64) -> String {
     sealed::encode(&[&[VERSION], &epoch, &seq.to_be_bytes()])
 }
@@ -26,19 +26,20 @@ pub enum CursorError {
     Expired,
 }
 
-/// Decodes a cursor, and returns its position in the journal, whose state is `log`.
-pub fn decode(text: &str, log: &JournalState) -> Result<i64, CursorError> {
+/// Decodes a cursor, and returns the sequence number after which its reader continues. `journal` is
+/// the present state of the journal.
+pub fn decode(text: &str, journal: &JournalState) -> Result<i64, CursorError> {
     let (epoch, seq) = parse(text).ok_or(CursorError::Invalid)?;
     // `first - 1` is the position before the oldest change. A cursor ahead of the journal was made before
     // the database lost its newest changes, for example when a backup was restored.
-    if epoch == log.epoch && (log.first - 1..=log.last).contains(&seq) {
+    if epoch == journal.epoch && (journal.first - 1..=journal.last).contains(&seq) {
         Ok(seq)
     } else {
         Err(CursorError::Expired)
     }
 }
 
-/// Parses the epoch and the sequence number of a cursor.
+/// Parses the epoch and the sequence number of a cursor. Returns `None` if the text is no cursor.
 fn parse(text: &str) -> Option<(Epoch, i64)> {
     let bytes = sealed::decode(text)?;
     let (&[VERSION], position) = bytes.split_first_chunk()? else {
@@ -54,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    fn log(epoch: [u8; 16], first: i64, last: i64) -> JournalState {
+    fn journal(epoch: [u8; 16], first: i64, last: i64) -> JournalState {
         JournalState {
             epoch: Epoch(epoch),
             first,
@@ -67,30 +68,30 @@ mod tests {
         fn a_cursor_leads_back_to_its_position(epoch: [u8; 16], seq in 0..i64::MAX) {
             let cursor = encode(Epoch(epoch), seq);
             prop_assert!(cursor.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)));
-            prop_assert_eq!(decode(&cursor, &log(epoch, 1, i64::MAX)).ok(), Some(seq));
+            prop_assert_eq!(decode(&cursor, &journal(epoch, 1, i64::MAX)).ok(), Some(seq));
         }
 
         #[test]
         fn any_other_text_is_not_a_cursor(text: String) {
-            prop_assert!(decode(&text, &log([0; 16], 1, i64::MAX)).is_err());
+            prop_assert!(decode(&text, &journal([0; 16], 1, i64::MAX)).is_err());
         }
     }
 
     #[test]
     fn a_cursor_is_valid_where_the_log_of_its_database_continues() {
-        let error = |seq, log| decode(&encode(Epoch([1; 16]), seq), &log).err();
+        let error = |seq, journal| decode(&encode(Epoch([1; 16]), seq), &journal).err();
         for seq in [4, 5, 9] {
-            assert!(error(seq, log([1; 16], 5, 9)).is_none(), "{seq}");
+            assert!(error(seq, journal([1; 16], 5, 9)).is_none(), "{seq}");
         }
         // Changes 1 to 4 are no longer kept, and 10 never was.
         for (seq, epoch) in [(3, 1), (10, 1), (7, 2)] {
             assert_eq!(
-                error(seq, log([epoch; 16], 5, 9)),
+                error(seq, journal([epoch; 16], 5, 9)),
                 Some(CursorError::Expired),
                 "{seq}"
             );
         }
         // Nothing is kept.
-        assert!(error(9, log([1; 16], 10, 9)).is_none());
+        assert!(error(9, journal([1; 16], 10, 9)).is_none());
     }
 }

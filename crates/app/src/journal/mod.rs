@@ -1,7 +1,8 @@
 //! Distributes the journal of changes to the clients that follow it.
 //!
-//! A single background task polls the journal on behalf of all streams and waiting requests of this
-//! process, and only while there are any.
+//! A follower is an open stream of changes, or a request that waits for a change. A single
+//! background task polls the journal on behalf of all followers of this process, and only while
+//! there are any.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -16,7 +17,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use petstore_domain::{Actor, Clock};
+use petstore_domain::{Actor, Clock, store_area::JournalEntry};
 use petstore_observe::metrics::{Counter, Exposition, Histogram};
 use petstore_store::{Store, StoreError};
 use tokio::{
@@ -35,7 +36,7 @@ pub use self::{
 /// How often the journal is polled while there are followers.
 const READ_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often the keys are checked, to end the streams of those that were revoked or have expired.
+/// How often the keys are checked, to end the streams of keys that were revoked or have expired.
 const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The maximum number of changes per read of the journal.
@@ -45,7 +46,7 @@ const CHANGES_PER_PAGE: u32 = 100;
 pub struct Journal {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// The cache of the newest events. Each follower holds a receiver.
+    /// The cache of the newest changes, rendered as events. Each follower holds a receiver.
     recent: watch::Sender<RecentEvents>,
     /// Wakes the polling task when a follower joins.
     joined: Notify,
@@ -60,6 +61,7 @@ pub struct Journal {
 pub struct JournalMetrics {
     /// The number of changes that were sent to clients.
     pub sent: Counter,
+    /// The time from each change until this process has read it.
     delay: Histogram,
 }
 
@@ -83,8 +85,8 @@ impl Journal {
         recent
     }
 
-    /// Returns the sequence number up to which the journal was read. It falls behind while nobody follows
-    /// the journal.
+    /// Returns the sequence number up to which the journal was read. It falls behind while there is
+    /// no follower.
     pub fn position(&self) -> i64 {
         self.recent.borrow().last
     }
@@ -104,30 +106,31 @@ impl Journal {
         time::sleep(READ_INTERVAL).await;
     }
 
-    /// Reads new changes from the journal into the cache, and checks for keys that became invalid. One call
-    /// reads about `MAX_BYTES_PER_READ` at most, so that followers can keep up. A background task
-    /// calls this each time it is [`due`](Self::due). After an error, the next call continues.
+    /// Reads new changes from the journal into the cache, and checks for keys that became invalid.
+    /// A background task calls this each time it is [`due`](Self::due).
+    ///
+    /// One call reads about `MAX_BYTES_PER_READ` at most, so that followers can keep up. After an
+    /// error, the next call continues.
     pub async fn poll(&self) -> Result<(), StoreError> {
-        let store = self.store.as_ref();
-        let clock = self.clock.as_ref();
-        let log = store.journal_state().await?;
+        let journal = self.store.journal_state().await?;
         self.recent
-            .send_if_modified(|recent| recent.sync_with(&log));
-        let mut read_to = self.recent.borrow().last;
+            .send_if_modified(|recent| recent.sync_with(&journal));
+        let mut read_to = self.position();
         let mut room = recent::MAX_BYTES_PER_READ;
-        while read_to < log.last && room > 0 {
-            let page = store.changes_after(read_to, None, CHANGES_PER_PAGE).await?;
-            let mut batches = Batch::from_changes(log.epoch, &page.changes);
+        while read_to < journal.last && room > 0 {
+            let page = self
+                .store
+                .changes_after(read_to, None, CHANGES_PER_PAGE)
+                .await?;
+            let mut batches = Batch::from_changes(journal.epoch, &page.changes);
+            room = batch::truncate_to_room(&mut batches, room);
             // The page is empty if its changes were deleted in the meantime. The next poll skips them.
-            let Some(last_retained_seq) = batch::retain_fitting(&mut batches, &mut room) else {
+            let Some(last_batch) = batches.last() else {
                 break;
             };
-            read_to = last_retained_seq;
+            read_to = last_batch.last_seq();
             if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
-                let delay = clock.now().duration_since(newest.at);
-                self.metrics
-                    .delay
-                    .observe(delay.try_into().unwrap_or_default());
+                self.observe_delay(newest);
             }
             self.recent
                 .send_modify(|recent| recent.push(batches, read_to));
@@ -135,12 +138,19 @@ impl Journal {
         self.refresh_invalid_keys().await
     }
 
-    /// Reads from the store which keys are no longer valid. Does nothing if the last check was less than
-    /// [`KEY_CHECK_INTERVAL`] ago.
+    /// Records in the metrics how long ago a change was made that was read just now.
+    fn observe_delay(&self, change: &JournalEntry) {
+        let delay = self.clock.now().duration_since(change.at);
+        // The delay is negative if the clock of another machine is ahead. It then counts as zero.
+        self.metrics
+            .delay
+            .observe(delay.try_into().unwrap_or_default());
+    }
+
+    /// Reads from the store which keys are no longer valid, and ends their streams. Does nothing if
+    /// the last check was less than [`KEY_CHECK_INTERVAL`] ago.
     async fn refresh_invalid_keys(&self) -> Result<(), StoreError> {
-        let store = self.store.as_ref();
-        let clock = self.clock.as_ref();
-        let instant = clock.instant();
+        let instant = self.clock.instant();
         let last_check = *self.keys_checked_at.lock();
         if let Some(last_check) = last_check
             && instant.saturating_duration_since(last_check) < KEY_CHECK_INTERVAL
@@ -148,8 +158,8 @@ impl Journal {
             return Ok(());
         }
 
-        let keys = store.list_keys().await?;
-        let now = clock.now();
+        let keys = self.store.list_keys().await?;
+        let now = self.clock.now();
         let invalid_keys = keys
             .iter()
             .filter(|key| !key.is_valid_at(now))

@@ -15,8 +15,9 @@ use super::batch::Batch;
 /// The maximum number of bytes of cached events. A follower that is further behind reads from the store.
 const MAX_SIZE: usize = 4 << 20;
 
-/// The maximum number of bytes that one poll of the log adds, rounded up to a whole batch. It is half of the
-/// cache, so the events of one poll stay cached during the next one, and followers have time to read them.
+/// The maximum number of bytes that one poll of the journal adds, rounded up to a whole batch. It
+/// is half of the cache, so the events of one poll stay cached during the next one, and followers
+/// have time to read them.
 pub(super) const MAX_BYTES_PER_READ: usize = MAX_SIZE / 2;
 
 /// The maximum number of new changes that are read into the cache. If there are more, they would not fit,
@@ -30,20 +31,24 @@ pub struct RecentEvents {
     batches: VecDeque<Batch>,
     /// The total length of the batches, in bytes.
     size: usize,
-    /// The epoch of the log; `None` until the log is read for the first time.
+    /// The epoch of the journal; `None` until the journal is read for the first time.
     epoch: Option<Epoch>,
-    /// The sequence number up to which the log was read.
+    /// The sequence number up to which the journal was read.
     pub last: i64,
-    /// How often the log was replaced by a different one, for example when a backup was restored.
+    /// How often the journal was replaced by a different one, for example when a backup was
+    /// restored.
     replacement_count: u64,
     is_shutting_down: bool,
+    /// The keys that are no longer valid.
     invalid_keys: HashSet<KeyId>,
 }
 
-/// What decides when the stream of a follower ends: its key, and the log that it started to read.
+/// The key of a follower, and the journal that it started to read. They decide when its stream ends
+/// ([`RecentEvents::end_reason`]).
 #[derive(Clone, Copy)]
 pub struct Ticket {
     key: KeyId,
+    /// The value of [`RecentEvents::replacement_count`] when the follower started.
     replacement_count: u64,
 }
 
@@ -54,8 +59,9 @@ pub enum EndReason {
     ShuttingDown,
     /// The key is no longer valid.
     InvalidKey,
-    /// The log is no longer the one that the follower reads, for example because a backup was restored.
-    OtherLog,
+    /// The journal is no longer the one that the follower reads, for example because a backup was
+    /// restored.
+    OtherJournal,
 }
 
 /// The next events for a follower, as far as they are cached.
@@ -81,7 +87,7 @@ pub struct RenderedEvents {
 }
 
 impl RecentEvents {
-    /// Returns a ticket for a follower with this key that starts to read the present log.
+    /// Returns a ticket for a follower with this key that starts to read the present journal.
     pub fn ticket(&self, key: KeyId) -> Ticket {
         Ticket {
             key,
@@ -94,7 +100,7 @@ impl RecentEvents {
         if self.is_shutting_down {
             Some(EndReason::ShuttingDown)
         } else if self.replacement_count != ticket.replacement_count {
-            Some(EndReason::OtherLog)
+            Some(EndReason::OtherJournal)
         } else if self.invalid_keys.contains(&ticket.key) {
             Some(EndReason::InvalidKey)
         } else {
@@ -114,23 +120,25 @@ impl RecentEvents {
         has_changed
     }
 
-    /// Prepares for reading the changes after `last` from a log with this state. If that is not possible,
-    /// drops all cached events and continues at the end of the log: at the first call, or if the log was
-    /// replaced, has lost the next change, or is too far ahead. Returns whether the events were dropped.
-    pub(super) fn sync_with(&mut self, log: &JournalState) -> bool {
+    /// Moves to the end of the journal if the changes after `last` cannot be read into the cache.
+    /// Drops all cached events then, and returns `true`.
+    ///
+    /// They cannot be read at the first call, or if the journal was replaced, has lost the next
+    /// change, or is too far ahead.
+    pub(super) fn sync_with(&mut self, journal: &JournalState) -> bool {
         let is_first_call = self.epoch.is_none();
-        // A log never becomes shorter, unless the database was restored from a backup.
-        let is_different_log =
-            self.epoch.is_some_and(|epoch| epoch != log.epoch) || log.last < self.last;
-        let has_lost_next_change = self.last + 1 < log.first;
-        let is_too_far_ahead = log.last - self.last > MAX_UNREAD_CHANGES;
-        if !(is_first_call || is_different_log || has_lost_next_change || is_too_far_ahead) {
+        // A journal never becomes shorter, unless the database was restored from a backup.
+        let was_replaced =
+            self.epoch.is_some_and(|epoch| epoch != journal.epoch) || journal.last < self.last;
+        let has_lost_next_change = self.last + 1 < journal.first;
+        let is_too_far_ahead = journal.last - self.last > MAX_UNREAD_CHANGES;
+        if !(is_first_call || was_replaced || has_lost_next_change || is_too_far_ahead) {
             return false;
         }
         *self = Self {
-            epoch: Some(log.epoch),
-            last: log.last,
-            replacement_count: self.replacement_count + u64::from(is_different_log),
+            epoch: Some(journal.epoch),
+            last: journal.last,
+            replacement_count: self.replacement_count + u64::from(was_replaced),
             is_shutting_down: self.is_shutting_down,
             invalid_keys: std::mem::take(&mut self.invalid_keys),
             ..Self::default()
@@ -153,9 +161,11 @@ impl RecentEvents {
         self.last = read_to;
     }
 
-    /// Returns the next events after `position`. Without `kind`, these are the remaining events of a batch;
-    /// with `kind`, only the next event of this type. Callers repeat this until they reach `last`.
-    /// `position` must be below `last`.
+    /// Returns the next events after `position`, which must be below `last`. Callers repeat this
+    /// until they reach `last`.
+    ///
+    /// Without `kind`, these are the remaining events of a batch. With `kind`, it is only the next
+    /// event of this type.
     pub fn events_after(&self, position: i64, kind: Option<ChangeType>) -> NextEvents {
         let next_seq = position + 1;
         let Some(batch_index) = self.batch_with(next_seq) else {
@@ -185,9 +195,11 @@ impl RecentEvents {
         }
     }
 
-    /// Returns the animals that the changes after `position` concern, each once. Returns `None` if any animal
-    /// may be concerned: a change names no animal, as after an import, or is no longer cached. `position`
-    /// must be below `last`.
+    /// Returns the animals that the changes after `position` concern, each once. `position` must be
+    /// below `last`.
+    ///
+    /// Returns `None` if any animal may be concerned: a change names no animal, as after an import,
+    /// or is no longer cached.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next_seq = position + 1;
         let batch_index = self.batch_with(next_seq)?;

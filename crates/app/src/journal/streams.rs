@@ -1,5 +1,7 @@
-//! The open streams of changes. Limits how many of them one client has and how many read the store at the
-//! same time, and records why they end.
+//! Limits the open streams of changes, and records why they end.
+//!
+//! There is a limit of streams per client, and a limit of streams that read the store at the same
+//! time.
 
 use std::{
     collections::HashMap,
@@ -10,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use petstore_domain::{Actor, named_enum::named_enum};
 use petstore_observe::{
-    log::chain,
+    log::error_chain,
     metrics::{Counter, Exposition, Kind},
 };
 use petstore_store::StoreError;
@@ -77,7 +79,7 @@ named_enum! {
     enum EndCause {
         ShuttingDown = "shutdown",
         InvalidKey = "invalid_key",
-        OtherLog = "other_log",
+        OtherJournal = "other_log",
         NoMemory = "no_memory",
         StoreFailed = "store",
         ChangesDeleted = "changes_deleted",
@@ -124,35 +126,39 @@ impl Streams {
         }
     }
 
-    /// Whether to log that a stream of this client ended: at most once per client and [`LOG_INTERVAL`].
-    fn should_log(&self, client: Actor, now: Instant) -> bool {
+    /// Claims the one log entry that ended streams of a client may cause per [`LOG_INTERVAL`].
+    /// Returns `false` if the client has had its entry already.
+    fn claim_log_entry(&self, client: Actor, now: Instant) -> bool {
         let mut logged = self.logged.lock();
         logged.retain(|_, logged_at| now.saturating_duration_since(*logged_at) < LOG_INTERVAL);
-        let is_first = !logged.contains_key(&client);
-        logged.entry(client).or_insert(now);
-        is_first
+        if logged.contains_key(&client) {
+            return false;
+        }
+        logged.insert(client, now);
+        true
     }
 }
 
 impl StreamGuard {
     /// Runs `read`, a read of the store, once fewer than `MAX_CONCURRENT_READS` streams are reading.
     pub async fn limit_read<T>(&self, read: impl Future<Output = T>) -> T {
-        // The permit is held until the read has completed.
+        // The permit is held until the read has completed. Acquiring it cannot fail, because the
+        // semaphore is never closed.
         let _permit = self.streams.reads.acquire().await;
         read.await
     }
 
-    /// Counts the end of the stream by its cause. Also logs an unexpected end, but at most one per client
-    /// and `LOG_INTERVAL`.
+    /// Counts the end of the stream by its cause. Also logs an unexpected end, but at most one per
+    /// client and `LOG_INTERVAL`.
     pub fn record_end(&self, end: &StreamEnd, now: Instant) {
         let cause = end.cause();
         self.streams.ended[cause as usize].count();
         let is_expected = matches!(end, StreamEnd::Expected(_));
-        if is_expected || !self.streams.should_log(self.client, now) {
+        if is_expected || !self.streams.claim_log_entry(self.client, now) {
             return;
         }
         let error = match end {
-            StreamEnd::StoreFailed(error) => Some(chain(error)),
+            StreamEnd::StoreFailed(error) => Some(error_chain(error)),
             _ => None,
         };
         warn!(
@@ -171,7 +177,7 @@ impl StreamEnd {
         match self {
             Self::Expected(EndReason::ShuttingDown) => EndCause::ShuttingDown,
             Self::Expected(EndReason::InvalidKey) => EndCause::InvalidKey,
-            Self::Expected(EndReason::OtherLog) => EndCause::OtherLog,
+            Self::Expected(EndReason::OtherJournal) => EndCause::OtherJournal,
             Self::NoMemory => EndCause::NoMemory,
             Self::StoreFailed(_) => EndCause::StoreFailed,
             Self::ChangesDeleted => EndCause::ChangesDeleted,
@@ -186,7 +192,7 @@ impl From<EndReason> for StreamEnd {
 }
 
 impl Drop for StreamGuard {
-    /// Counts the stream of the client no longer.
+    /// Removes the stream from the number of open streams of the client.
     fn drop(&mut self) {
         let mut open = self.streams.open.lock();
         if let Some(count) = open.get_mut(&self.client) {
@@ -226,21 +232,23 @@ impl Watcher {
     }
 
     /// Waits for new changes, and reports them. Returns `None` when the service shuts down.
-    pub async fn changed(&mut self) -> Option<ChangeReport> {
-        let position = self.position;
-        let has_news = |recent: &RecentEvents| recent.last != position || recent.is_shutting_down();
-        let recent = self.recent.wait_for(has_news).await.ok()?;
-        if recent.is_shutting_down() {
+    pub async fn next_report(&mut self) -> Option<ChangeReport> {
+        let reported_to = self.position;
+        let has_news =
+            |events: &RecentEvents| events.last != reported_to || events.is_shutting_down();
+        // An error means that the journal was dropped, which only the shutdown does.
+        let events = self.recent.wait_for(has_news).await.ok()?;
+        if events.is_shutting_down() {
             return None;
         }
-        self.position = recent.last;
-        if recent.last < position {
+        self.position = events.last;
+        let pets = if events.last < reported_to {
             // The database was replaced by one with fewer changes, so all animals may differ.
-            return Some(ChangeReport { pets: None });
-        }
-        Some(ChangeReport {
-            pets: recent.pets_after(position),
-        })
+            None
+        } else {
+            events.pets_after(reported_to)
+        };
+        Some(ChangeReport { pets })
     }
 }
 
@@ -273,9 +281,9 @@ mod tests {
         let start = SystemClock.instant();
         let one = Actor::Key(KeyId(1));
         let other = Actor::Key(KeyId(2));
-        assert!(streams.should_log(one, start) && streams.should_log(other, start));
-        assert!(!streams.should_log(one, start + Duration::from_secs(59)));
-        assert!(streams.should_log(one, start + LOG_INTERVAL));
+        assert!(streams.claim_log_entry(one, start) && streams.claim_log_entry(other, start));
+        assert!(!streams.claim_log_entry(one, start + Duration::from_secs(59)));
+        assert!(streams.claim_log_entry(one, start + LOG_INTERVAL));
         assert_eq!(streams.logged.lock().len(), 1);
         let guard = streams.open(one).unwrap();
         guard.record_end(&StreamEnd::NoMemory, start);

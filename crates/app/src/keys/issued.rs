@@ -1,4 +1,4 @@
-//! A cache of the digests of all issued API keys. With it, a flood of requests with made-up keys causes
+//! Caches the digests of all issued API keys, so that a flood of requests with made-up keys causes
 //! only a few queries.
 
 use std::{
@@ -21,9 +21,10 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The digests of all keys in the store.
 ///
-/// A key with an unknown digest may be new, so its request waits for the next read of all digests. One read
-/// serves all waiting requests. Therefore unknown keys cause at most five queries per second. A request with
-/// a new key waits for the read in progress, [`MIN_READ_INTERVAL`] and one more read at most.
+/// A key with an unknown digest may be new, so its request waits for the next read of all digests.
+/// One read serves all waiting requests, so unknown keys cause at most five queries per second. A
+/// request with a new key waits for the read in progress, [`MIN_READ_INTERVAL`] and one more read
+/// at most.
 pub(super) struct IssuedKeys {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
@@ -83,9 +84,12 @@ impl IssuedKeys {
         Ok(self.is_cached(digest))
     }
 
-    /// Returns the result of a read with a higher number than `earlier_reads`. Uses the result of another
-    /// request that has done such a read in the meantime, or else reads itself.
+    /// Waits for a read with a higher number than `earlier_reads`, and returns its result.
+    ///
+    /// Uses the result if another request has done such a read in the meantime. Otherwise, this
+    /// request does the read.
     async fn read_after(&self, earlier_reads: u64) -> Result<(), StoreError> {
+        // Acquiring cannot fail, because the semaphore is never closed.
         let _permit = self.read_permit.acquire().await;
         let pause = {
             let reads = self.reads.lock();
@@ -101,11 +105,11 @@ impl IssuedKeys {
         if !pause.is_zero() {
             time::sleep(pause).await;
         }
-        self.read().await
+        self.read_digests().await
     }
 
-    /// Reads all digests, and stores the result for the waiting requests.
-    async fn read(&self) -> Result<(), StoreError> {
+    /// Reads all digests into the cache, and stores the result for the waiting requests.
+    async fn read_digests(&self) -> Result<(), StoreError> {
         let number = {
             let mut reads = self.reads.lock();
             reads.started += 1;

@@ -96,8 +96,8 @@ struct CachedKey {
 }
 
 impl KeyRing {
-    /// Returns a key ring for the keys in `store` that belong to this deployment. `rate_limit` applies to
-    /// keys that do not have their own.
+    /// Returns a key ring for the keys in `store` that belong to this deployment. `rate_limit`
+    /// applies to keys without a limit of their own.
     pub(super) fn new(
         store: Arc<dyn Keys>,
         clock: Arc<dyn Clock>,
@@ -115,8 +115,10 @@ impl KeyRing {
         }
     }
 
-    /// Authenticates a client by the key that it presents, and counts the request against the rate limit of
-    /// the key. Does not enforce the limit: the caller must check [`Caller::rate`].
+    /// Authenticates a client by the key that it presents, and counts the request against the rate
+    /// limit of the key.
+    ///
+    /// Does not enforce the limit: the caller must check [`Caller::rate`].
     pub async fn authenticate(
         &self,
         presented_key: &[u8],
@@ -132,7 +134,8 @@ impl KeyRing {
         if let Some(ended_key) = EndedKey::from_record(&cached_key.record, now) {
             return Err(KeyError::Ended(ended_key));
         }
-        // From now on, the connection is not closed to make room for another one.
+        // From now on, the connection is not closed to make room for another one. `trust` returns
+        // `false` if this has already happened.
         if !client.trust() {
             return Err(KeyError::ConnectionReplaced);
         }
@@ -146,8 +149,8 @@ impl KeyRing {
         })
     }
 
-    /// Counts the commands of a batch against the rate limit of the key, in addition to the request itself.
-    /// Returns the new state of the rate limit, if the key has one.
+    /// Counts the commands of a batch against the rate limit of the key, in addition to the request
+    /// itself. Returns the new state of the rate limit; `None` if the key has no limit.
     pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<MeterReading> {
         let meter = &caller.key.usage.meter;
         caller.rate.map(|MeterReading { limit, .. }| {
@@ -160,7 +163,7 @@ impl KeyRing {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    /// Returns a cached key that was read within [`CACHE_TTL`].
+    /// Returns a cached key that was read within [`CACHE_TTL`]; `None` if there is no such key.
     fn find_cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let cached_keys = self.cached_keys.read();
         let key = cached_keys.get(digest)?;
@@ -182,10 +185,10 @@ impl KeyRing {
             cached_keys.remove(&digest);
             return Ok(None);
         };
-        let usage = cached_keys
-            .get(&digest)
-            .map(|stale_key| Arc::clone(&stale_key.usage));
-        let usage = usage.unwrap_or_default();
+        let usage = match cached_keys.get(&digest) {
+            Some(stale_key) => Arc::clone(&stale_key.usage),
+            None => Arc::default(),
+        };
         let key = Arc::new(CachedKey {
             name: record.name.as_str().into(),
             record,
@@ -218,7 +221,8 @@ impl KeyRing {
         }
     }
 
-    /// Saves the uses that are not yet in the store. After an error, the next call saves them.
+    /// Saves the uses of keys that are not yet in the store. After an error, the next call saves
+    /// them.
     pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
         let unsaved_uses = self.unsaved_uses();
         if unsaved_uses.is_empty() {

@@ -51,7 +51,7 @@ impl Usage {
     pub(super) fn unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let used_second = self.last_use.load(Relaxed);
         let called_second = self.last_deprecated_call.load(Relaxed);
-        if used_second.max(called_second) == UNSET {
+        if used_second == UNSET && called_second == UNSET {
             return None;
         }
         Some(UnsavedUse {
@@ -63,8 +63,10 @@ impl Usage {
     }
 }
 
-/// Records the second of `time`, unless this second or a later one is already recorded. Loads the value
-/// first: usually nothing must be recorded, and a load does not take the cache line from other cores.
+/// Records the second of `time`, unless this second or a later one is already recorded.
+///
+/// Loads the value first: usually nothing must be recorded, and a load does not take the cache line
+/// from other cores.
 fn advance(latest_second: &AtomicI64, time: Timestamp) {
     if latest_second.load(Relaxed) < time.as_second() {
         latest_second.fetch_max(time.as_second(), Relaxed);
@@ -82,7 +84,8 @@ pub(super) struct UnsavedUse {
 }
 
 impl UnsavedUse {
-    /// Converts the use into the form that a store saves.
+    /// Converts the use into the form that a store saves. Returns `None` if the time of the use is
+    /// out of range.
     pub(super) fn to_key_use(&self) -> Option<KeyUse> {
         // Each deprecated call is recorded as a use first. If a save came in between, only the call is
         // unsaved. It counts as a use.
@@ -104,5 +107,6 @@ impl UnsavedUse {
 
 /// Clears a time that was saved, unless a later one has been recorded.
 fn clear(latest_second: &AtomicI64, saved_second: i64) {
+    // An error means that a later time has been recorded, which the next save will save.
     let _ = latest_second.compare_exchange(saved_second, UNSET, Relaxed, Relaxed);
 }

@@ -1,8 +1,8 @@
 //! Fair queueing for scarce work, such as requests to the identity provider.
 //!
-//! Only a few requests have a turn at once. The next turn goes to the caller with the fewest recent turns,
-//! so newcomers come before callers that have already been served, however many of those there are. This
-//! keeps the service usable while many addresses flood it.
+//! A request may do the work while it has a turn, and only a few requests have a turn at once. The
+//! next turn goes to the caller with the fewest recent turns, so newcomers come before callers that
+//! have already been served. This keeps the service usable while many addresses flood it.
 
 mod caller;
 mod limits;
@@ -36,6 +36,7 @@ pub struct Turn {
 }
 
 impl Turns {
+    /// Returns the turns of one kind of work, within these limits.
     pub fn new(limits: TurnLimits, clock: Arc<dyn Clock>) -> Arc<Self> {
         let queues = Mutex::new(Queues::new(limits, clock.instant()));
         Arc::new(Self {
@@ -45,8 +46,10 @@ impl Turns {
         })
     }
 
-    /// Waits for a turn. Fails immediately if too many requests are waiting. Fails later if the wait times
-    /// out, or if a caller that was served less takes the place in the queue.
+    /// Waits for a turn. Fails immediately if too many requests are waiting.
+    ///
+    /// Fails later if the wait times out, or if a caller that was served less takes the place in
+    /// the queue.
     pub async fn take(self: &Arc<Self>, caller: Caller) -> Result<Turn, NoTurn> {
         let caller = caller.of_site();
         let now = self.clock.instant();
@@ -64,7 +67,7 @@ impl Turns {
         match timeout(self.limits.wait, assigned_turn).await {
             // The sender is dropped if another request takes the place of this one in the queue.
             Ok(turn) => turn.map_err(|_| NoTurn::Full),
-            Err(_) => Err(NoTurn::Late),
+            Err(_elapsed) => Err(NoTurn::Late),
         }
     }
 
@@ -86,6 +89,7 @@ impl Turns {
 }
 
 impl Drop for Turn {
+    /// Ends the turn, and starts the turns of waiting requests.
     fn drop(&mut self) {
         self.turns.queues.lock().end(self.caller, self.kind);
         self.turns.start_waiting();

@@ -1,5 +1,5 @@
-//! The state behind [`Turns`](super::Turns): a queue of waiting requests for each caller, and the turns in
-//! progress.
+//! The state behind [`Turns`](super::Turns): a queue of waiting requests for each caller, and the
+//! numbers of turns in progress.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -35,13 +35,15 @@ pub(super) struct NextRequest<T> {
 pub(super) struct Queues<T> {
     limits: TurnLimits,
     /// The number of turns in progress of each caller that has any.
-    turns: HashMap<Caller, usize>,
+    turns_by_caller: HashMap<Caller, usize>,
     /// The number of turns in progress of the kind [`TurnKind::Shared`].
-    shared: usize,
+    shared_turns: usize,
     /// The number of turns in progress of the kind [`TurnKind::KnownOnly`].
-    known_only: usize,
-    /// The waiting callers, each with its queue. Of callers that were served equally often, the first one is next.
+    known_only_turns: usize,
+    /// The waiting callers, each with its queue. Of callers that were served equally often, the
+    /// first one is next.
     callers: VecDeque<CallerQueue<T>>,
+    /// The recent turns of each caller.
     served: Served,
 }
 
@@ -55,23 +57,25 @@ impl<T> Queues<T> {
     pub(super) fn new(limits: TurnLimits, now: Instant) -> Self {
         Self {
             limits,
-            turns: HashMap::new(),
-            shared: 0,
-            known_only: 0,
+            turns_by_caller: HashMap::new(),
+            shared_turns: 0,
+            known_only_turns: 0,
             callers: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
     }
 
-    /// Begins a turn for the caller, if one is free. The caller overtakes nobody: a free turn goes to a
-    /// waiting request first, so while a turn is free, no waiting request could have it.
+    /// Begins a turn for the caller. Returns `None` if no turn is free for it.
+    ///
+    /// The caller overtakes nobody: a free turn goes to a waiting request first, so while a turn is
+    /// free, no waiting request could have it.
     pub(super) fn try_begin(&mut self, caller: Caller, now: Instant) -> Option<TurnKind> {
         let kind = self.free_turn(caller)?;
         match kind {
-            TurnKind::Shared => self.shared += 1,
-            TurnKind::KnownOnly => self.known_only += 1,
+            TurnKind::Shared => self.shared_turns += 1,
+            TurnKind::KnownOnly => self.known_only_turns += 1,
         }
-        *self.turns.entry(caller).or_default() += 1;
+        *self.turns_by_caller.entry(caller).or_default() += 1;
         self.served.count(caller, now);
         Some(kind)
     }
@@ -79,33 +83,39 @@ impl<T> Queues<T> {
     /// Ends a turn of the caller.
     pub(super) fn end(&mut self, caller: Caller, kind: TurnKind) {
         match kind {
-            TurnKind::Shared => self.shared -= 1,
-            TurnKind::KnownOnly => self.known_only -= 1,
+            TurnKind::Shared => self.shared_turns -= 1,
+            TurnKind::KnownOnly => self.known_only_turns -= 1,
         }
-        if let Some(turns) = self.turns.get_mut(&caller) {
+        if let Some(turns) = self.turns_by_caller.get_mut(&caller) {
             *turns -= 1;
             if *turns == 0 {
-                self.turns.remove(&caller);
+                self.turns_by_caller.remove(&caller);
             }
         }
     }
 
     /// Returns the kind of turn that the caller could begin now, if any.
     fn free_turn(&self, caller: Caller) -> Option<TurnKind> {
-        let own_turns = self.turns.get(&caller).copied().unwrap_or_default();
+        let own_turns = self
+            .turns_by_caller
+            .get(&caller)
+            .copied()
+            .unwrap_or_default();
         if own_turns >= self.limits.turns_of_caller {
             None
-        } else if self.shared < self.limits.turns {
+        } else if self.shared_turns < self.limits.turns {
             Some(TurnKind::Shared)
-        } else if caller.is_known() && self.known_only < self.limits.turns_of_known {
+        } else if caller.is_known() && self.known_only_turns < self.limits.turns_of_known {
             Some(TurnKind::KnownOnly)
         } else {
             None
         }
     }
 
-    /// Appends a request to the queue of its caller, and returns the receiver of its turn. If the queues
-    /// are full, the request may displace another one.
+    /// Appends a request to the queue of its caller, and returns the receiver of its turn.
+    ///
+    /// If the queues are full, the request may displace another one. Fails if it may not, or if the
+    /// queue of its caller is full.
     pub(super) fn enqueue(
         &mut self,
         caller: Caller,
@@ -138,12 +148,14 @@ impl<T> Queues<T> {
         Ok(receiver)
     }
 
-    /// Makes room for a request of `caller`, which has `own_length` waiting requests: removes a request of
-    /// another stranger, if that is fair. Returns whether it did.
+    /// Removes a request of another stranger to make room for a request of `caller`, if this is
+    /// fair. Returns whether a request was removed. `own_length` is the number of waiting requests
+    /// of `caller`.
     ///
-    /// The victim is the stranger that was served most, and among equals the one with the longest queue. It
-    /// loses its last request if it was served more often than `caller`, or if it was served equally often
-    /// and its queue is longer even when the new request is counted.
+    /// The victim is the stranger that was served most, and among equals the one with the longest
+    /// queue. It loses its last request if it was served more often than `caller`. It also loses it
+    /// if it was served equally often and its queue is longer, even when the new request is
+    /// counted.
     fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
         let strangers = self
@@ -153,9 +165,9 @@ impl<T> Queues<T> {
         let victim =
             strangers.max_by_key(|queue| (served.turns(queue.caller), queue.requests.len()));
         let Some(victim) = victim else { return false };
-        if (served.turns(victim.caller), victim.requests.len())
-            <= (served.turns(caller), own_length + 1)
-        {
+        let victim_rank = (served.turns(victim.caller), victim.requests.len());
+        let own_rank = (served.turns(caller), own_length + 1);
+        if victim_rank <= own_rank {
             return false;
         }
         victim.requests.pop_back();
@@ -163,8 +175,8 @@ impl<T> Queues<T> {
         true
     }
 
-    /// Returns the number of waiting requests that count against the limit. Requests of known browsers do
-    /// not.
+    /// Returns the number of waiting requests that count against the limit: all except the requests
+    /// of known browsers.
     pub(super) fn waiting(&self) -> usize {
         let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
@@ -178,9 +190,11 @@ impl<T> Queues<T> {
         self.callers.retain(|queue| !queue.requests.is_empty());
     }
 
-    /// Begins the turn of the next waiting request, if a turn is free for one. Of the callers that may have a
-    /// turn now, the one that was served least is next. If it has further requests, its queue goes to the
-    /// end.
+    /// Begins the turn of the next waiting request. Returns `None` if no turn is free for any of
+    /// them.
+    ///
+    /// Of the callers that may have a turn now, the one that was served least is next. If it has
+    /// further requests, its queue goes to the end.
     pub(super) fn begin_next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.remove_abandoned();
         let waiting = self.callers.iter().enumerate();
@@ -210,6 +224,6 @@ impl<T> Queues<T> {
     /// Returns the number of turns in progress.
     #[cfg(test)]
     pub(super) fn in_progress(&self) -> usize {
-        self.shared + self.known_only
+        self.shared_turns + self.known_only_turns
     }
 }

@@ -17,7 +17,9 @@ pub(super) const MAX_CALLERS: usize = 16_384;
 pub(super) struct Served {
     period: Duration,
     period_start: Instant,
+    /// The number of turns of each caller in the current period.
     current_turns: HashMap<Caller, usize>,
+    /// The number of turns of each caller in the previous period.
     previous_turns: HashMap<Caller, usize>,
 }
 
@@ -44,7 +46,8 @@ impl Served {
         current_count.unwrap_or_default() + previous_count.unwrap_or_default()
     }
 
-    /// Begins a new period if the current one is over, or has [`MAX_CALLERS`].
+    /// Begins a new period if the current one is over, or has [`MAX_CALLERS`]. Forgets the turns
+    /// before it.
     pub(super) fn rotate(&mut self, now: Instant) {
         let age = now.saturating_duration_since(self.period_start);
         if age < self.period && self.current_turns.len() < MAX_CALLERS {

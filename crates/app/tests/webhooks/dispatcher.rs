@@ -259,11 +259,12 @@ async fn from_the_moment_of_a_rotation_messages_have_two_signatures_for_24_hours
         .await;
     // Saved, and the webhooks were read less than a second ago.
     shop.pass(&mut dispatcher, Duration::ZERO).await;
-    let (new, sealed) = shop.registrar.new_secret(id, false).unwrap();
+    let new_secret = shop.registrar.new_secret(id, false).unwrap();
+    let new = new_secret.plain;
     let (_, rotate) = shop
         .webhook(id)
         .await
-        .rotate_secret(sealed, shop.clock.now());
+        .rotate_secret(new_secret.sealed, shop.clock.now());
     shop.write(rotate).await;
     for (number, hours, secrets) in [
         (2, 23, &[&new, &old][..]),
@@ -298,7 +299,7 @@ async fn a_change_of_a_webhook_right_after_a_delivery_repeats_nothing_and_loses_
             .await;
         let saved = shop.webhook(id).await.progress.cursor;
         assert!(saved < i64::try_from(number).unwrap());
-        let (_, sealed) = shop.registrar.new_secret(id, false).unwrap();
+        let sealed = shop.registrar.new_secret(id, false).unwrap().sealed;
         let (_, rotate) = shop
             .webhook(id)
             .await

@@ -64,7 +64,7 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     let new = registrar(path, 2);
     // Made by hand, in the test by another database.
     new.new_secret(WebhookId(1), true).unwrap();
-    let (_, sealed) = new.new_secret(id, false).unwrap();
+    let sealed = new.new_secret(id, false).unwrap().sealed;
     let (_, rotate) = shop
         .webhook(id)
         .await

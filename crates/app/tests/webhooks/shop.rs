@@ -139,7 +139,9 @@ impl Shop {
         types: Option<Vec<ChangeType>>,
     ) -> (WebhookId, Secret) {
         let id = self.store.draw_webhook_id().await.unwrap();
-        let (secret, current) = self.registrar.new_secret(id, true).unwrap();
+        let new_secret = self.registrar.new_secret(id, true).unwrap();
+        let secret = new_secret.plain;
+        let current = new_secret.sealed;
         let now = self.clock.now();
         let webhook = Webhook {
             id,

@@ -28,9 +28,10 @@ pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
     text::parse_integer(search_text.trim())
 }
 
-/// Finds a category by its label or its number, and returns its number. A number need not be in the
-/// list, because an animal can have a category without a label. Fails if several categories have
-/// the label.
+/// Finds a category by its label or its number, and returns its number. Fails if there is no such
+/// category, or if several categories have the label.
+///
+/// A number need not be in the list, because an animal can have a category without a label.
 pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result<i64, String> {
     if typed_text.is_empty() {
         return Err(texts().category_missing.to_owned());
@@ -40,20 +41,13 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
         .filter(|category| is_named(category, typed_text))
         .map(|category| category.id)
         .collect();
+    // Sorted, so that the message about several categories always names the same two.
     matching_ids.sort_unstable();
     matching_ids.dedup();
 
     match *matching_ids {
         [id] => Ok(id),
-        [] => {
-            // Pages show a category without a label as `Category 7`.
-            let prefix = texts().category_prefix;
-            let number = typed_text.strip_prefix(prefix).unwrap_or(typed_text);
-            text::parse_integer(number).ok_or_else(|| {
-                let readable_text = markup::readable(typed_text, markup::SHORT_LENGTH);
-                texts().unknown_category(&readable_text)
-            })
-        }
+        [] => parse_category_number(typed_text),
         [first_id, second_id, ..] => {
             let readable_text = markup::readable(typed_text, markup::SHORT_LENGTH);
             Err(texts().ambiguous_category(&readable_text, first_id, second_id))
@@ -61,8 +55,18 @@ pub(crate) fn find_category(typed_text: &str, categories: &[Category]) -> Result
     }
 }
 
+/// Parses the number of a category without a label, which pages show as `Category 7`.
+fn parse_category_number(typed_text: &str) -> Result<i64, String> {
+    let prefix = texts().category_prefix;
+    let digits = typed_text.strip_prefix(prefix).unwrap_or(typed_text);
+    text::parse_integer(digits).ok_or_else(|| {
+        let readable_text = markup::readable(typed_text, markup::SHORT_LENGTH);
+        texts().unknown_category(&readable_text)
+    })
+}
+
 /// Whether the typed text is the label of a category, in full or truncated as pages show it.
-/// Ignores differences such as case, which [`text::comparison_key`] removes.
+/// Ignores differences such as upper and lower case, which [`text::comparison_key`] removes.
 pub(crate) fn is_named(category: &Category, typed_text: &str) -> bool {
     let typed_key = text::comparison_key(typed_text);
     let label = category.label.as_str();
@@ -90,7 +94,7 @@ pub(crate) fn parse_status(typed_text: &str) -> Result<PetStatus, String> {
         .ok_or_else(|| texts().status_invalid.to_owned())
 }
 
-/// Parses whether the window may show an animal: "yes" or "no" in any language.
+/// Parses whether the store's website may show an animal: "yes" or "no" in any language.
 pub(crate) fn parse_listing(typed_text: &str) -> Result<bool, String> {
     table_words(language())
         .find_listing(typed_text)
@@ -108,7 +112,8 @@ pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
     PetName::new(typed_text.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
 }
 
-/// Parses a category's label, which must have a visible character. The API also accepts others.
+/// Parses a category's label, which must have a visible character. The API also accepts labels
+/// without one.
 pub(crate) fn parse_label(typed_text: &str) -> Result<Label, String> {
     if !markup::is_visible(typed_text) {
         return Err(texts().label_missing.to_owned());
@@ -137,8 +142,6 @@ pub(crate) fn parse_optional_text<const MAX: usize>(
 
 /// Converts a typed price to the stored spelling: `1,50` becomes `1.50` in a language with a
 /// decimal comma. Returns text that is not a number unchanged, for [`Decimal::new`] to reject.
-///
-/// # Errors
 ///
 /// Fails if the text is ambiguous. The message names both prices that it can mean.
 fn normalize_price(typed_text: &str, currency: Option<&Currency>) -> Result<String, String> {
@@ -193,9 +196,12 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
         .map_err(|_| texts().reason_missing.to_owned())
 }
 
-/// Parses the last day of a reservation, and returns the end of that day in the store's time zone.
-/// Without a time zone of the store, the browser's UTC offset applies, which the page's script
-/// submits. Fails if the end is not in the future, or later than the longest reservation allows.
+/// Parses the last day of a reservation in a form, and returns the end of that day in the store's
+/// time zone. Fails unless the end is in the future, and at most [`Order::LONGEST_RESERVATION`]
+/// away.
+///
+/// If the store has no time zone, the browser's UTC offset applies, which the page's script
+/// submits. `visit` is needed only for the time of the request, and for the store's time zone.
 pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Timestamp, String> {
     let end = match visit.facts.time_zone().value {
         Some(zone) => day_of_form(form).and_then(|day| zone.end_of_day(day)),
@@ -210,17 +216,21 @@ pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Ti
     Err(texts().day_invalid.to_owned())
 }
 
-/// Parses the last day of a reservation, which browsers submit as `2026-01-31`.
+/// Parses the last day of a reservation, which browsers submit in the form `2026-01-31`.
 fn day_of_form(form: &Form) -> Option<Date> {
     form.get("until").parse().ok()
 }
 
-/// Returns the end of the day in a form, in the browser's time zone. An invalid UTC offset counts
-/// as 0. The offset is what JavaScript returns: positive if local time is behind UTC.
+const MINUTES_PER_DAY: i64 = 24 * 60;
+
+/// Returns the end of the day in a form, in the browser's time zone; `None` if the form has no
+/// valid day. An invalid UTC offset counts as 0.
+///
+/// The offset is what JavaScript returns: positive if local time is behind UTC.
 fn end_of_day_in_browser_zone(form: &Form) -> Option<Timestamp> {
     let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
     let offset_minutes = match form.integer("until-offset") {
-        Some(minutes) if minutes.abs() <= 24 * 60 => minutes,
+        Some(minutes) if (-MINUTES_PER_DAY..=MINUTES_PER_DAY).contains(&minutes) => minutes,
         _ => 0,
     };
     end_in_utc.checked_add(offset_minutes.minutes()).ok()

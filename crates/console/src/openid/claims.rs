@@ -8,9 +8,9 @@ use petstore_domain::staff::Identity;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
-use super::settings::{Failure, ProviderSettings};
+use super::{failure::Failure, settings::ProviderSettings};
 
-/// The tolerated clock skew between the provider and this service, in seconds.
+/// The tolerated difference between the clocks of the provider and of this service, in seconds.
 pub(super) const MAX_SKEW_SECONDS: i64 = 60;
 
 /// The maximum age of a token, in seconds. Tokens are used as soon as they are issued, so an older
@@ -76,6 +76,7 @@ impl TryFrom<NumberOrText> for NumericDate {
             NumberOrText::Number(number) => number,
             NumberOrText::Text(text) => text.parse()?,
         };
+        // Never `None`, because the parser accepts only numbers that fit into an `f64`.
         let floor = number.as_f64().unwrap_or_default().floor();
         #[expect(
             clippy::cast_possible_truncation,
@@ -86,7 +87,7 @@ impl TryFrom<NumberOrText> for NumericDate {
     }
 }
 
-/// Fails because the provider's response is invalid. A shorthand for an `Err` with this reason.
+/// Returns an `Err` because the provider's response is invalid for this reason.
 pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
@@ -108,8 +109,10 @@ impl Claims {
         Ok(claims)
     }
 
-    /// Checks that the token was made for this client: `aud` must contain it. `azp`, which is
-    /// required if `aud` has several values, must be this client.
+    /// Checks that the token was made for this client (OpenID Connect Core 1.0, section 3.1.3.7).
+    ///
+    /// `aud` must contain the client. `azp`, which is required if `aud` has several values, must be
+    /// the client.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
         let token_audiences = audiences(&self.aud);
         check_audiences(token_audiences, client_id)?;
@@ -148,7 +151,7 @@ impl Claims {
     }
 
     /// Checks the length of the subject, and that neither the subject nor the session id contains
-    /// control characters: PostgreSQL cannot store U+0000, and a line break would split a log
+    /// control characters. PostgreSQL cannot store U+0000, and a line break would split a log
     /// entry.
     fn check_subject_and_session(&self) -> Result<(), Failure> {
         if let Some(subject) = &self.sub
@@ -156,12 +159,12 @@ impl Claims {
         {
             return invalid("the token has an invalid subject (sub)");
         }
-        for text in [self.sub.clone(), self.session()].into_iter().flatten() {
-            if text.contains(char::is_control) {
-                return invalid(
-                    "the token has a control character in its subject or session (sub, sid)",
-                );
-            }
+        let subject = self.sub.clone().unwrap_or_default();
+        let session = self.session().unwrap_or_default();
+        if subject.contains(char::is_control) || session.contains(char::is_control) {
+            return invalid(
+                "the token has a control character in its subject or session (sub, sid)",
+            );
         }
         Ok(())
     }
@@ -228,6 +231,7 @@ pub(super) fn parse_userinfo(
     let claims: Map<String, Value> = serde_json::from_slice(token)
         .or_else(|error| invalid(format!("the response of userinfo is invalid: {error}")))?;
     let issuer = claims.get("iss").and_then(Value::as_str);
+    // A missing issuer counts as an empty one, which never equals the configured one.
     check_issuer(
         "the response of userinfo",
         issuer.unwrap_or_default(),
@@ -239,7 +243,7 @@ pub(super) fn parse_userinfo(
 }
 
 /// Parses and validates the payload of a logout token (OpenID Connect Back-Channel Logout, section
-/// 2.6). The caller must reject an id that was used before.
+/// 2.6). The caller must reject a token whose id was used before.
 pub(super) fn parse_logout(
     token: &[u8],
     settings: &ProviderSettings,

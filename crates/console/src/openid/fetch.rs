@@ -1,6 +1,8 @@
-//! Sends HTTP requests to the provider. Each has a time limit and a size limit, and follows no
-//! redirects. As a protection against SSRF, the allowed addresses depend on the issuer, which the
-//! operator chose: see `Fetcher::allowed_addresses`.
+//! Sends HTTP requests to the provider. Each request has a time limit and a size limit, and follows
+//! no redirects.
+//!
+//! As a protection against SSRF, the allowed addresses depend on the issuer, which the operator
+//! chose: see `Fetcher::allowed_addresses`.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,7 +13,7 @@ use hyper::{
     http::{request, response},
 };
 use petstore_domain::Networks;
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_system::{
     addresses::{Lookups, Resolve, forbidden_reason},
     http_client::{BodyError, BodyLimits, Connection, FetchedResponse, RequestError},
@@ -25,9 +27,9 @@ use tokio_rustls::{
 };
 use url::Url;
 
-use super::settings::{Failure, Issuer};
+use super::{failure::Failure, settings::Issuer};
 
-/// The maximum length of a response, in bytes.
+/// The maximum length of a response, in bytes. It bounds the memory; real responses have a few KiB.
 const MAX_RESPONSE_BYTES: usize = 256 << 10;
 
 /// The HTTP client for the provider.
@@ -37,7 +39,7 @@ pub(super) struct Fetcher {
     /// The TLS configuration; `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
     /// The time limit of a request, from resolving the host to the end of the response.
-    limit: Duration,
+    time_limit: Duration,
 }
 
 /// The token request that redeems an authorization code.
@@ -64,23 +66,27 @@ impl Content {
 
 /// Whether the `Content-Type` of a response is `application/jwt` (RFC 7519, section 10.3.1).
 fn is_token(head: &response::Parts) -> bool {
-    let content_type = head.headers.get(header::CONTENT_TYPE);
-    let text = content_type.and_then(|value| value.to_str().ok());
-    let media_type = text.and_then(|text| text.split(';').next());
-    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("application/jwt"))
+    let Some(content_type) = head.headers.get(header::CONTENT_TYPE) else {
+        return false;
+    };
+    // Parameters follow the media type after a semicolon.
+    let text = content_type.to_str().unwrap_or_default();
+    let media_type = text.split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/jwt")
 }
 
 /// Returns the content of a response. Fails unless the status is 200, and the body is complete and
-/// not too long.
-fn check_response(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
+/// not too long. `url` is only for the message of the failure.
+fn content_of_response(url: &Url, response: FetchedResponse) -> Result<Content, Failure> {
     let status = response.head.status;
-    if status.is_server_error() {
-        let message = format!("{url} responds with {status}");
-        return Err(Failure::Unreachable(message));
-    }
     if status != StatusCode::OK {
         let message = format!("{url} responds with {status}");
-        return Err(Failure::Invalid(message));
+        // A server error is an outage of the provider, and says nothing about the request.
+        return Err(if status.is_server_error() {
+            Failure::Unreachable(message)
+        } else {
+            Failure::Invalid(message)
+        });
     }
     match response.body {
         Ok(body) => Ok(Content {
@@ -97,12 +103,13 @@ fn check_response(url: &Url, response: FetchedResponse) -> Result<Content, Failu
 }
 
 impl Fetcher {
-    /// Returns a client whose requests have this time limit.
+    /// Returns a client whose requests have this time limit. Fails only if the build supports no
+    /// suitable TLS version.
     pub(super) fn new(
         issuer: Issuer,
         resolver: Box<dyn Resolve>,
         roots: Option<RootCertStore>,
-        limit: Duration,
+        time_limit: Duration,
     ) -> Result<Self, rustls::Error> {
         let tls = roots
             .map(CertificateCheck::ChainAndName)
@@ -112,7 +119,7 @@ impl Fetcher {
             issuer,
             lookups: Lookups::new(resolver),
             tls,
-            limit,
+            time_limit,
         })
     }
 
@@ -155,7 +162,7 @@ impl Fetcher {
         body: String,
     ) -> Result<Content, Failure> {
         let exchange = self.exchange(url, request, body);
-        match time::timeout(self.limit, exchange).await {
+        match time::timeout(self.time_limit, exchange).await {
             Ok(result) => result,
             Err(_) => Err(Failure::Unreachable(format!(
                 "{url} does not respond in time"
@@ -172,12 +179,7 @@ impl Fetcher {
         request_body: String,
     ) -> Result<Content, Failure> {
         let host_addresses = self.allowed_addresses(url).await?;
-        let tls = match url.scheme() {
-            "https" => Some(self.tls.as_ref().ok_or_else(|| {
-                Failure::Unreachable("the system has no trusted certificates".to_owned())
-            })?),
-            _ => None,
-        };
+        let tls = self.tls_for(url)?;
         let request = request
             .header(header::ACCEPT, "application/json, application/jwt")
             .header(header::CONNECTION, "close")
@@ -187,23 +189,38 @@ impl Fetcher {
             );
 
         let unreachable =
-            |error: RequestError| Failure::Unreachable(format!("{url}: {}", chain(&error)));
+            |error: RequestError| Failure::Unreachable(format!("{url}: {}", error_chain(&error)));
         let mut connection = Connection::open(url, tls, &host_addresses[..])
             .await
             .map_err(unreachable)?;
         let limits = BodyLimits {
             length: MAX_RESPONSE_BYTES,
-            timeout: self.limit,
+            timeout: self.time_limit,
         };
         let response = connection
             .fetch(url, request, request_body.into(), limits)
             .await
             .map_err(unreachable)?;
-        check_response(url, response)
+        content_of_response(url, response)
     }
 
-    /// Resolves the host of a URL that the provider names, and checks that connections to it are
-    /// allowed.
+    /// Returns the TLS configuration for a URL; `None` if its scheme is not `https`. Fails if the
+    /// system has no trusted root certificates.
+    fn tls_for(&self, url: &Url) -> Result<Option<&TlsConnector>, Failure> {
+        if url.scheme() != "https" {
+            return Ok(None);
+        }
+        match &self.tls {
+            Some(connector) => Ok(Some(connector)),
+            None => {
+                let message = "the system has no trusted certificates";
+                Err(Failure::Unreachable(message.to_owned()))
+            }
+        }
+    }
+
+    /// Resolves the host of a URL that the provider names. Fails unless connections to all of its
+    /// addresses are allowed.
     ///
     /// The issuer's host may have any address, even on a private network, because the operator
     /// chose it. The addresses of any other host must be public, or of the same kind as an address
@@ -214,7 +231,7 @@ impl Fetcher {
             return Ok(addresses);
         }
         let issuer_addresses = self.look_up(&self.issuer.url).await?;
-        // `None` for a public address.
+        // The reason why an address is not public, such as "private"; `None` for a public address.
         let non_public_kind =
             |address: &SocketAddr| forbidden_reason(address.ip(), &Networks::default());
         let issuer_kinds: Vec<_> = issuer_addresses
@@ -230,9 +247,9 @@ impl Fetcher {
         Ok(addresses)
     }
 
-    /// Resolves the host of a URL.
+    /// Resolves the host of a URL to its addresses.
     async fn look_up(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
         let result = self.lookups.addresses(url).await;
-        result.map_err(|error| Failure::Unreachable(format!("{url}: {}", chain(&error))))
+        result.map_err(|error| Failure::Unreachable(format!("{url}: {}", error_chain(&error))))
     }
 }

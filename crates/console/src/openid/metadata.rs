@@ -1,4 +1,5 @@
-//! The metadata of a provider (OpenID Connect Discovery 1.0, section 3), and its cache.
+//! The metadata of a provider (OpenID Connect Discovery 1.0, section 3), and its cache. The
+//! metadata is a document with the URLs of the provider's endpoints.
 
 use std::{
     sync::Arc,
@@ -7,12 +8,10 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{
-    settings::{Failure, ProviderSettings},
-    signature::Key,
-};
+use super::{failure::Failure, settings::ProviderSettings, signature::Key};
 
-/// How long cached metadata is used before it is fetched again.
+/// How long cached metadata is used before it is fetched again. Providers rarely change it, and a
+/// change of the keys is noticed earlier, by the first token with an unknown key.
 const MAX_METADATA_AGE: Duration = Duration::from_hours(1);
 
 /// The minimum interval between requests for metadata that tokens with an unknown key cause.
@@ -45,8 +44,8 @@ pub(super) struct ProviderMetadata {
 
 impl ProviderMetadata {
     /// Whether the token request must have the client secret in its form, because the provider
-    /// supports `client_secret_post` but not `client_secret_basic`. The latter is the default
-    /// (OpenID Connect Discovery 1.0, section 3).
+    /// supports `client_secret_post` but not `client_secret_basic`. A provider that states no
+    /// methods supports `client_secret_basic` (OpenID Connect Discovery 1.0, section 3).
     pub(super) fn needs_secret_in_form(&self) -> bool {
         let Some(methods) = &self.token_endpoint_auth_methods_supported else {
             return false;
@@ -55,21 +54,24 @@ impl ProviderMetadata {
         supports("client_secret_post") && !supports("client_secret_basic")
     }
 
-    /// Returns the scopes to request, separated by spaces: those that the operator configured, or
-    /// else the defaults. The defaults include [`GROUPS_SCOPE`] if the provider supports it,
-    /// because some providers do not send a person's groups without it.
+    /// Returns the scopes to request, separated by spaces: the scopes that the operator configured,
+    /// or else the defaults.
+    ///
+    /// The defaults include [`GROUPS_SCOPE`] if the provider supports it, because some providers do
+    /// not send a person's groups without it.
     pub(super) fn scope(&self, settings: &ProviderSettings) -> String {
         if let Some(scope) = &settings.scope {
             return scope.clone();
         }
-        let mut scope = DEFAULT_SCOPE.to_owned();
-        if let Some(supported_scopes) = &self.scopes_supported
-            && supported_scopes.iter().any(|scope| scope == GROUPS_SCOPE)
-        {
-            scope += " ";
-            scope += GROUPS_SCOPE;
+        let supports_groups = match &self.scopes_supported {
+            Some(scopes) => scopes.iter().any(|scope| scope == GROUPS_SCOPE),
+            None => false,
+        };
+        if supports_groups {
+            format!("{DEFAULT_SCOPE} {GROUPS_SCOPE}")
+        } else {
+            DEFAULT_SCOPE.to_owned()
         }
-        scope
     }
 }
 
@@ -90,7 +92,8 @@ pub(super) struct MetadataCache {
 }
 
 impl MetadataCache {
-    /// Returns the cached metadata, unless it is older than [`MAX_METADATA_AGE`].
+    /// Returns the cached metadata; `None` if it is older than [`MAX_METADATA_AGE`], or was never
+    /// fetched.
     pub(super) fn fresh_metadata(&self, now: Instant) -> Option<Arc<ProviderMetadata>> {
         let age = now.saturating_duration_since(self.arrived_at?);
         if age < MAX_METADATA_AGE {
@@ -101,7 +104,7 @@ impl MetadataCache {
     }
 
     /// Whether the last request for metadata began less than [`MIN_REFRESH_INTERVAL`] ago.
-    pub(super) fn was_just_asked(&self, now: Instant) -> bool {
+    pub(super) fn was_asked_recently(&self, now: Instant) -> bool {
         self.asked_at
             .is_some_and(|asked_at| now.saturating_duration_since(asked_at) < MIN_REFRESH_INTERVAL)
     }

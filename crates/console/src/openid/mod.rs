@@ -3,15 +3,18 @@
 //! Back-Channel Logout 1.0, and RFC 6749, 7636 and 9207.
 
 mod claims;
+mod failure;
 mod fetch;
 mod metadata;
 mod person;
 mod provider;
 mod settings;
+mod sign_in;
 mod signature;
 
-pub(crate) use self::{claims::Logout, person::Person, provider::SignIn};
+pub(crate) use self::{claims::Logout, person::Person, sign_in::SignIn};
 pub use self::{
+    failure::Failure,
     provider::{Provider, REQUEST_LIMIT},
-    settings::{Failure, Issuer, ProviderSettings, RoleRule, RoleRules, parse_scope},
+    settings::{Issuer, ProviderSettings, RoleRule, RoleRules, parse_scope},
 };

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use super::{
     claims::{Claims, MAX_SKEW_SECONDS, invalid},
-    settings::{Failure, ProviderSettings},
+    failure::Failure,
+    settings::ProviderSettings,
 };
 
 /// The maximum length of a list of claim names in the log, in bytes. Longer lists are truncated.
@@ -27,13 +28,13 @@ pub(crate) struct Person {
     /// one is the subject, so the list is never empty.
     pub names: Vec<String>,
     /// The names of the received claims, for the log.
-    pub(crate) claim_names: String,
+    pub claim_names: String,
     /// When the provider last authenticated the person (`auth_time`), if it says so.
-    pub(crate) authenticated_at: Option<Timestamp>,
+    pub authenticated_at: Option<Timestamp>,
     /// The id of the session at the provider (`sid`).
     pub session: Option<String>,
     /// The encoded ID token. The provider may require it for signing out.
-    pub(crate) id_token: String,
+    pub id_token: String,
 }
 
 /// A validated ID token.
@@ -61,37 +62,34 @@ impl IdToken {
         let Some(identity) = claims.identity() else {
             return invalid("the token names nobody (sub)");
         };
-        if let Some(authenticated_at) = claims.auth_time
-            && authenticated_at.second > now.as_second() + MAX_SKEW_SECONDS
+        if let Some(auth_time) = claims.auth_time
+            && auth_time.second > now.as_second() + MAX_SKEW_SECONDS
         {
             return invalid("the token is from before the person signed in (auth_time)");
         }
         // A clock at the provider that is ahead must not make the authentication later than now.
         let authenticated_at = claims
             .auth_time
-            .and_then(|date| Timestamp::from_second(date.second).ok())
+            .and_then(|auth_time| Timestamp::from_second(auth_time.second).ok())
             .map(|time| time.min(now));
         Ok(Self {
             identity,
             authenticated_at,
             session: claims.session(),
-            // Parsed again, because `Claims` keeps only some of the claims.
+            // Parsed again, because `Claims` keeps only some of the claims. This never fails,
+            // because `Claims` was parsed from the same JSON object.
             claims: serde_json::from_slice(token).unwrap_or_default(),
         })
     }
 
-    /// Whether userinfo may grant a higher role than the token: some rule for a higher role depends
-    /// on a claim that the token lacks.
+    /// Whether userinfo may grant a higher role than the token. This is so if a rule for a higher
+    /// role depends on a claim that the token lacks.
     pub(super) fn lacks_role_claim(&self, settings: &ProviderSettings) -> bool {
-        let granted_role = settings
-            .roles
-            .iter()
-            .filter(|rule| rule.matches(&self.claims))
-            .map(|rule| rule.role)
-            .max();
+        let granted_role = granted_role(settings, &[&self.claims]);
         settings
             .roles
             .iter()
+            // Every role is higher than `None`.
             .filter(|rule| Some(rule.role) > granted_role)
             .any(|rule| !rule.is_decided_by(&self.claims))
     }
@@ -111,48 +109,57 @@ impl IdToken {
         invalid("the claims at userinfo are those of another person (sub)")
     }
 
-    /// Returns the person who signs in, from the claims of the token and of userinfo, if they were
-    /// fetched. The caller adds the encoded ID token.
+    /// Returns the person who signs in, from the claims of the token, and from the claims of
+    /// userinfo if they were fetched. `encoded_token` is this token as the provider sent it.
     pub(super) fn into_person(
         self,
+        encoded_token: String,
         userinfo: Option<&UserClaims>,
         settings: &ProviderSettings,
     ) -> Person {
-        let all_claims: Vec<&UserClaims> = [Some(&self.claims), userinfo]
-            .into_iter()
-            .flatten()
-            .collect();
-        let granted_role = settings
-            .roles
-            .iter()
-            .filter(|rule| all_claims.iter().any(|claims| rule.matches(claims)))
-            .map(|rule| rule.role)
-            .max();
+        let mut all_claims = vec![&self.claims];
+        all_claims.extend(userinfo);
+        let role = granted_role(settings, &all_claims);
 
         let mut names = collect_names(&all_claims);
-        let addresses = all_claims
-            .iter()
-            .filter_map(|claims| text_claim(claims, "email"));
-        names.extend(addresses);
+        for claims in &all_claims {
+            names.extend(text_claim(claims, "email"));
+        }
         names.push(self.identity.subject.clone());
 
-        let token_names = list_claim_names(&self.claims);
-        let claim_names = match userinfo {
-            Some(userinfo) => {
-                let userinfo_names = list_claim_names(userinfo);
-                format!("the ID token has {token_names}; userinfo has {userinfo_names}")
-            }
-            None => format!("the ID token has {token_names}"),
-        };
+        let claim_names = describe_claims(&self.claims, userinfo);
         Person {
             identity: self.identity,
-            role: granted_role,
+            role,
             names,
             claim_names,
             authenticated_at: self.authenticated_at,
             session: self.session,
-            id_token: String::new(),
+            id_token: encoded_token,
         }
+    }
+}
+
+/// Returns the highest role that the operator's rules grant for any of these sets of claims; `None`
+/// if no rule matches.
+fn granted_role(settings: &ProviderSettings, all_claims: &[&UserClaims]) -> Option<Role> {
+    settings
+        .roles
+        .iter()
+        .filter(|rule| all_claims.iter().any(|claims| rule.matches(claims)))
+        .map(|rule| rule.role)
+        .max()
+}
+
+/// Describes for the log which claims were received, by their names.
+fn describe_claims(token_claims: &UserClaims, userinfo: Option<&UserClaims>) -> String {
+    let token_names = list_claim_names(token_claims);
+    match userinfo {
+        Some(userinfo) => {
+            let userinfo_names = list_claim_names(userinfo);
+            format!("the ID token has {token_names}; userinfo has {userinfo_names}")
+        }
+        None => format!("the ID token has {token_names}"),
     }
 }
 
@@ -166,12 +173,15 @@ fn collect_names(all_claims: &[&UserClaims]) -> Vec<String> {
     ];
     let mut names = Vec::new();
     for source in sources {
-        names.extend(all_claims.iter().filter_map(|claims| source(claims)));
+        for claims in all_claims {
+            names.extend(source(claims));
+        }
     }
     names
 }
 
-/// Returns the given name and the family name as one name, or the one that is present.
+/// Returns the given name and the family name as one name, or the one that is present; `None` if
+/// both are missing.
 fn full_name(claims: &UserClaims) -> Option<String> {
     let given_name = text_claim(claims, "given_name");
     let family_name = text_claim(claims, "family_name");
@@ -182,7 +192,7 @@ fn full_name(claims: &UserClaims) -> Option<String> {
     }
 }
 
-/// Returns a claim that is a string; `None` if the string is blank.
+/// Returns a claim that is a string; `None` if there is no such claim, or if the string is blank.
 fn text_claim(claims: &UserClaims, name: &str) -> Option<String> {
     let text = claims.get(name)?.as_str()?;
     if text.trim().is_empty() {

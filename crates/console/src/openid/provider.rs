@@ -3,10 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
-};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use petstore_app::turns::{Caller, NoTurn, TurnLimits, Turns};
@@ -16,22 +13,27 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::{self, RootCertStore};
 use tracing::warn;
-use url::{Url, form_urlencoded};
+use url::Url;
 
 use super::{
     claims::{self, Logout, check_issuer},
-    fetch::{CodeForm, Fetcher},
+    failure::Failure,
+    fetch::Fetcher,
     metadata::{MetadataCache, ProviderMetadata},
     person::{IdToken, Person, UserClaims},
-    settings::{Failure, ProviderSettings},
+    settings::ProviderSettings,
+    sign_in::SignIn,
     signature::{parse_keys, verify},
 };
 
-/// The time limit of a request to the provider.
+/// The time limit of a request to the provider. A person waits for it, so it is short.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
-/// The limits for redeeming authorization codes concurrently. A caller can have 24 requests: 2 in
-/// flight, and 22 that wait for their turn, the last one for 11 rounds.
+/// The limits for redeeming authorization codes concurrently. Each request first takes a turn, and
+/// turns go to the caller that was served least ([`Turns`]).
+///
+/// A caller can have 24 requests: 2 in flight, and 22 that wait for their turn. With 2 turns at a
+/// time, the last request waits for 11 rounds.
 const TURN_LIMITS: TurnLimits = TurnLimits {
     turns: 6,
     turns_of_known: 2,
@@ -50,22 +52,6 @@ struct Tokens {
     access_token: Option<String>,
 }
 
-/// The protocol parameters of one sign-in, for the authorization request and for redeeming its
-/// code.
-pub(crate) struct SignIn {
-    /// The redirect URI, to which the provider sends the browser back.
-    pub redirect_uri: String,
-    /// Identifies the sign-in in the callback.
-    pub state: String,
-    /// Binds the ID token to the sign-in.
-    pub nonce: String,
-    /// The PKCE code verifier (RFC 7636).
-    pub verifier: String,
-    /// Whether the provider must authenticate the person again, even if the person has a session
-    /// there.
-    pub asks_again: bool,
-}
-
 /// An OpenID provider, with its cached metadata.
 pub struct Provider {
     /// The operator's settings.
@@ -79,9 +65,10 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Returns a provider, whose metadata is fetched when it is first needed. `limit` is the time
-    /// limit of a request, usually [`REQUEST_LIMIT`]. Fails only if the build supports no suitable
-    /// TLS version.
+    /// Returns a provider, whose metadata is fetched when it is first needed. Fails only if the
+    /// build supports no suitable TLS version.
+    ///
+    /// `limit` is the time limit of a request, usually [`REQUEST_LIMIT`].
     pub fn new(
         settings: ProviderSettings,
         resolver: Box<dyn Resolve>,
@@ -131,6 +118,7 @@ impl Provider {
     }
 
     /// Redeems an authorization code, and returns the person who signed in at the provider.
+    ///
     /// `issuer` is the `iss` parameter of the callback, which names the provider that issued the
     /// code (RFC 9207).
     pub(crate) async fn redeem_code(
@@ -142,14 +130,9 @@ impl Provider {
         now: Timestamp,
     ) -> Result<Person, Failure> {
         let metadata = self.metadata().await?;
-        // A provider that announces the parameter must send it, so a missing one is rejected, too.
-        if issuer.is_some() || metadata.authorization_response_iss_parameter_supported {
-            let stated_issuer = issuer.unwrap_or_default();
-            let own_issuer = self.settings.issuer.as_str();
-            check_issuer("the response", stated_issuer, own_issuer)?;
-        }
+        self.check_callback_issuer(&metadata, issuer)?;
         let url = self.parse_safe_url(&metadata.token_endpoint)?;
-        let form = self.code_form(sign_in, code, metadata.needs_secret_in_form());
+        let form = sign_in.code_form(code, &self.settings, metadata.needs_secret_in_form());
         let turn = self.turns.take(caller).await.map_err(turn_failure)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         // Only a valid code gets here, so the further requests need no turn.
@@ -159,13 +142,31 @@ impl Provider {
         let userinfo = self
             .fetch_missing_claims(&metadata, &id_token, &tokens)
             .await?;
-        let mut person = id_token.into_person(userinfo.as_ref(), &self.settings);
-        person.id_token = tokens.id_token;
-        Ok(person)
+        Ok(id_token.into_person(tokens.id_token, userinfo.as_ref(), &self.settings))
     }
 
-    /// Fetches the claims from the userinfo endpoint if the ID token lacks the person's name or a
-    /// claim on which the role depends, because many providers send these claims only there.
+    /// Checks the `iss` parameter of a callback. A missing one is rejected only if the metadata
+    /// announces the parameter, because the provider must then send it.
+    fn check_callback_issuer(
+        &self,
+        metadata: &ProviderMetadata,
+        stated_issuer: Option<&str>,
+    ) -> Result<(), Failure> {
+        let is_required = metadata.authorization_response_iss_parameter_supported;
+        if stated_issuer.is_none() && !is_required {
+            return Ok(());
+        }
+        let configured_issuer = self.settings.issuer.as_str();
+        check_issuer(
+            "the response",
+            stated_issuer.unwrap_or_default(),
+            configured_issuer,
+        )
+    }
+
+    /// Fetches the claims from the userinfo endpoint if the ID token lacks the person's name, or a
+    /// claim on which the role depends. Many providers send these claims only there.
+    ///
     /// Returns `None` if nothing is missing, or if there is no such endpoint. If only the name is
     /// missing, a failure to fetch the claims is logged and ignored.
     async fn fetch_missing_claims(
@@ -214,33 +215,6 @@ impl Provider {
         claims::parse_userinfo(&content, &self.settings)
     }
 
-    /// Builds the request that redeems a code. The client sends its secret in `Authorization`, or
-    /// in the form if `needs_secret_in_form`. A public client, which has no secret, only sends its
-    /// id in the form.
-    fn code_form(&self, sign_in: &SignIn, code: &str, needs_secret_in_form: bool) -> CodeForm {
-        let client_id = &self.settings.client_id;
-        let mut body = form_urlencoded::Serializer::new(String::new());
-        body.append_pair("grant_type", "authorization_code")
-            .append_pair("code", code)
-            .append_pair("redirect_uri", &sign_in.redirect_uri)
-            .append_pair("code_verifier", &sign_in.verifier);
-        let mut authorization = None;
-        match &self.settings.client_secret {
-            Some(secret) if needs_secret_in_form => {
-                body.append_pair("client_id", client_id)
-                    .append_pair("client_secret", secret);
-            }
-            Some(secret) => authorization = Some(basic_authorization(client_id, secret)),
-            None => {
-                body.append_pair("client_id", client_id);
-            }
-        }
-        CodeForm {
-            body: body.finish(),
-            authorization,
-        }
-    }
-
     /// Verifies and parses a logout token. See [`claims::parse_logout`].
     pub(crate) async fn parse_logout(
         &self,
@@ -251,9 +225,10 @@ impl Provider {
         claims::parse_logout(&content, &self.settings, now)
     }
 
-    /// Returns the URL at which a browser signs out of the provider. The provider then redirects to
-    /// `next_url` (OpenID Connect RP-Initiated Logout 1.0, section 2). `None` if the provider does
-    /// not support this, or its metadata cannot be fetched.
+    /// Returns the URL at which a browser signs out of the provider (OpenID Connect RP-Initiated
+    /// Logout 1.0, section 2). `None` if the provider does not support this, or if its metadata
+    /// cannot be fetched: the sign-out from the console must not depend on the provider. After the
+    /// sign-out at the provider, it redirects to `next_url`.
     ///
     /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such
     /// as Okta, require it.
@@ -270,15 +245,15 @@ impl Provider {
         Some(url)
     }
 
-    /// Verifies the signature of a token, and returns its payload. If no key matches, the provider
-    /// may have rotated its keys, so they are fetched again.
+    /// Verifies the signature of a token, and returns its payload. If the right key may be missing,
+    /// the keys are fetched again, because the provider may have rotated them.
     async fn verify_token(&self, token: &str) -> Result<Vec<u8>, Failure> {
         let metadata = self.metadata().await?;
         if let Some(content) = verify(token, &metadata.keys)? {
             return Ok(content);
         }
-        let new_metadata = self.newer_metadata(&metadata).await?;
-        match verify(token, &new_metadata.keys)? {
+        let latest_metadata = self.metadata_after_unknown_key(&metadata).await?;
+        match verify(token, &latest_metadata.keys)? {
             Some(content) => Ok(content),
             None => Err(Failure::Invalid(
                 "no key has the id of the token (kid), or has signed the token without an id"
@@ -297,30 +272,41 @@ impl Provider {
         }
     }
 
-    /// Returns metadata that is newer than `old_metadata`: what another caller has fetched
-    /// in the meantime, or else what the provider sends now. If the provider [was just
-    /// asked](MetadataCache::was_just_asked), returns the latest metadata without a request,
-    /// because strangers can send tokens with invented key ids.
-    async fn newer_metadata(
+    /// Returns the metadata to use after `old_metadata`, which lacks the key of a token: the cached
+    /// metadata if that is enough, and otherwise the metadata that is fetched now.
+    async fn metadata_after_unknown_key(
         &self,
         old_metadata: &Arc<ProviderMetadata>,
     ) -> Result<Arc<ProviderMetadata>, Failure> {
-        {
-            let cache = self.metadata_cache.lock();
-            let latest_metadata = cache.metadata.as_ref().unwrap_or(old_metadata);
-            let is_newer = !Arc::ptr_eq(latest_metadata, old_metadata);
-            if is_newer || cache.was_just_asked(self.clock.instant()) {
-                return Ok(Arc::clone(latest_metadata));
-            }
+        match self.cached_metadata_after(old_metadata) {
+            Some(metadata) => Ok(metadata),
+            None => self.refresh_metadata().await,
         }
-        self.refresh_metadata().await
+    }
+
+    /// Returns the cached metadata if another caller has fetched it after `old_metadata`, or if the
+    /// provider [was asked recently](MetadataCache::was_asked_recently). In the latter case, the
+    /// result can be `old_metadata` itself: strangers can send tokens with invented key ids, which
+    /// must not flood the provider with requests. Returns `None` if the metadata must be fetched.
+    fn cached_metadata_after(
+        &self,
+        old_metadata: &Arc<ProviderMetadata>,
+    ) -> Option<Arc<ProviderMetadata>> {
+        let cache = self.metadata_cache.lock();
+        let cached_metadata = cache.metadata.as_ref().unwrap_or(old_metadata);
+        let is_newer = !Arc::ptr_eq(cached_metadata, old_metadata);
+        if is_newer || cache.was_asked_recently(self.clock.instant()) {
+            return Some(Arc::clone(cached_metadata));
+        }
+        None
     }
 
     /// Fetches the metadata, and caches it. Concurrent callers share one request and its result,
-    /// even if it is a failure.
+    /// even if the result is a failure.
     async fn refresh_metadata(&self) -> Result<Arc<ProviderMetadata>, Failure> {
         let count_before_wait = self.metadata_cache.lock().request_count;
         let _request_guard = self.request_lock.lock().await;
+        // In a block, so that the cache is not locked during the request.
         {
             let mut cache = self.metadata_cache.lock();
             // Another caller has completed a request while this one waited for the lock.
@@ -368,15 +354,6 @@ impl Provider {
             ))),
         }
     }
-}
-
-/// Returns the `Authorization` header of a client with a secret. The id and the secret are
-/// URL-encoded first (RFC 6749, section 2.3.1).
-fn basic_authorization(client_id: &str, secret: &str) -> String {
-    let encoded_id: String = form_urlencoded::byte_serialize(client_id.as_bytes()).collect();
-    let encoded_secret: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
-    let credentials = STANDARD.encode(format!("{encoded_id}:{encoded_secret}"));
-    format!("Basic {credentials}")
 }
 
 /// Returns the failure for a request that got no turn.

@@ -1,4 +1,4 @@
-//! The operator's settings for the provider, and the reasons why a sign-in at the provider fails.
+//! The operator's settings for the provider.
 
 use std::str::FromStr;
 
@@ -6,24 +6,11 @@ use petstore_domain::staff::Role;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
-/// The reason why a sign-in at the provider failed. The texts are for the log.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum Failure {
-    /// The provider does not respond, or not in time.
-    #[error("no response: {0}")]
-    Unreachable(String),
-    /// The response is invalid. It may be from somebody who impersonates the provider.
-    #[error("invalid response: {0}")]
-    Invalid(String),
-    /// The person's claims match no role rule. The text lists the names of the claims.
-    #[error("no --oidc-role matches: {0}")]
-    WithoutRole(String),
-}
-
-/// The issuer URL of a provider, which every token states in `iss`. The two are compared byte by
-/// byte, so the exact spelling of the operator is kept next to the parsed URL.
+/// The issuer URL of a provider. Every token states it in `iss`, which must be equal byte by byte,
+/// so the exact spelling of the operator is kept next to the parsed URL.
 #[derive(Debug, Clone)]
 pub struct Issuer {
+    /// The URL exactly as the operator wrote it.
     text: String,
     pub(super) url: Url,
 }
@@ -33,7 +20,7 @@ impl FromStr for Issuer {
 
     /// Parses the URL of an issuer, such as `https://login.shop.example/realms/shop`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A query, a fragment, a user, or a character that the parser would normalize.
+        // An extra part is a query, a fragment, a user, or a character that the parser normalizes.
         let has_extra_part = text.contains(|character: char| {
             matches!(character, '?' | '#' | '@' | '\\') || character.is_whitespace()
         });
@@ -119,19 +106,7 @@ impl FromStr for RoleRule {
 
     /// Parses `CLAIM=VALUE:ROLE`, such as `groups=shop-managers:manager`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Some((claim, value_and_role)) = text.trim().split_once('=')
-            && let Some((value, role)) = value_and_role.rsplit_once(':')
-            && let Ok(role) = role.parse()
-            && !claim.is_empty()
-            && !value.is_empty()
-        {
-            return Ok(Self {
-                claim: claim.to_owned(),
-                value: value.to_owned(),
-                role,
-            });
-        }
-        Err(
+        Self::parse(text).ok_or(
             "use the form CLAIM=VALUE:ROLE, such as groups=shop-managers:manager; the roles are viewer, \
              clerk and manager",
         )
@@ -169,8 +144,23 @@ impl FromStr for RoleRules {
 }
 
 impl RoleRule {
-    /// Whether the claims satisfy the rule: its claim must be the value, an array that contains the
-    /// value, or an object with a member of that name.
+    /// Parses a rule; `None` if a part is missing, or if there is no such role. The value can
+    /// contain colons and equals signs.
+    fn parse(text: &str) -> Option<Self> {
+        let (claim, value_and_role) = text.trim().split_once('=')?;
+        let (value, role) = value_and_role.rsplit_once(':')?;
+        if claim.is_empty() || value.is_empty() {
+            return None;
+        }
+        Some(Self {
+            claim: claim.to_owned(),
+            value: value.to_owned(),
+            role: role.parse().ok()?,
+        })
+    }
+
+    /// Whether the claims satisfy the rule. The rule's claim must be the rule's value, an array
+    /// that contains the value, or an object with a member of that name.
     pub(super) fn matches(&self, claims: &Map<String, Value>) -> bool {
         // At many providers, people can enter an e-mail address that is not theirs.
         if self.claim == "email" && !has_verified_address(claims) {
@@ -181,8 +171,8 @@ impl RoleRule {
     }
 
     /// Whether these claims are enough to decide whether the rule matches. They must contain the
-    /// claim of the rule, with any value, and if that is the e-mail address, also whether it is
-    /// verified.
+    /// claim of the rule, with any value. If this claim is the e-mail address, they must also say
+    /// whether it is verified.
     pub(super) fn is_decided_by(&self, claims: &Map<String, Value>) -> bool {
         let states_verification = self.claim != "email" || claims.contains_key("email_verified");
         let claim = self.find_claim(claims);

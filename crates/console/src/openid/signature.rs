@@ -1,6 +1,7 @@
-//! Verifies signed tokens (RFC 7515) with the provider's public keys (RFC 7517). The key determines
-//! the possible algorithms, and the token only chooses among them. So tokens with the algorithm
-//! `none` or HS256 are never accepted.
+//! Verifies signed tokens (RFC 7515) with the provider's public keys (RFC 7517).
+//!
+//! The key determines the possible algorithms, and the token only chooses among them. So tokens
+//! with the algorithm `none` or HS256 are never accepted.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -12,13 +13,17 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::settings::Failure;
+use super::failure::Failure;
 
-/// The maximum number of keys that a provider may have.
+/// The maximum number of keys that a provider may have. It bounds the work for each token; real
+/// providers have a few keys.
 const MAX_KEYS: usize = 64;
 
 /// The maximum length of a token, in bytes.
 const MAX_TOKEN_BYTES: usize = 64 << 10;
+
+/// The first byte of an uncompressed point (SEC 1, section 2.3.3).
+const UNCOMPRESSED_POINT: u8 = 4;
 
 /// A JSON Web Key Set, the document with the provider's keys.
 #[derive(Deserialize)]
@@ -68,48 +73,69 @@ pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
     Ok(set.keys.iter().filter_map(Key::from_jwk).collect())
 }
 
-/// Verifies the signature of a token with these keys, and returns its payload.
+/// A token in its compact form, split into its parts. Its signature is not verified yet.
+struct SignedToken<'t> {
+    header: TokenHeader,
+    /// The payload in base64url.
+    encoded_payload: &'t str,
+    /// What the signature covers: the encoded header and payload, with the dot between them.
+    signed_text: &'t str,
+    signature: Vec<u8>,
+}
+
+impl<'t> SignedToken<'t> {
+    /// Parses `HEADER.PAYLOAD.SIGNATURE`. Fails if the token is malformed or too long, or needs an
+    /// extension.
+    fn parse(token: &'t str) -> Result<Self, Failure> {
+        if token.len() > MAX_TOKEN_BYTES {
+            return Err(invalid_token("is too long"));
+        }
+        let mut parts = token.split('.');
+        let (Some(encoded_header), Some(encoded_payload), Some(encoded_signature), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(invalid_token("does not have three parts"));
+        };
+        let header: TokenHeader = serde_json::from_slice(&decode(encoded_header)?)
+            .map_err(|error| invalid_token(&format!("has an invalid header: {error}")))?;
+        if header.crit.is_some() {
+            return Err(invalid_token("has an unknown extension (crit)"));
+        }
+        let signed_length = encoded_header.len() + ".".len() + encoded_payload.len();
+        Ok(Self {
+            header,
+            encoded_payload,
+            signed_text: &token[..signed_length],
+            signature: decode(encoded_signature)?,
+        })
+    }
+
+    fn decode_payload(&self) -> Result<Vec<u8>, Failure> {
+        decode(self.encoded_payload)
+    }
+}
+
+/// Verifies the signature of a token with these keys, and returns its payload. Fails if the token
+/// is malformed, or if the keys with the token's key id did not sign it.
 ///
 /// Returns `None` if the right key may be missing, because the provider may have rotated its keys.
-/// This is so if no key is a candidate, or if the candidate was not found by its id and did not
-/// sign the token. Fails if the token is malformed, or if the key with the token's key id did not
-/// sign it.
+/// This is so if no key has the token's key id, and [the only possible key](only_possible_key) did
+/// not sign the token either.
 pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
-    // With a fourth part, the pattern does not match. Further parts need not be collected.
-    let parts: Vec<&str> = token.split('.').take(4).collect();
-    let [encoded_header, encoded_payload, encoded_signature] = parts[..] else {
-        return Err(invalid_token("has no three parts"));
-    };
-    if token.len() > MAX_TOKEN_BYTES {
-        return Err(invalid_token("is too long"));
+    let token = SignedToken::parse(token)?;
+    let keys_with_id = keys_with_id_of(&token.header, keys);
+    if keys_with_id.is_empty() {
+        return match only_possible_key(&token.header, keys) {
+            Some(key) if key.has_signed(&token) => token.decode_payload().map(Some),
+            _ => Ok(None),
+        };
     }
-    // The signature covers the first two parts, with the dot between them.
-    let signed_length = encoded_header.len() + ".".len() + encoded_payload.len();
-    let signed_text = &token[..signed_length];
-    let header: TokenHeader = serde_json::from_slice(&decode(encoded_header)?)
-        .map_err(|error| invalid_token(&format!("has an invalid header: {error}")))?;
-    if header.crit.is_some() {
-        return Err(invalid_token("has an extension that is not known (crit)"));
+    if keys_with_id.iter().any(|key| key.has_signed(&token)) {
+        return token.decode_payload().map(Some);
     }
-    let signature = decode(encoded_signature)?;
-
-    let candidates = candidate_keys(&header, keys);
-    if candidates.is_empty() {
-        return Ok(None);
-    }
-    let is_signed = candidates
-        .iter()
-        .any(|key| key.has_signed(&header.alg, signed_text.as_bytes(), &signature));
-    if is_signed {
-        return Ok(Some(decode(encoded_payload)?));
-    }
-    let have_key_id = header.kid.is_some() && candidates.iter().all(|key| key.id == header.kid);
-    if have_key_id {
-        return Err(invalid_token(
-            "has no signature of its key, or one of another algorithm",
-        ));
-    }
-    Ok(None)
+    Err(invalid_token(
+        "has no valid signature of the key that it names (kid), or its algorithm does not fit the key",
+    ))
 }
 
 /// Returns the failure for an invalid token. The reason completes a sentence that begins with "the
@@ -125,29 +151,30 @@ fn decode(part: &str) -> Result<Vec<u8>, Failure> {
         .map_err(|_| invalid_token("is not base64url"))
 }
 
-/// Returns the keys that may have signed a token.
-///
-/// These are the keys with the token's key id. If there are none, keys without an id remain, or any
-/// keys if the token has no key id. Of these, the one that supports the algorithm is the candidate.
-/// If several support it, there is no candidate, because the choice would be a guess.
-fn candidate_keys<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
-    if header.kid.is_some() {
-        let keys_with_id: Vec<&Key> = keys.iter().filter(|key| key.id == header.kid).collect();
-        if !keys_with_id.is_empty() {
-            return keys_with_id;
-        }
+/// Returns the keys with the key id of a token; empty if the token has no key id.
+fn keys_with_id_of<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
+    if header.kid.is_none() {
+        return Vec::new();
     }
+    keys.iter().filter(|key| key.id == header.kid).collect()
+}
+
+/// Returns the only key that can have signed a token whose key id no key has. The key must support
+/// the token's algorithm. It must not have an id, unless the token has none.
+///
+/// Returns `None` if several keys are possible, because the choice would be a guess.
+fn only_possible_key<'k>(header: &TokenHeader, keys: &'k [Key]) -> Option<&'k Key> {
     let mut possible_keys = Vec::new();
     for key in keys {
-        let has_no_other_id = header.kid.is_none() || key.id.is_none();
-        if has_no_other_id && key.supports(&header.alg) {
+        let is_id_compatible = header.kid.is_none() || key.id.is_none();
+        if is_id_compatible && key.supports(&header.alg) {
             possible_keys.push(key);
         }
     }
-    if possible_keys.len() > 1 {
-        possible_keys.clear();
+    match possible_keys[..] {
+        [key] => Some(key),
+        _ => None,
     }
-    possible_keys
 }
 
 impl Key {
@@ -189,11 +216,14 @@ impl Key {
         }
     }
 
-    /// Whether `signature` is a valid signature of the text with this key and this algorithm.
-    fn has_signed(&self, algorithm: &str, signed_text: &[u8], signature: &[u8]) -> bool {
+    /// Whether the token has a valid signature with this key and the token's algorithm.
+    fn has_signed(&self, token: &SignedToken<'_>) -> bool {
+        let algorithm = &token.header.alg;
         if !self.supports(algorithm) {
             return false;
         }
+        let signed_text = token.signed_text.as_bytes();
+        let signature = &token.signature;
         let result = match &self.kind {
             KeyKind::Rsa { n, e } => {
                 let Some(parameters) = rsa_parameters(algorithm) else {
@@ -227,10 +257,7 @@ fn rsa_parameters(algorithm: &str) -> Option<&'static RsaParameters> {
     }
 }
 
-/// The first byte of an uncompressed point (SEC 1, section 2.3.3).
-const UNCOMPRESSED_POINT: u8 = 4;
-
-/// Returns the uncompressed point of an elliptic-curve key: the byte 4, `x` and `y`.
+/// Returns the uncompressed point of an elliptic-curve key: [`UNCOMPRESSED_POINT`], `x` and `y`.
 fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
     let mut point = vec![UNCOMPRESSED_POINT];
     point.extend(bytes_member(jwk, "x")?);
@@ -238,7 +265,7 @@ fn point_on_curve(jwk: &Map<String, Value>) -> Option<Vec<u8>> {
     Some(point)
 }
 
-/// Returns a string member of a key.
+/// Returns a string member of a key; `None` if there is no such member.
 fn text_member<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
     jwk.get(name).and_then(Value::as_str)
 }

@@ -3,8 +3,9 @@
 use petstore_domain::store_area::AuditEntry;
 
 use super::{
-    activity::{EntryCells, parse_search},
+    activity::parse_search,
     activity_search::list_entries,
+    activity_table::EntryCells,
     spreadsheet::{SheetCell, Spreadsheet, text_cell, time_heading, time_text},
 };
 use crate::prelude::*;
@@ -22,20 +23,22 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     headings.extend(["who", "what", "about", "before", "after"].map(str::to_owned));
     let mut sheet = Spreadsheet::new(headings)?;
     loop {
-        let (entries, next) = list_entries(desk, &query).await?;
-        for entry in &entries {
+        let page = list_entries(desk, &query).await?;
+        for entry in &page.entries {
             sheet.write_row(entry_row(entry));
         }
-        query.after = next;
-        if next.is_none() || !sheet.continue_unless_full(texts().export_cut) {
+        query.after = page.next_position;
+        if query.after.is_none() || !sheet.continue_unless_full(texts().export_cut) {
             break;
         }
     }
     Ok(sheet.into_reply(desk, "activity"))
 }
 
-/// Returns the row of an entry. The last two cells hold the values before and after a change. An
-/// act has no such values, so its last two cells are empty.
+/// Returns the row of an entry.
+///
+/// The last two cells hold the values before and after a change. They are empty for an act of
+/// administration, which has no such values.
 fn entry_row(entry: &AuditEntry) -> [SheetCell; 6] {
     let cells = EntryCells::new(entry);
     let (before, after) = match entry {

@@ -16,27 +16,38 @@ use crate::prelude::*;
 /// The maximum number of changes of an animal that one call of [`list_note_changes`] reads.
 const MAX_READ_CHANGES: u32 = 200;
 
-/// Reads a part of the audit trail that matches the query, the newest entry first.
-///
-/// Returns the entries, and the position after which the next part begins; `None` at the end of the
-/// trail.
+/// A part of the audit trail.
+pub(super) struct AuditPage {
+    /// The matching entries, the newest first.
+    pub(super) entries: Vec<AuditEntry>,
+    /// The position after which the next part begins; `None` at the end of the trail.
+    pub(super) next_position: Option<AuditPosition>,
+}
+
+/// Reads a part of the audit trail that matches the query.
 pub(super) async fn list_entries(
     desk: &Desk<'_>,
     query: &AuditQuery,
-) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
-    let (mut entries, next) = desk.store().list_audit(query).await?;
+) -> Result<AuditPage, StoreError> {
+    let (mut entries, next_position) = desk.store().list_audit(query).await?;
     let Some(pet) = searched_pet(query) else {
-        return Ok((entries, next));
+        return Ok(AuditPage {
+            entries,
+            next_position,
+        });
     };
-    let (note_changes, next_note_change) = list_note_changes(desk, query, pet).await?;
-    entries.extend(note_changes.into_iter().map(AuditEntry::Change));
+    let note_changes = list_note_changes(desk, query, pet).await?;
+    entries.extend(note_changes.changes.into_iter().map(AuditEntry::Change));
     entries.sort_by_key(|entry| Reverse(position_of(entry)));
-    // One list can stop at a newer, that is larger, position than the other. This part of the trail
-    // ends there: the next call reads the older entries of both lists. `None` means that a list is
-    // complete, and is less than any position.
-    let end = next.max(next_note_change);
+    // The two lists can end at different positions. The page ends at the newer one, which is the
+    // larger one, and the next call reads the older entries of both lists. `None` means that a list
+    // is complete, and is less than any position.
+    let end = next_position.max(note_changes.next_position);
     entries.retain(|entry| end.is_none_or(|end| position_of(entry) >= end));
-    Ok((entries, end))
+    Ok(AuditPage {
+        entries,
+        next_position: end,
+    })
 }
 
 /// Returns the animal that a query searches for; `None` if the query is for another subject or for
@@ -49,45 +60,62 @@ fn searched_pet(query: &AuditQuery) -> Option<PetId> {
     PetId::new(subject.id?)
 }
 
-/// Reads the changes of the notes on an animal that match the query, the newest first.
-///
-/// Also returns the position after which the next call continues; `None` if the animal has no older
-/// changes.
+/// A part of the changes of the notes on an animal.
+struct NoteChanges {
+    /// The matching changes, the newest first.
+    changes: Vec<JournalEntry>,
+    /// The position after which the next part begins; `None` if the animal has no older changes.
+    next_position: Option<AuditPosition>,
+}
+
+/// Reads a part of the changes of the notes on an animal that match the query.
 async fn list_note_changes(
     desk: &Desk<'_>,
     query: &AuditQuery,
     pet: PetId,
-) -> Result<(Vec<JournalEntry>, Option<AuditPosition>), StoreError> {
-    let before = query.after.map_or(i64::MAX, |position| {
-        // `history` reads the changes below this number. If the last page ended with an act, the
-        // change with the same number is older than the act, so this call must include it.
-        position.seq.saturating_add(i64::from(position.act > 0))
-    });
+) -> Result<NoteChanges, StoreError> {
+    let before = history_bound(query.after);
     let mut changes = desk.store().history(pet, before, MAX_READ_CHANGES).await?;
-    let mut next = None;
+    let mut next_position = None;
     if changes.len() >= MAX_READ_CHANGES as usize {
-        next = changes.last().map(position_of_change);
+        next_position = changes.last().map(position_of_change);
     }
     changes.retain(|change| change.subject.kind == SubjectKind::Note && matches(query, change));
-    Ok((changes, next))
+    Ok(NoteChanges {
+        changes,
+        next_position,
+    })
+}
+
+/// Returns the bound of `history` for the changes after this position of the audit trail. `history`
+/// reads the changes with numbers below the bound.
+fn history_bound(after: Option<AuditPosition>) -> i64 {
+    match after {
+        None => i64::MAX,
+        // The last page ended with an act. The change with the same number is older than the act,
+        // so it belongs to this page.
+        Some(AuditPosition { seq, act }) if act > 0 => seq.saturating_add(1),
+        Some(AuditPosition { seq, .. }) => seq,
+    }
 }
 
 /// Whether a change has the type and the time that the query asks for.
 fn matches(query: &AuditQuery, change: &JournalEntry) -> bool {
-    let is_of_kind = match query.kind {
+    let has_type = match query.kind {
         Some(AuditType::Change(kind)) => change.kind == kind,
         Some(AuditType::Act(_)) => false,
         None => true,
     };
     let is_after_start = query.since.is_none_or(|since| change.at >= since);
     let is_before_end = query.until.is_none_or(|until| change.at < until);
-    is_of_kind && is_after_start && is_before_end
+    has_type && is_after_start && is_before_end
 }
 
-/// Returns the position of a change in the audit trail. Its `act` is 0, as for every change.
+/// Returns the position of a change in the audit trail.
 fn position_of_change(change: &JournalEntry) -> AuditPosition {
     AuditPosition {
         seq: change.seq,
+        // Only acts of administration have a number here.
         act: 0,
     }
 }

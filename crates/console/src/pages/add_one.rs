@@ -9,11 +9,12 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_fields::{self, LISTED},
+    animal_fields::{self, CATEGORY_INPUT, LISTED},
     birth_estimate::ensure_birth_estimate_field,
     category_choice::{self, CONFIRMED_CATEGORY, NUMBER_IS_CONFIRMED, new_category_name},
+    pasted_text::LINES_INPUT,
     pet_schema::PetSchema,
-    photos::{self, PHOTO},
+    photos::{self, PHOTO, PICTURES},
     typed_age::{AGE_INPUT, form_with_birth, form_with_estimate},
     value_reader::ValueReader,
     values,
@@ -21,12 +22,14 @@ use super::{
 };
 use crate::{prelude::*, reply::Flash};
 
-/// The fields in the first part of the form, next to the photos, in the order of their inputs:
-/// what customers usually ask about.
+/// The fields in the first part of the form, next to the photos, in the order of their inputs.
+/// Customers usually ask about these values.
 const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
 
-/// The fields without an input in the second part of the form: [`FIRST_SCREEN_FIELDS`], which are in
-/// the first part, and the mark of an estimated birth, which the server sets if an age was typed.
+/// The fields without an input in the second part of the form.
+///
+/// [`FIRST_SCREEN_FIELDS`] are in the first part. The mark of an estimated birth has no input at
+/// all, because the server sets it if an age was typed.
 const OMITTED_FIELDS: [&str; 6] = [
     "species",
     "sex",
@@ -56,7 +59,7 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Some(pet) => form_for_similar_pet(&pet, schema),
         None => Form::default(),
     };
-    Ok(page(desk, &form, schema, &Errors::default()).into())
+    Ok(add_page(desk, &form, schema, &Errors::default()).into())
 }
 
 /// Returns the form for another animal that is similar to `pet`, such as one of the same litter.
@@ -75,11 +78,16 @@ fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns the page with two forms: one for a single animal, and one for many. Both show the values
+/// Renders the page with two forms: one for a single animal, and one for many. Both show the values
 /// in `form` and the messages in `errors`.
-pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Page {
-    let lines =
-        Input::from_form("lines", texts().paste, form, errors).with_hint(texts().paste_hint);
+pub(super) fn add_page(
+    desk: &Desk<'_>,
+    form: &Form,
+    schema: PetSchema<'_>,
+    errors: &Errors,
+) -> Page {
+    let lines_input =
+        Input::from_form(LINES_INPUT, texts().paste, form, errors).with_hint(texts().paste_hint);
     let content = html! {
         div.head {
             h1 { (texts().add_animals) }
@@ -97,7 +105,7 @@ pub(super) fn page(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: 
             section.card #many {
                 h2 { (texts().add_many) }
                 form.fields method="post" action="/add/preview" data-draft {
-                    (lines.make_multiline().show())
+                    (lines_input.make_multiline().show())
                     div { button { (texts().preview) } }
                 }
             }
@@ -146,22 +154,23 @@ fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
 
 /// Renders the buttons that submit the form.
 ///
-/// If the server rejected the form because the typed category does not exist, the member can confirm
-/// it with a button. A name then becomes a new category with a free number, and an unused number is
-/// used without a name.
+/// If the server rejected the form because the typed category does not exist, a button confirms the
+/// category. With the button, a typed name becomes a new category with a free number, and a typed
+/// number is used although it has no name.
 fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Markup {
-    let typed_category = form.get("category");
+    let typed_category = form.get(CATEGORY_INPUT);
     let mut new_name = None;
     let mut is_unused_number = false;
-    if errors.message_for("category").is_some() {
+    if errors.message_for(CATEGORY_INPUT).is_some() {
         new_name = new_category_name(typed_category, categories);
-        // The lookup succeeds for any number, so this error is about an unused number.
+        // The lookup accepts any number, so the error can only be that the number is unused.
         is_unused_number = forms::find_category(typed_category, categories).is_ok();
     }
     html! {
         div.buttons {
-            // The Enter key presses the first button, even after the member has corrected the category.
-            // It then adds no category, because the value of the button is still the old name.
+            // The Enter key presses the first button, even after the member has corrected the
+            // category. It then adds no category, because the value of the button is still the old
+            // name.
             @if let Some(name) = new_name {
                 button.main name=(CONFIRMED_CATEGORY) value=(name.as_str()) {
                     (texts().add_with_category(&markup::readable(name.as_str(), SHORT_LENGTH)))
@@ -181,7 +190,7 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
 /// The animal that was parsed from a submitted form, without its photos.
 struct SubmittedPet {
     pet: NewPet,
-    fields: FieldPatch,
+    field_patch: FieldPatch,
     /// The name of the category that is added together with the animal; `None` if the category
     /// exists.
     new_category: Option<Label>,
@@ -191,7 +200,7 @@ impl SubmittedPet {
     /// Returns the commands that add the animal with these photos, and its category if it is new.
     fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
         let category_id = self.pet.category_id;
-        let mut commands = vec![Command::AddPet(self.pet, self.fields, photos)];
+        let mut commands = vec![Command::AddPet(self.pet, self.field_patch, photos)];
         if let Some(label) = self.new_category {
             commands.push(Command::PutCategory {
                 id: category_id,
@@ -203,20 +212,14 @@ impl SubmittedPet {
     }
 }
 
-/// Handles `POST /add`: adds the animal in the submitted form. If the form is invalid, shows it again
-/// as the member submitted it, with the errors.
+/// Handles `POST /add`: adds the animal in the submitted form.
 ///
 /// An age in the form becomes an estimated day of birth. If no category was typed, the species
-/// determines it.
+/// determines it. If the form is invalid, it is shown again as the member submitted it, with the
+/// errors.
 pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let mut fields = desk.store().fields().await?;
-    // Converts an age to a day of birth, and marks this day as estimated.
-    let mut form = form_with_birth(desk, &fields, &mut errors);
-    if errors.is_empty() && !form.get(AGE_INPUT).is_empty() {
-        fields = ensure_birth_estimate_field(desk, fields).await?;
-        form = form_with_estimate(&form, &fields);
-    }
+    let (form, fields) = load_form_and_fields(desk, &mut errors).await?;
     let category_name = category_choice::category_name_to_look_up(&form, &fields);
     let categories = desk.load_categories_by_names([category_name]).await?;
     let schema = PetSchema {
@@ -227,24 +230,42 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_pet = parse_pet(desk, &form, schema, &mut errors).await?;
     let waiting_photos = load_waiting_photos(desk).await?;
     if waiting_photos.lost_count > 0 {
-        errors.add("pictures", texts().photos_lost(waiting_photos.lost_count));
+        errors.add(PICTURES, texts().photos_lost(waiting_photos.lost_count));
     }
-    // Has the age as the member typed it, instead of the day of birth.
+    // The page shows the age as the member typed it, and not the day of birth in `form`.
     let form_to_show = form_with_photos(&desk.visit.form, &waiting_photos.tokens);
     let commands = match submitted_pet {
         Some(submitted_pet) if errors.is_empty() => {
             submitted_pet.into_commands(waiting_photos.photos)
         }
-        _ => return Ok(page(desk, &form_to_show, schema, &errors).into()),
+        _ => return Ok(add_page(desk, &form_to_show, schema, &errors).into()),
     };
 
     match desk.execute(commands).await? {
         Ok(flash) => Ok(redirect_to_added_pet(desk, flash)),
         Err(failure) => {
             let errors = failure.to_errors(&fields);
-            Ok(page(desk, &form_to_show, schema, &errors).into())
+            Ok(add_page(desk, &form_to_show, schema, &errors).into())
         }
     }
+}
+
+/// Returns the submitted form, with its age converted to an estimated day of birth, and the fields of
+/// the store. If the store has no field that marks the estimate, adds it first.
+///
+/// If the age is invalid, adds an error to `errors`, which must be empty before.
+async fn load_form_and_fields(
+    desk: &Desk<'_>,
+    errors: &mut Errors,
+) -> Result<(Form, FieldSet), ApiError> {
+    let fields = desk.store().fields().await?;
+    let form = form_with_birth(desk, &fields, errors);
+    let has_valid_age = errors.is_empty() && !form.get(AGE_INPUT).is_empty();
+    if !has_valid_age {
+        return Ok((form, fields));
+    }
+    let fields = ensure_birth_estimate_field(desk, fields).await?;
+    Ok((form_with_estimate(&form, &fields), fields))
 }
 
 /// Parses the animal in a form. Adds an error for each invalid value.
@@ -258,8 +279,7 @@ async fn parse_pet(
     errors: &mut Errors,
 ) -> Result<Option<SubmittedPet>, ApiError> {
     let name = errors.ok_or_add("name", forms::parse_name(form.raw("name")));
-    let chosen_category = category_choice::choose_category(desk, form, schema).await?;
-    let category = errors.ok_or_add("category", chosen_category);
+    let category = category_choice::choose_category(desk, form, schema, errors).await?;
     let status = match form.get("status") {
         "" => Some(PetStatus::Available),
         typed_status => errors.ok_or_add("status", forms::parse_status(typed_status)),
@@ -269,7 +289,8 @@ async fn parse_pet(
         typed_listing => errors.ok_or_add(LISTED, forms::parse_listing(typed_listing)),
     };
     values::report_deleted_fields(schema.fields, form, errors);
-    let fields = ValueReader::new(desk, schema.fields).read_patch(form, &FieldValues::NONE, errors);
+    let value_reader = ValueReader::new(desk, schema.fields);
+    let field_patch = value_reader.read_patch(form, &FieldValues::NONE, errors);
 
     let (Some(name), Some(category), Some(status), Some(is_listed)) =
         (name, category, status, is_listed)
@@ -283,13 +304,14 @@ async fn parse_pet(
             status,
             is_listed,
         },
-        fields,
+        field_patch,
         new_category: category.new_label,
     }))
 }
 
-/// Returns the submitted form with only these photos, which can still be added. Without the lost
-/// ones, the next submission does not report them again.
+/// Returns the submitted form with only these photos, which can still be added.
+///
+/// The lost photos are left out, so that the next submission does not report them again.
 fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     let mut inputs = form.fields().to_vec();
     inputs.retain(|(name, _)| name != PHOTO);

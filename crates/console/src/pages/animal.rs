@@ -1,4 +1,6 @@
 //! The page of one animal: its portrait, what members can do with it, its history and its facts.
+//!
+//! An animal that is reserved or sold is held by an order, which the page shows with its forms.
 
 use petstore_domain::{
     PetStatus,
@@ -16,7 +18,8 @@ use super::{
 };
 use crate::{layout::Follows, prelude::*};
 
-/// Shows the page of the animal in the path. If a change has just failed, `errors` says why.
+/// Handles `GET /animals/{id}`: shows the page of the animal. If a change has just failed, `errors`
+/// says why.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -85,8 +88,8 @@ fn top_section(
     holding_order: Option<&Order>,
     errors: &Errors,
 ) -> Markup {
-    // Viewers have no actions, but they see the order or the withdrawal.
-    let has_actions = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
+    // For viewers, who have no forms, the section can only show an order or a withdrawal.
+    let has_state_section = desk.may_write() || holding_order.is_some() || pet.withdrawal.is_some();
     html! {
         div.animal {
             (animal_top::portrait(desk, pet, schema))
@@ -94,7 +97,9 @@ fn top_section(
                 (animal_top::title(desk, pet, schema.fields))
                 (animal_top::kennel_card(desk, pet, schema.fields))
                 div #work.stack {
-                    @if has_actions { (actions(desk, pet, schema.fields, holding_order, errors)) }
+                    @if has_state_section {
+                        (state_section(desk, pet, schema.fields, holding_order, errors))
+                    }
                 }
                 (animal_top::toolbar(desk, pet))
             }
@@ -114,12 +119,12 @@ fn earlier_order_link(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// Renders what members can do with the animal in its present state: restore it, complete or cancel
-/// its order, or reserve or sell it.
+/// Renders the present state of the animal with its forms: the withdrawal, the order that holds the
+/// animal, or the forms for a new order.
 ///
-/// `holding_order` is the order by which the animal is reserved or sold. An animal can be pending or
-/// sold without an order, because its status can also be set by hand.
-fn actions(
+/// An animal can be pending or sold without a `holding_order`, because its status can also be set
+/// by hand.
+fn state_section(
     desk: &Desk<'_>,
     pet: &StorePet,
     fields: &FieldSet,
@@ -144,7 +149,8 @@ fn actions(
     }
 }
 
-/// Renders the card that says why and when the animal was withdrawn, with a button that restores it.
+/// Renders the card that says why and when the animal was withdrawn, with a button that restores
+/// it.
 fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> Markup {
     html! {
         section.card {
@@ -168,8 +174,7 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
     }
 }
 
-/// Renders the card with the order by which the animal is reserved or sold, and the forms that change
-/// this order.
+/// Renders the card with the order that holds the animal, and the forms that change this order.
 fn order_card(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -185,7 +190,8 @@ fn order_card(
                     ", " a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
                 }
             }
-            // The printed page is the kennel card. Visitors see it, so it must not name the customer.
+            // The printed page is the kennel card. Visitors see it, so it must not name the
+            // customer.
             div.no-print { (orders::details(desk, order)) }
             (order_forms::show(desk, order, Some(pet), fields, errors))
         }
@@ -199,7 +205,7 @@ fn withdrawal_form(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
     let note_input = Input::from_form("remark", texts().note, form, errors)
         .make_multiline()
         .make_optional();
-    // The failed submission can be of another form on this page, so this checks the inputs.
+    // The failed submission can be from another form on this page, which has other inputs.
     let is_filled_in = !form.raw("why").is_empty() || !form.raw("remark").is_empty();
     html! {
         details.card open[is_filled_in || errors.message_for("why").is_some()] {

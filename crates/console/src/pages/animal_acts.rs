@@ -3,8 +3,8 @@
 use petstore_domain::{
     PetId, PetStatus,
     store_area::{
-        Command, FieldSet, NewOrder, OrderId, OrderPatch, OrderTerms, PetPatch, Preconditions,
-        StorePet,
+        Command, FieldSet, NewOrder, Note, OrderId, OrderPatch, OrderTerms, PetPatch,
+        Preconditions, StorePet, WithdrawalReason,
     },
 };
 
@@ -23,8 +23,8 @@ use crate::{
     prelude::*,
 };
 
-/// Executes commands for the animal in the path, and redirects to its page. If they fail, shows the
-/// page with the errors.
+/// Executes commands for an animal, and redirects to its page. If they fail, shows the page with
+/// the errors.
 async fn execute_for_animal(
     desk: &Desk<'_>,
     id: PetId,
@@ -32,7 +32,7 @@ async fn execute_for_animal(
 ) -> Result<Reply, ApiError> {
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::Redirect(format!("/animals/{id}"), Some(flash))),
-        // The commands set no fields, so the failure needs none for its message.
+        // The commands set no values of fields, so the messages need no definitions of fields.
         Err(failure) => animal::show(desk, &failure.to_errors(&FieldSet::default())).await,
     }
 }
@@ -41,16 +41,16 @@ async fn execute_for_animal(
 struct SubmittedOrder {
     terms: OrderTerms,
     /// The values of the inputs in the form, such as the contact and the price.
-    values: OrderPatch,
+    order_patch: OrderPatch,
 }
 
 /// Handles `POST /animals/{id}/order`: reserves or sells the animal.
 ///
-/// If somebody else has changed the price since the form was shown, places no order, and shows what
-/// has changed.
+/// If somebody else has changed the price since the form was shown, the page shows what has
+/// changed, and no order is placed.
 pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let Some(SubmittedOrder { terms, values }) = parse_order(desk, &mut errors) else {
+    let Some(SubmittedOrder { terms, order_patch }) = parse_order(desk, &mut errors) else {
         return animal::show(desk, &errors).await;
     };
     let Some(pet) = desk.pet().await? else {
@@ -61,17 +61,16 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let change_messages = merged_form.change_messages(ReportedChanges::All, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     });
-    // An outdated form must not place an order, but this request can be the second click on a form
-    // that was already carried out. So the commands are still sent to the store, with a precondition
-    // that always fails. For a second click, the store replays the first response instead.
     let is_outdated = !change_messages.is_empty();
     let commands = vec![
         Command::PatchPet {
             id: pet.id,
-            patch: patch_before_order(&pet, terms),
+            patch: patch_for_new_order(&pet, terms),
+            // An outdated form places no order, but is still executed: see
+            // [`MergedForm::preconditions`].
             preconditions: merged_form.preconditions(is_outdated),
         },
-        Command::PlaceOrder(NewOrder::new(pet.id, terms).with_values(values)),
+        Command::PlaceOrder(NewOrder::new(pet.id, terms).with_values(order_patch)),
     ];
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::Redirect(format!("/animals/{}", pet.id), Some(flash))),
@@ -83,22 +82,26 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Parses the order in the submitted form. If a value is invalid, adds an error for each invalid
-/// value, and returns `None`.
+/// Parses the order in the submitted form. Adds an error for each invalid value.
+///
+/// Returns `None` if there is any error.
 fn parse_order(desk: &Desk<'_>, errors: &mut Errors) -> Option<SubmittedOrder> {
     let form = &desk.visit.form;
     // Invalid terms do not end the parsing, so that the member sees all problems at once.
     let terms = parse_terms(desk, errors);
     let has_input = |name: &str| form.all(name).next().is_some();
-    let values = order_inputs::parse_patch(form, desk.currency(), has_input, errors);
+    let order_patch = order_inputs::parse_patch(form, desk.currency(), has_input, errors);
     if !errors.is_empty() {
         return None;
     }
-    let terms = terms?;
-    Some(SubmittedOrder { terms, values })
+    Some(SubmittedOrder {
+        terms: terms?,
+        order_patch,
+    })
 }
 
-/// Parses the terms of the order: a sale, or a reservation until the end of a day.
+/// Parses the terms of the order: a sale, or a reservation until the end of a day. If the day is
+/// invalid, adds an error and returns `None`.
 fn parse_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
     let form = &desk.visit.form;
     if is_sale(form) {
@@ -110,11 +113,11 @@ fn parse_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
         .map(OrderTerms::ReservedUntil)
 }
 
-/// Returns the change of the animal that must precede its new order; empty in most cases.
+/// Returns the change of an animal that allows its new order; empty in most cases.
 ///
 /// Only an available animal can be reserved. If a member has set the status to pending by hand, the
 /// animal has no order, and the change makes it available.
-fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
+fn patch_for_new_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
     let mut patch = PetPatch::default();
     let is_pending_without_order =
         pet.status == PetStatus::Pending && pet.order_id.is_none() && pet.withdrawal.is_none();
@@ -126,9 +129,8 @@ fn patch_before_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
 
 /// Renders the message about an order that could not be placed. It begins with the `reason`.
 ///
-/// If another order came first, the message also says who placed it, when, and for whom. It repeats
-/// the values that the member typed, which would be lost otherwise: the page has no form for an
-/// order while the animal is reserved or sold.
+/// If another order came first, the message also says who placed that order, when, and for whom. The
+/// page then has no form for a new order, so the message repeats the values that the member typed.
 async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
     let earlier_order = match desk.pet().await? {
         Some(pet) => holding_order(desk, &pet).await?,
@@ -140,7 +142,6 @@ async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, A
 
     let actor = history::find_placing_actor(desk, &order).await?;
     let placed_by = wording::placed_by(actor.as_ref());
-    let typed_values = typed_order_values(desk);
     Ok(html! {
         p {
             (reason)
@@ -150,49 +151,62 @@ async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, A
                 (markup::text(contact, LONG_LENGTH)) "."
             }
         }
-        @if !typed_values.is_empty() {
+        (typed_order_values(desk))
+    })
+}
+
+/// Renders the values in the submitted order form with their labels, or nothing if all inputs are
+/// empty.
+fn typed_order_values(desk: &Desk<'_>) -> Markup {
+    let mut labelled_values = Vec::new();
+    for input in &ORDER_INPUTS {
+        let value = desk.visit.form.get(input.name);
+        if value.is_empty() {
+            continue;
+        }
+        let labelled_value =
+            values::in_words(values::NO_FIELDS, desk.currency(), input.name, value);
+        labelled_values.extend(labelled_value);
+    }
+    html! {
+        @if !labelled_values.is_empty() {
             p { (texts().typed_here) }
             dl {
-                @for (label, value) in typed_values {
+                @for (label, value) in labelled_values {
                     dt { (label) }
                     dd { (markup::text(&value, LONG_LENGTH)) }
                 }
             }
         }
-    })
+    }
 }
 
-/// Returns the values in the submitted order form, each as a pair of its label and the value in
-/// words. Leaves out empty inputs.
-fn typed_order_values(desk: &Desk<'_>) -> Vec<(String, String)> {
-    let mut typed_values = Vec::new();
-    for input in &ORDER_INPUTS {
-        let value = desk.visit.form.get(input.name);
-        if !value.is_empty() {
-            typed_values.extend(values::in_words(
-                values::NO_FIELDS,
-                desk.currency(),
-                input.name,
-                value,
-            ));
-        }
-    }
-    typed_values
+/// The withdrawal that was parsed from a submitted form.
+struct SubmittedWithdrawal {
+    reason: WithdrawalReason,
+    note: Option<Note>,
+}
+
+/// Parses the withdrawal in a form. Adds an error for each invalid value, and then returns `None`.
+fn parse_withdrawal(form: &Form, errors: &mut Errors) -> Option<SubmittedWithdrawal> {
+    let reason = forms::parse_withdrawal_reason(form.get("why"));
+    let note = forms::parse_optional_text(form.get("remark"), texts().note);
+    // Both results are taken before one can end the parsing, so that the member sees all errors.
+    let reason = errors.ok_or_add("why", reason);
+    let note = errors.ok_or_add("remark", note);
+    Some(SubmittedWithdrawal {
+        reason: reason?,
+        note: note?,
+    })
 }
 
 /// Handles `POST /animals/{id}/withdraw`: withdraws the animal.
 ///
-/// If the animal is reserved, the withdrawal also cancels the reservation, so it asks for confirmation
-/// first.
+/// If the animal is reserved, this also cancels the reservation, so it asks for confirmation first.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(form.get("why")));
-    let note = errors.ok_or_add(
-        "remark",
-        forms::parse_optional_text(form.get("remark"), texts().note),
-    );
-    let (Some(reason), Some(note)) = (reason, note) else {
+    let Some(SubmittedWithdrawal { reason, note }) = parse_withdrawal(form, &mut errors) else {
         return animal::show(desk, &errors).await;
     };
     let Some(id) = desk.path_id(PetId::new) else {
@@ -210,9 +224,12 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         commands.push(Command::CancelOrder {
             id: order_id,
             reason: None,
+            // The withdrawal checks the version of the animal in the same transaction.
             preconditions: Preconditions::default(),
         });
-        // The cancellation changes the animal, so the withdrawal must expect the next version.
+        // The cancellation changes the version of the animal, so the withdrawal must expect the
+        // next version. A form without a valid version expects 1, which a reserved animal no longer
+        // has.
         let shown_version = form.integer("version").unwrap_or(0);
         preconditions = Preconditions::version(shown_version.saturating_add(1));
     }
@@ -225,8 +242,8 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     execute_for_animal(desk, id, commands).await
 }
 
-/// Returns the page that asks whether the withdrawal may cancel the reservation; `None` if the member
-/// has already confirmed it.
+/// Returns the page that asks whether the withdrawal may cancel the reservation. Returns `None` if
+/// the member has already confirmed it.
 async fn ask_to_cancel_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -239,16 +256,15 @@ async fn ask_to_cancel_order(
         confirm_label: texts().withdraw,
         back_path: &format!("/animals/{}", desk.visit.parameter),
     };
-    let order = desk.store().get_order(order_id).await?;
-    let details = if let Some(order) = &order {
-        orders::details(desk, order)
+    let details = if let Some(order) = desk.store().get_order(order_id).await? {
+        orders::details(desk, &order)
     } else {
         html! {}
     };
     Ok(question.ask(desk, &details))
 }
 
-/// Handles `POST /animals/{id}/restore`: takes a withdrawn animal back into the catalogue.
+/// Handles `POST /animals/{id}/restore`: reverts the withdrawal of the animal.
 pub(super) async fn restore(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(id) = desk.path_id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));

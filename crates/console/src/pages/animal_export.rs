@@ -1,4 +1,6 @@
 //! Exports the list of animals as CSV for a spreadsheet.
+//!
+//! The file has the animals of the list with its filters and its order, and all of their values.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +20,11 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The number of digits at which spreadsheets begin to show a number in scientific notation, such
-/// as `2.76E+14`.
+/// The number of digits from which spreadsheets show a number in scientific notation, such as
+/// `2.76E+14`.
 const MIN_LONG_DIGITS: usize = 12;
 
-/// Handles `GET /export/animals`: exports all pages of the list with these filters and this order.
+/// Handles `GET /export/animals`: exports all pages of the list that the query parameters select.
 ///
 /// If the file becomes too long, it ends early with a message.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
@@ -33,7 +35,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     filters.query.limit = largest_page_limit();
 
     let mut sheet = Spreadsheet::new(column_headings(&fields))?;
-    let exact_matches = find_exact_matches(desk, &fields, filters.get("q")).await?;
+    let exact_matches = find_exact_matches(desk, &fields, filters.search_text()).await?;
     let mut seen_ids = BTreeSet::new();
     write_pets(desk, &fields, exact_matches, &mut seen_ids, &mut sheet).await?;
     loop {
@@ -142,21 +144,21 @@ fn pet_row(pet: &StorePet, fields: &FieldSet, categories: &[Category]) -> Vec<Sh
     cells
 }
 
-/// Returns the cell with the value of a field as people read it: for example the label of a choice,
-/// or a number with the decimal separator of the language.
+/// Returns the cell with the value of a field as people read it, such as the label of a choice, or
+/// a number with the decimal separator of the language.
 fn value_cell(field: &FieldDefinition, value: &FieldValue) -> SheetCell {
     match value {
         FieldValue::Text(number) if field.kind == FieldKind::Decimal => decimal_cell(Some(number)),
         FieldValue::Text(text) if field.is_unique => SheetCell::Text(group_digits(text)),
         FieldValue::Text(text) => text_cell(Some(field.display_text(text))),
         FieldValue::Integer(number) => SheetCell::Number(number.to_string()),
-        FieldValue::Boolean(value) => yes_or_no_cell(*value),
+        FieldValue::Boolean(is_true) => yes_or_no_cell(*is_true),
     }
 }
 
 /// Returns the cell of a boolean: yes or no in the language of the page.
-fn yes_or_no_cell(value: bool) -> SheetCell {
-    let word = if value {
+fn yes_or_no_cell(is_true: bool) -> SheetCell {
+    let word = if is_true {
         window_texts().yes
     } else {
         window_texts().no
@@ -165,7 +167,7 @@ fn yes_or_no_cell(value: bool) -> SheetCell {
 }
 
 /// Splits the digits of a long number, such as a microchip, into groups of three:
-/// `276 098 106 234 567` for `276098106234567`. Shorter numbers and other texts are unchanged.
+/// `276098106234567` becomes `276 098 106 234 567`. Shorter numbers and other texts are unchanged.
 ///
 /// Without the spaces, a spreadsheet would show the number as `2.76E+14` and lose digits. An import
 /// accepts the spaces, because the store ignores them in a unique value.

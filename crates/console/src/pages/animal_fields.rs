@@ -1,4 +1,7 @@
-//! The values of an animal: renders them in forms and on its page, parses them from a submitted form,
+//! The values of an animal: its name, its category, its status, whether it is on the website, and
+//! the values of the fields that the store defines.
+//!
+//! Renders the values in forms and on the page of the animal, parses them from a submitted form,
 //! and compares a form with the stored values.
 
 use petstore_domain::store_area::{
@@ -12,7 +15,10 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The name of the input that says whether the public window may show the animal.
+/// The name of the input for the category of an animal.
+pub(super) const CATEGORY_INPUT: &str = "category";
+
+/// The name of the input that says whether the window, the public website, may show the animal.
 pub(super) const LISTED: &str = "listed";
 
 /// Returns a name as its input shows and submits it: without line breaks, because browsers remove
@@ -26,7 +32,7 @@ pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     let mut inputs = vec![
         ("name".to_owned(), name_in_input(pet.name.as_str())),
         (
-            "category".to_owned(),
+            CATEGORY_INPUT.to_owned(),
             markup::category(schema.categories, pet.category_id),
         ),
         ("status".to_owned(), pet.status.to_string()),
@@ -40,12 +46,13 @@ pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
 /// Returns a submitted form with the category spelled as in [`stored_form`], so that both forms can
 /// be compared.
 ///
-/// A member can type the name or the number of a category. The number `3` becomes `Cats` if category
-/// 3 has this name. It stays `3` if several categories have the name, which would be ambiguous.
+/// A member can type the name or the number of a category. The number `3` becomes `Cats` if
+/// category 3 has this name. If several categories have the name, the name would be ambiguous, so
+/// the category is its number.
 pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form {
     let mut inputs = form.fields().to_vec();
     for (name, value) in &mut inputs {
-        if name != "category" {
+        if name != CATEGORY_INPUT {
             continue;
         }
         let Ok(id) = forms::find_category(value.trim(), categories) else {
@@ -69,7 +76,8 @@ pub(super) fn category_input(
     errors: &Errors,
     hint: &str,
 ) -> Markup {
-    let mut input = Input::from_form("category", texts().category, form, errors).with_hint(hint);
+    let mut input =
+        Input::from_form(CATEGORY_INPUT, texts().category, form, errors).with_hint(hint);
     input.list = Some("categories");
     html! {
         (input.show())
@@ -79,8 +87,8 @@ pub(super) fn category_input(
 
 /// Renders all inputs for an animal.
 ///
-/// `holding_order` is the order by which the animal is reserved or sold. Such an order determines
-/// the status, so the form shows the status with a link to the order instead of an input.
+/// `holding_order` is the order by which the animal is reserved or sold. This order determines the
+/// status, so the form shows the status with a link to the order instead of an input.
 pub(super) fn inputs(
     form: &Form,
     schema: PetSchema<'_>,
@@ -118,7 +126,7 @@ pub(super) fn listing_input(form: &Form, errors: &Errors) -> Markup {
 
 /// Parses a submitted form as a change of an animal. Adds an error for each invalid value.
 ///
-/// Some inputs cannot show the stored value exactly, for example if a name has two lines. Such a
+/// Some stored values cannot be shown exactly by their input, such as a name with two lines. Such a
 /// value stays as it is unless the member changes the text of the input.
 pub(super) fn parse_patch(
     desk: &Desk<'_>,
@@ -135,11 +143,11 @@ pub(super) fn parse_patch(
     }
 
     // An unchanged category is not looked up: the lookup fails if several categories have its name.
-    let category = form.get("category");
+    let category = form.get(CATEGORY_INPUT);
     let present_category = markup::category(schema.categories, pet.category_id);
     if category != present_category && category != pet.category_id.to_string() {
         patch.category_id = errors.ok_or_add(
-            "category",
+            CATEGORY_INPUT,
             forms::find_category(category, schema.categories),
         );
     }
@@ -159,15 +167,15 @@ pub(super) fn parse_patch(
     patch
 }
 
-/// Compares the stored values of an animal with a form. The page about an edit conflict shows the
-/// result next to the form.
+/// Compares each stored value of an animal with its input in a form. The page about an edit
+/// conflict shows the result next to the form.
 pub(super) fn compare(
     desk: &Desk<'_>,
     pet: &StorePet,
     form: &Form,
     schema: PetSchema<'_>,
 ) -> Vec<ComparedValue> {
-    let category_id = forms::find_category(form.get("category"), schema.categories);
+    let category_id = forms::find_category(form.get(CATEGORY_INPUT), schema.categories);
     let status = form.get("status");
     let listing = form.get(LISTED);
     let mut compared_values = vec![

@@ -1,11 +1,14 @@
 //! The filters of the list of animals: parses the query parameters of the page into a query for the
 //! store, and builds links to the list with other parameters.
+//!
+//! The search text can have everyday words, which stand for a property of an animal: `dogs` means
+//! the species. [`petstore_languages::everyday`] finds their meaning.
 
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 use petstore_domain::{
-    Limit, PetId,
+    PetId,
     store_area::{
         Age, DateRange, FieldDefinition, FieldKind, FieldSet, PLACE, PetQuery, Phrase, ValueFilter,
     },
@@ -15,7 +18,7 @@ use petstore_languages::everyday::{UnderstoodWord, Vocabulary, has_general_words
 use super::{
     animal_fields::LISTED,
     list_order::ListOrder,
-    parts::{self, link},
+    parts::{self, constant_limit, link},
     values,
 };
 use crate::{prelude::*, words};
@@ -27,15 +30,16 @@ pub(super) const SORT_PARAMETER: &str = "sort";
 /// page.
 pub(super) const AFTER_PARAMETER: &str = "after";
 
-/// The query parameter with an age, such as `under3`. It counts as a filter by a field, because it
-/// filters by the day of birth.
+/// The query parameter with an age, such as `under3`.
+///
+/// It counts as a filter by a field, because it filters by the day of birth.
 pub(super) const AGE_PARAMETER: &str = "age";
 
 /// The query parameter with the name of a field by which the list was already filtered.
 ///
-/// When the list has the maximum number of filters, the form sends this parameter once for each of
-/// their fields. If the member chooses a further filter, the list keeps these filters and drops the
-/// new one.
+/// When the list has the maximum number of filters, the filter form has this parameter once for
+/// each filter. If the member then chooses a further filter, the list keeps the old filters and
+/// drops the new one.
 pub(super) const KEPT_FILTER_PARAMETER: &str = "kept";
 
 /// The value of the status parameter for animals of all statuses. Without a status, the list leaves
@@ -52,12 +56,12 @@ const PAGE_LENGTH: i64 = 50;
 pub(super) struct Filters<'f> {
     /// All fields of the store.
     pub(super) fields: &'f FieldSet,
-    /// The query parameters that links to the list repeat: all that are not empty, except the cursor.
+    /// The query parameters that links to the list repeat, as pairs of name and value: all
+    /// parameters that are not empty, except the cursor.
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
     pub(super) order: ListOrder,
-    /// The words of the search that stand for properties, such as `dogs`. See
-    /// [`Filters::interpret_everyday_words`].
+    /// The everyday words in the search text. Empty before [`Filters::interpret_everyday_words`].
     pub(super) understood_words: Vec<UnderstoodWord>,
     /// Whether the search text is invalid, for example too long, so that no animal matches it.
     pub(super) matches_nothing: bool,
@@ -84,7 +88,7 @@ struct FieldFilter<'f> {
 
 /// Whether a form field is a parameter of the list.
 ///
-/// A form that changes animals on the list carries these fields, so that the response can be the
+/// A form that changes animals on the list carries the parameters, so that the response can be the
 /// same list.
 pub(super) fn is_list_parameter(name: &str) -> bool {
     [
@@ -97,11 +101,11 @@ pub(super) fn is_list_parameter(name: &str) -> bool {
         AFTER_PARAMETER,
     ]
     .contains(&name)
-        || name.starts_with(words::PREFIX)
+        || name.starts_with(words::FIELD_PREFIX)
 }
 
-/// Returns the fields by which the list can be filtered: the ones with choices, the place, and the
-/// booleans except the mark of an estimated birth.
+/// Returns the fields by which the list can be filtered: the fields with choices, the place, and
+/// the booleans except the mark of an estimated birth.
 pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
     fields.all().iter().filter(|field| match field.kind {
         FieldKind::Choice => true,
@@ -111,7 +115,7 @@ pub(super) fn filterable_fields(fields: &FieldSet) -> impl Iterator<Item = &Fiel
     })
 }
 
-/// Returns the options of the status filter, each as a pair of the parameter's value and a label.
+/// Returns the options of the status filter, as pairs of the parameter's value and a label.
 pub(super) fn status_filter_options() -> Vec<(&'static str, &'static str)> {
     let mut options = forms::status_options();
     options.insert(0, ("", texts().any_status));
@@ -130,11 +134,15 @@ pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
 impl<'f> Filters<'f> {
     /// Parses the filters from the query parameters, or from a form that carries them.
     ///
-    /// `today` is used to convert an age to days of birth. Invalid ages and invalid values of fields
-    /// are ignored.
+    /// Invalid ages and invalid values of fields are ignored. `today` is the day from which an age
+    /// is counted back.
     pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let value_filters = ValueFilters::from_form(form, fields, today);
         let parameters = list_parameters(form, &value_filters);
+        let mut accepted_filters = Vec::new();
+        for field_filter in value_filters.field_filters {
+            accepted_filters.push(field_filter.value_filter);
+        }
 
         let phrase = Phrase::new(form.get("q"));
         let matches_nothing = phrase.is_none() && !form.get("q").is_empty();
@@ -143,16 +151,12 @@ impl<'f> Filters<'f> {
             category_id: form.integer("category"),
             phrase,
             dates: value_filters.birth_dates,
-            values: value_filters
-                .field_filters
-                .into_iter()
-                .map(|field_filter| field_filter.value_filter)
-                .collect(),
+            values: accepted_filters,
             is_listed: form.get(LISTED).parse().ok(),
-            // Also for the orders that the store does not support, so that a list that is too long
-            // to sort begins with the newest animals.
+            // True even for an order that the store does not support: a list that is too long to
+            // sort begins with the newest animals.
             newest_first: order != ListOrder::Longest,
-            limit: Limit::new(PAGE_LENGTH).unwrap_or_default(),
+            limit: constant_limit(PAGE_LENGTH),
             after: form.integer(AFTER_PARAMETER).and_then(PetId::new),
             ..PetQuery::default()
         };
@@ -168,11 +172,11 @@ impl<'f> Filters<'f> {
         }
     }
 
-    /// Replaces everyday words in the search text with their meaning, such as `dogs` with the species
-    /// or the category of dogs.
+    /// Adds the meaning of the everyday words in the search text to the query, such as the species
+    /// or the category of dogs for `dogs`.
     ///
-    /// The caller must call this after [`Self::from_form`], which cannot load the categories that
-    /// some words need.
+    /// The caller must call this after [`Self::from_form`], which cannot load the categories to
+    /// which some words refer.
     pub(super) async fn interpret_everyday_words(
         &mut self,
         desk: &Desk<'_>,
@@ -208,7 +212,12 @@ impl<'f> Filters<'f> {
         }
     }
 
-    /// Whether the list has any filter. The order is not a filter.
+    /// Returns the text that the member searches for; empty without a search.
+    pub(super) fn search_text(&self) -> &'f str {
+        self.get("q")
+    }
+
+    /// Whether the list has any filter, such as a search text. The order is not a filter.
     pub(super) fn is_filtered(&self) -> bool {
         self.parameters
             .iter()
@@ -225,8 +234,8 @@ impl<'f> Filters<'f> {
         link("/export/animals", &parameters)
     }
 
-    /// Returns the path of the list with `new_parameters`, which are added or replace existing ones.
-    /// An empty value removes a parameter.
+    /// Returns the path of the list with `new_parameters`, which replace the parameters of the same
+    /// name. An empty value removes a parameter.
     pub(super) fn path_with(&self, new_parameters: &[(&str, &str)]) -> String {
         let mut parameters = Vec::new();
         for (name, value) in &self.parameters {
@@ -268,8 +277,8 @@ impl<'f> Filters<'f> {
     }
 }
 
-/// The filters by values of fields. Together with the filter by age, there are at most
-/// [`PetQuery::MAX_VALUE_FILTERS`].
+/// The filters by values of fields, and the filter by age. There are at most
+/// [`PetQuery::MAX_VALUE_FILTERS`] of both.
 struct ValueFilters<'f> {
     field_filters: Vec<FieldFilter<'f>>,
     /// The filter by age, converted to days of birth.
@@ -279,29 +288,31 @@ struct ValueFilters<'f> {
 }
 
 impl<'f> ValueFilters<'f> {
-    /// Parses the filters in a form. If there are too many, keeps the ones by which the list was
-    /// already filtered, and drops new ones. See [`KEPT_FILTER_PARAMETER`].
+    /// Parses the filters in a form.
+    ///
+    /// If there are too many, keeps the filters that the list already had, and drops new ones. See
+    /// [`KEPT_FILTER_PARAMETER`].
     fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let kept_names: Vec<&str> = form.all(KEPT_FILTER_PARAMETER).collect();
-        let mut birth_dates = parse_birth_dates(form, fields, today);
+        let requested_dates = parse_birth_dates(form, fields, today);
         let has_room_for_age =
             kept_names.len() < PetQuery::MAX_VALUE_FILTERS || kept_names.contains(&AGE_PARAMETER);
-        let is_age_left_out = birth_dates.is_some() && !has_room_for_age;
-        if is_age_left_out {
-            birth_dates = None;
-        }
+        let drops_age = requested_dates.is_some() && !has_room_for_age;
+        let birth_dates = if drops_age { None } else { requested_dates };
 
-        let mut field_filters = parse_field_filters(form, fields);
-        // Puts the kept filters first, because `false` sorts before `true`. So only new filters
-        // exceed the maximum.
-        field_filters.sort_by_key(|filter| !kept_names.contains(&filter.field.name.as_str()));
+        // The new filters follow the kept ones, so only new filters exceed the maximum.
+        let (mut field_filters, new_filters): (Vec<_>, Vec<_>) = parse_field_filters(form, fields)
+            .into_iter()
+            .partition(|filter| kept_names.contains(&filter.field.name.as_str()));
+        field_filters.extend(new_filters);
         let max_field_filters = PetQuery::MAX_VALUE_FILTERS - usize::from(birth_dates.is_some());
+        let dropped_filters = field_filters.split_off(max_field_filters.min(field_filters.len()));
+
         let mut left_out_labels = Vec::new();
-        for field_filter in field_filters.iter().skip(max_field_filters) {
+        for field_filter in dropped_filters {
             left_out_labels.push(values::label_of(field_filter.field));
         }
-        field_filters.truncate(max_field_filters);
-        if is_age_left_out {
+        if drops_age {
             left_out_labels.push(window_texts().age.to_owned());
         }
         Self {
@@ -312,8 +323,8 @@ impl<'f> ValueFilters<'f> {
     }
 }
 
-/// Returns the query parameters that links to the list repeat, each as a pair of name and value.
-/// Leaves out empty parameters and dropped filters.
+/// Returns the query parameters that links to the list repeat, as pairs of name and value. Leaves
+/// out empty parameters and dropped filters.
 fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<(String, &'f str)> {
     let mut parameters = vec![
         ("q".to_owned(), form.get("q")),
@@ -355,8 +366,8 @@ fn parse_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFil
     field_filters
 }
 
-/// Parses the age in a form as a range of days of birth. Returns `None` if the form has no valid age,
-/// or if the store has no field for the day of birth.
+/// Parses the age in a form as a range of days of birth. Returns `None` if the form has no valid
+/// age, or if the store has no field for the day of birth.
 fn parse_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
     let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
     let birth_field = fields.all().iter().find(|field| field.is_birth())?;

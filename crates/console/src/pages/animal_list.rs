@@ -1,22 +1,28 @@
-//! Loads a page of the list of animals, with the best matches of a search at the top, and counts the
-//! animals of a list.
+//! Loads a page of the list of animals, and counts the animals of a list.
+//!
+//! After a search, the first page has the best matches at the top: an animal that the search text
+//! identifies, such as a scanned microchip, and animals with this name.
+
+use std::collections::HashSet;
 
 use petstore_domain::{
-    Limit, PetId,
+    PetId,
     store_area::{NamePrefix, PetQuery, StorePet},
 };
 
 use super::{
-    animal_filters::Filters, exact_matches::find_exact_matches, list_order::load_sorted_page,
+    animal_filters::Filters,
+    exact_matches::find_exact_matches,
+    list_order::{SortedPage, load_sorted_page},
+    parts::constant_limit,
 };
 use crate::prelude::*;
 
-/// The number up to which the animals of a list are counted. The page of a longer list shows "more
-/// than" this number.
+/// The number up to which the animals of a list are counted, because counting more would be slow.
+/// The page of a longer list shows "more than" this number.
 pub(super) const MAX_COUNT: usize = 10_000;
 
-/// The maximum number of animals that come first because their name matches a search by everyday
-/// words.
+/// The maximum number of animals that [`find_name_matches`] returns.
 const MAX_NAME_MATCHES: i64 = 6;
 
 /// A page of the list of animals.
@@ -33,103 +39,124 @@ pub(super) struct ListPage {
     pub(super) is_too_long_to_sort: bool,
 }
 
+impl From<SortedPage> for ListPage {
+    fn from(page: SortedPage) -> Self {
+        Self {
+            pets: page.pets,
+            next_position: page.next_position,
+            count: Some(page.count),
+            only_match: None,
+            is_too_long_to_sort: false,
+        }
+    }
+}
+
 /// Loads the page of the list that `filters` select.
 ///
-/// The first page begins with the exact matches of the search text, even if they do not match the
-/// other filters: a member who scans a microchip wants to see that animal. The animals of
-/// [`find_name_matches`] follow. A list that is sorted in memory has neither.
+/// The first page begins with the best matches of the search text. A list that is sorted in memory
+/// keeps its order instead.
 pub(super) async fn load_page(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<ListPage, StoreError> {
-    let query = &filters.query;
     let needs_sorting = filters.order.needs_sorting(filters.fields) && !filters.matches_nothing;
-    if needs_sorting && let Some(page) = load_sorted_list_page(desk, filters).await? {
-        return Ok(page);
+    if needs_sorting
+        && let Some(sorted_page) =
+            load_sorted_page(desk, &filters.query, filters.order, filters.fields).await?
+    {
+        return Ok(sorted_page.into());
     }
-    let (mut pets, next_position) = if filters.matches_nothing {
+    let mut page = load_page_in_store_order(desk, filters).await?;
+    // A list that needs sorting and comes this far is too long to sort.
+    page.is_too_long_to_sort = needs_sorting;
+    if filters.query.after.is_none() {
+        add_best_matches(desk, filters, &mut page).await?;
+    }
+    Ok(page)
+}
+
+/// Loads the page of a list in the order of the store, which is the order in which the animals were
+/// added.
+async fn load_page_in_store_order(
+    desk: &Desk<'_>,
+    filters: &Filters<'_>,
+) -> Result<ListPage, StoreError> {
+    let query = &filters.query;
+    let (pets, next_position) = if filters.matches_nothing {
         (Vec::new(), None)
     } else {
         desk.store().list_store_pets(query).await?
     };
-    let mut count = count_pets(desk, query, pets.len(), next_position.is_some()).await?;
-
-    let mut only_match = None;
-    if query.after.is_none() {
-        move_to_front(&mut pets, find_name_matches(desk, filters).await?);
-        let exact_matches = find_exact_matches(desk, filters.fields, filters.get("q")).await?;
-        move_to_front(&mut pets, exact_matches.clone());
-        // All animals are on this page. The store's count misses exact matches that a filter excludes.
-        if next_position.is_none() {
-            count = Some(pets.len());
-        }
-        if exact_matches.len() == 1 && pets.len() == 1 {
-            only_match = Some(pets[0].id);
-        }
-    }
+    let count = count_pets(desk, query, pets.len(), next_position.is_some()).await?;
     Ok(ListPage {
         pets,
         next_position,
         count,
-        only_match,
-        // A list that needs sorting was returned above, unless it was too long.
-        is_too_long_to_sort: needs_sorting,
+        only_match: None,
+        is_too_long_to_sort: false,
     })
 }
 
-/// Loads the page of a list in an order that the store does not support. All animals of the list are
-/// loaded and sorted in memory.
+/// Puts the best matches of the search text at the top of the first page.
 ///
-/// Returns `None` if the list is too long to sort.
-async fn load_sorted_list_page(
+/// The exact matches come first, even if they do not match the other filters: a member who scans a
+/// microchip wants to see that animal. The animals of [`find_name_matches`] follow. An animal that
+/// the page already has moves to the top.
+async fn add_best_matches(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
-) -> Result<Option<ListPage>, StoreError> {
-    let page = load_sorted_page(desk, &filters.query, filters.order, filters.fields).await?;
-    Ok(page.map(|page| ListPage {
-        pets: page.pets,
-        next_position: page.next_position,
-        count: Some(page.count),
-        only_match: None,
-        is_too_long_to_sort: false,
-    }))
+    page: &mut ListPage,
+) -> Result<(), StoreError> {
+    let mut best_matches = find_exact_matches(desk, filters.fields, filters.search_text()).await?;
+    let exact_match_count = best_matches.len();
+    // A match by a unique value, such as a microchip, comes before the match by the number of an
+    // animal, which the finder returns first.
+    best_matches.reverse();
+    best_matches.extend(find_name_matches(desk, filters).await?);
+    best_matches.append(&mut page.pets);
+    let mut ids = HashSet::new();
+    best_matches.retain(|pet| ids.insert(pet.id));
+    page.pets = best_matches;
+
+    let has_all_pets = page.next_position.is_none();
+    if has_all_pets {
+        // The count of the store misses the exact matches that a filter excludes.
+        page.count = Some(page.pets.len());
+    }
+    // An exact match is always on the page, so the only animal of the page is the exact match.
+    if exact_match_count == 1
+        && let [only_pet] = &page.pets[..]
+    {
+        page.only_match = Some(only_pet.id);
+    }
+    Ok(())
 }
 
-/// Finds the animals whose name begins with the search text, if the text has everyday words, such as
-/// "black".
+/// Finds the animals whose name begins with the search text, if the text has everyday words: words
+/// that stand for a property, such as "black".
 ///
-/// Such a search finds all black animals. An animal named "Black" would be somewhere among them,
-/// although its name is the better match. The result is in reverse order, for [`move_to_front`].
+/// A search for "black" finds all black animals. An animal named "Black" would be somewhere among
+/// them, although its name is the better match.
 async fn find_name_matches(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<Vec<StorePet>, StoreError> {
-    let name = NamePrefix::new(filters.get("q"));
+    let name = NamePrefix::new(filters.search_text());
     if filters.understood_words.is_empty() || name.is_none() {
         return Ok(Vec::new());
     }
     let query = PetQuery {
         name,
         phrase: None,
-        limit: Limit::new(MAX_NAME_MATCHES).unwrap_or_default(),
+        limit: constant_limit(MAX_NAME_MATCHES),
         ..filters.query.clone()
     };
-    let (mut pets, _) = desk.store().list_store_pets(&query).await?;
-    pets.reverse();
+    let (pets, _) = desk.store().list_store_pets(&query).await?;
     Ok(pets)
 }
 
-/// Moves animals to the front of a list, or adds them there, one after the other. So the last of
-/// `first_pets` becomes the first of the list.
-fn move_to_front(pets: &mut Vec<StorePet>, first_pets: Vec<StorePet>) {
-    for pet in first_pets {
-        pets.retain(|listed_pet| listed_pet.id != pet.id);
-        pets.insert(0, pet);
-    }
-}
-
-/// Counts the animals that a query finds on all pages, up to `MAX_COUNT + 1`. The page shows such
-/// a count as "more than" [`MAX_COUNT`].
+/// Counts the animals that a query finds on all pages, up to `MAX_COUNT + 1`. A count above
+/// [`MAX_COUNT`] is shown as "more than" this number.
 ///
 /// `page_length` and `has_next_page` describe the page that was already read. Returns `None` if the
 /// store has no index for the count and would have to read every animal.
@@ -143,7 +170,9 @@ pub(super) async fn count_pets(
     if is_whole_list {
         return Ok(Some(page_length));
     }
-    if query.is_withdrawn || !(query.is_on_offer || query.is_search()) {
+    // The store can count animals on offer, and animals that a search finds, but no withdrawn ones.
+    let can_count = !query.is_withdrawn && (query.is_on_offer || query.is_search());
+    if !can_count {
         return Ok(None);
     }
     let count_query = PetQuery {

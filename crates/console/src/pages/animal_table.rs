@@ -17,8 +17,8 @@ use crate::prelude::*;
 /// Renders the table with a row for each animal: its picture, its price, its status, its place, and
 /// how long it has been in the store.
 ///
-/// `orders` are the open orders of the animals. Their contacts are shown below the status.
-/// `has_checkboxes` adds a checkbox to each row, for the form that changes the selected animals.
+/// `orders` are the open orders of the animals, whose contacts are shown below the status. With
+/// `has_checkboxes`, each row has a checkbox for the form that changes the selected animals.
 pub(super) fn animal_table(
     desk: &Desk<'_>,
     pets: &[StorePet],
@@ -71,8 +71,8 @@ fn length_of_stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String 
     words.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Renders the headings of the columns. The heading of the checkboxes is a checkbox that selects all
-/// animals. `place_heading` is `None` if the table has no column for the place.
+/// Renders the headings of the columns. The heading of the checkboxes is a checkbox that selects
+/// all animals. `place_heading` is `None` if the table has no column for the place.
 fn column_headings(has_checkboxes: bool, place_heading: Option<&str>) -> Markup {
     let mut labels = vec![
         texts().name,
@@ -92,8 +92,8 @@ fn column_headings(has_checkboxes: bool, place_heading: Option<&str>) -> Markup 
 
 /// Renders the checkbox that selects an animal.
 ///
-/// Its value is the id and the version of the animal, such as `7:3`. By the version, the store detects
-/// whether somebody else has changed the animal since the list was shown.
+/// Its value is the id and the version of the animal, such as `7:3`. With the version, the store
+/// can detect that somebody else has changed the animal since the list was shown.
 fn selection_checkbox(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let label = texts().select(&markup::plain_name(pet.name.as_str()));
     html! {

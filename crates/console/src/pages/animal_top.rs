@@ -1,5 +1,8 @@
-//! The top of the page of an animal: its portrait, its name and main facts, the links and buttons,
-//! and the kennel card, which is only visible in print.
+//! The top of the page of an animal: its portrait, its name and main facts, and the links and
+//! buttons.
+//!
+//! The printed page is the kennel card, which the store hangs at the place of the animal. This
+//! module also renders the part of the card that is only visible in print.
 
 use petstore_domain::{
     PetStatus,
@@ -10,8 +13,18 @@ use petstore_languages::look::{Animal, Drawings, PORTRAIT, focus};
 use super::{list_order::place_label, parts, pet_schema::PetSchema, values};
 use crate::prelude::*;
 
-/// Renders the first photo of the animal, with the further photos below it. An animal without photos
-/// has a drawing of its species instead.
+/// The fields on the kennel card. The card omits the fields that are not public.
+const KENNEL_FIELDS: [&str; 6] = [
+    "good_with_children",
+    "good_with_dogs",
+    "good_with_cats",
+    "neutered",
+    "house_trained",
+    INTAKE,
+];
+
+/// Renders the first photo of the animal, with the further photos below it. An animal without
+/// photos has a drawing of its species instead.
 pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     let animal = Animal::whole(pet, schema.fields);
     let category = markup::category(schema.categories, pet.category_id);
@@ -24,6 +37,7 @@ pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -
             div.picture {
                 @if let Some(photo) = photos.first() {
                     a href=(photo.path(PhotoSize::Large)) {
+                        // The first photo of the page, and the only one in its first view.
                         (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1))
                     }
                 } @else { (drawings.draw(&animal, Some(&category))) }
@@ -50,25 +64,15 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
     }
 }
 
-/// Returns the URL of the animal's page in the public window; `None` if the animal has no page there,
-/// or if no window is configured.
+/// Returns the URL of the animal's page in the public window; `None` if the animal has no page
+/// there, or if no window is configured.
 fn public_page_url(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
     let is_public = pet.is_listed && pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
     let window_url = desk.visit.console.settings.window.as_ref()?;
     is_public.then(|| format!("{window_url}/animals/{}", pet.id))
 }
 
-/// The fields on the kennel card. The card omits the ones that are not public.
-const KENNEL_FIELDS: [&str; 6] = [
-    "good_with_children",
-    "good_with_dogs",
-    "good_with_cats",
-    "neutered",
-    "house_trained",
-    INTAKE,
-];
-
-/// Returns the values on the kennel card, each with its label.
+/// Returns the values on the kennel card, as pairs of a label and the value.
 ///
 /// The place is included although it is not public, because the card hangs there.
 fn kennel_values(
@@ -90,15 +94,16 @@ fn kennel_values(
     labelled_values
 }
 
-/// Renders the part of the kennel card that is only visible in print, below the picture and the name.
+/// Renders the part of the kennel card that is only visible in print, below the picture and the
+/// name.
 ///
-/// The printed page is the kennel card: the store hangs it at the place of the animal. Visitors see
-/// it, so apart from the place, it has only public values.
+/// Visitors see the card, so apart from the place, it has only public values.
 pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
     // The line below the name shows the breed, or else the species. If it shows the breed, the card
     // adds the species.
-    let species = animal.word("breed").and_then(|_| animal.word("species"));
+    let shows_breed = animal.word("breed").is_some();
+    let species = animal.word("species").filter(|_| shows_breed);
     let labelled_values = kennel_values(desk, pet, &animal, fields);
     html! {
         div.print {
@@ -115,8 +120,8 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
     }
 }
 
-/// Renders the heading of the page: the name, the status, the price, the number, and a line with the
-/// sex, the age, the breed and the colour.
+/// Renders the heading of the page: the name, the status, the price, the number, and a line with
+/// the sex, the age, the breed and the colour.
 pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let summary = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);

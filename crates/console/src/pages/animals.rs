@@ -1,5 +1,5 @@
-//! The page with the list of animals: the search, the filters, and the form that changes the
-//! selected animals.
+//! The page with the list of animals: the search, the filters, the table, and the form that changes
+//! the selected animals.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,8 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     show(desk, &desk.visit.query, &Errors::default()).await
 }
 
-/// Shows the list that `form` selects. If a change of its animals has just failed, `errors` says why.
+/// Shows the list that the parameters in `form` select. If a change of its animals has just failed,
+/// `errors` says why.
 ///
 /// If the search text identifies exactly one animal, such as a scanned microchip, redirects to the
 /// page of this animal.
@@ -31,12 +32,12 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let mut filters = Filters::from_form(form, &fields, parts::today(desk));
     filters.interpret_everyday_words(desk).await?;
     let list_page = load_page(desk, &filters).await?;
-    // A request of the script, which searches while the member types, must not leave the list.
+    // The script of the page searches while the member types. Its requests must not leave the list.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
         && !session::is_from_script(desk.visit.request)
     {
-        return Ok(Reply::Redirect(format!("/animals/{id}"), None));
+        return Ok(Reply::redirect_to(&format!("/animals/{id}")));
     }
 
     let pets = &list_page.pets;
@@ -62,13 +63,13 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     };
 
     let page = Page::new(texts().animals_heading, content);
-    Ok(page.following(followed_changes(&filters, errors)).into())
+    Ok(page.following(followed_changes(errors)).into())
 }
 
-/// Returns the changes that the open page follows: all of them, unless it shows the errors of a
-/// failed change on a list without filters.
-fn followed_changes(filters: &Filters<'_>, errors: &Errors) -> Follows {
-    if filters.is_filtered() || errors.is_empty() {
+/// Returns the changes that the open page [follows](Follows): all changes, unless the page shows
+/// the errors of a failed change, which an update would remove.
+fn followed_changes(errors: &Errors) -> Follows {
+    if errors.is_empty() {
         Follows::Everything
     } else {
         Follows::Nothing
@@ -91,8 +92,8 @@ fn page_head(desk: &Desk<'_>) -> Markup {
 /// Everything that is needed to render a page of the list.
 struct ListView<'v> {
     desk: &'v Desk<'v>,
-    /// The parameters of the list. After a failed change, also the submitted values of the form that
-    /// changes the selected animals.
+    /// The parameters of the list. After a failed change, also the submitted values of the form
+    /// that changes the selected animals.
     form: &'v Form,
     errors: &'v Errors,
     filters: &'v Filters<'v>,
@@ -151,7 +152,7 @@ impl ListView<'_> {
             ..
         } = self;
         let pets = &list_page.pets;
-        // The table only shows the contacts of the orders, which viewers may not see.
+        // Of an order, the table shows only the contact, which viewers may not see.
         let mut order_ids = Vec::new();
         if desk.may_write() {
             order_ids.extend(pets.iter().filter_map(|pet| pet.order_id));
@@ -181,7 +182,8 @@ impl ListView<'_> {
         html! {
             form.several method="post" action="/animals/selected" {
                 (self.desk.key_field("selected"))
-                // With the hidden fields, the response to the change can be the same page of the list.
+                // The response to the change is the same page of the list, which these fields
+                // select.
                 input type="hidden" name=(AFTER_PARAMETER) value=(self.form.raw(AFTER_PARAMETER));
                 @for (name, value) in &self.filters.parameters {
                     input type="hidden" name=(name) value=(value);

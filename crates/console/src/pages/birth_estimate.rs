@@ -1,7 +1,7 @@
 //! The field that marks a day of birth as estimated, because it was calculated from an age.
 //!
-//! It is an ordinary boolean field, so exports, imports and the interface for programs include it. A
-//! store gets the field when a member saves the first estimated day of birth.
+//! It is an ordinary boolean field, so exports, imports and the interface for programs include it.
+//! A store gets the field when a member saves the first estimated day of birth.
 
 use petstore_domain::{
     StoredResponse,
@@ -12,10 +12,11 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// Adds the field that marks an estimated day of birth, unless the store has it already. Returns all
-/// fields.
+/// Adds the field that marks an estimated day of birth, unless the store has it already. Returns
+/// all fields of the store.
 ///
-/// Adds nothing if the store has no field for the day of birth, or has the maximum number of fields.
+/// Adds nothing if the store has no field for the day of birth, or has the maximum number of
+/// fields.
 pub(super) async fn ensure_birth_estimate_field(
     desk: &Desk<'_>,
     fields: FieldSet,
@@ -32,8 +33,8 @@ pub(super) async fn ensure_birth_estimate_field(
     };
 
     let command = FieldCommand::Put(new_field);
-    // Without an identity, because the idempotency key of the form is for the command that adds the
-    // animal. A second click on the form finds the field and does not add it again.
+    // The idempotency key of the form belongs to the command that adds the animal, so this change
+    // has no key. A second click on the form finds the field and does not add it again.
     let context = desk.context_of(None);
     // The outcome is ignored: if the store refuses the field, for example because it has too many,
     // the day of birth is saved without the mark.
@@ -48,8 +49,11 @@ pub(super) async fn ensure_birth_estimate_field(
 
 /// Returns the definition of the field that marks the values of `birth_field` as estimated.
 ///
-/// It is public if the days of birth are public. Otherwise, the public window would show an estimate
-/// as an exact day.
+/// It is public if the days of birth are public. Otherwise, the public window would show an
+/// estimate as an exact day.
+///
+/// Both constructors accept the constant name and the label in every language, so this is never
+/// `None`.
 fn estimate_field(birth_field: &FieldDefinition) -> Option<FieldDefinition> {
     Some(FieldDefinition {
         name: FieldName::new(FieldDefinition::BIRTH_ESTIMATE)?,

@@ -14,8 +14,8 @@ use crate::{ask::Question, prelude::*};
 /// The path of the page.
 const CATEGORIES_PATH: &str = "/categories";
 
-/// Shows the page with the named categories and the form that names a category. If a submission has
-/// just failed, `errors` says why.
+/// Handles `GET /categories`: shows the named categories, and the form that names a category. If a
+/// submission has just failed, `errors` says why.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let after = desk.visit.query.integer("after");
     let (categories, next_id) = desk
@@ -25,6 +25,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let next_page = next_id.map(|id| link(CATEGORIES_PATH, &[("after", &id.to_string())]));
     let first_page = after.map(|_| CATEGORIES_PATH);
 
+    // Without a typed number, the form suggests a free one.
     let mut suggested_number = None;
     if desk.may_write() && desk.visit.form.get("number").is_empty() {
         suggested_number = desk.find_free_category_number(0).await?;
@@ -72,7 +73,7 @@ fn category_table(categories: &[Category]) -> Markup {
     markup::table(&markup::headings(&[texts().name, texts().number]), &rows)
 }
 
-/// Renders the form that names a category. If no number was typed, the input for the number shows
+/// Renders the form that names a category. If no number was typed, its input shows
 /// `suggested_number`.
 fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
@@ -94,19 +95,12 @@ fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) 
 
 /// Handles `POST /categories`: gives a category a name, or renames it.
 ///
-/// If the form has no number, the category gets a free one. If the category already has a name or
-/// animals, asks for confirmation first.
+/// If the category already has a name or animals, asks for confirmation first.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let form = &desk.visit.form;
     let mut errors = Errors::default();
-    let label = errors.ok_or_add("label", forms::parse_label(form.get("label")));
-    let id = if form.get("number").is_empty() {
-        let free_number = desk.find_free_category_number(0).await?;
-        free_number.ok_or(texts().no_free_number)
-    } else {
-        form.integer("number").ok_or(texts().number_invalid)
-    };
-    let id = errors.ok_or_add("number", id);
+    let label = forms::parse_label(desk.visit.form.get("label"));
+    let label = errors.ok_or_add("label", label);
+    let id = choose_number(desk, &mut errors).await?;
     let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };
@@ -123,13 +117,14 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(question_page);
     }
 
+    let preconditions = match present_category {
+        Some(category) => Preconditions::version(category.version),
+        None => Preconditions::ABSENT,
+    };
     let command = Command::PutCategory {
         id,
         label,
-        preconditions: match present_category {
-            Some(category) => Preconditions::version(category.version),
-            None => Preconditions::ABSENT,
-        },
+        preconditions,
     };
     match desk.execute(vec![command]).await? {
         Ok(flash) => Ok(Reply::Redirect(CATEGORIES_PATH.to_owned(), Some(flash))),
@@ -137,10 +132,24 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Finds another category that has the same name, ignoring case.
+/// Chooses the number of the category to name: the typed number, or a free one if none was typed.
 ///
-/// Returns `None` if the category `id` already has this name: saving the name again adds no
-/// duplicate.
+/// If the typed number is invalid, or no number is free, adds an error and returns `None`.
+async fn choose_number(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<i64>, StoreError> {
+    let form = &desk.visit.form;
+    let number = if form.get("number").is_empty() {
+        let free_number = desk.find_free_category_number(0).await?;
+        free_number.ok_or(texts().no_free_number)
+    } else {
+        form.integer("number").ok_or(texts().number_invalid)
+    };
+    Ok(errors.ok_or_add("number", number))
+}
+
+/// Finds another category that has the same name, regardless of upper and lower case.
+///
+/// `present_category` is the category `id` itself. If it already has this name, returns `None`,
+/// because saving the name again adds no duplicate.
 async fn find_namesake(
     desk: &Desk<'_>,
     id: i64,
@@ -158,7 +167,7 @@ async fn find_namesake(
 
 /// Returns the question that the member must confirm before the category gets this name.
 ///
-/// Returns `None` if the name stays the same, or if the number is unused.
+/// Returns `None` if the name stays the same, or if no category and no animal has the number.
 async fn naming_question(
     desk: &Desk<'_>,
     id: i64,

@@ -1,9 +1,12 @@
 //! Chooses the category of a new animal: the one that the member typed. If none was typed, the
 //! species determines the category.
+//!
+//! A category is a number, which can have a name. The species is a field of the animal, whose
+//! choices have labels such as `Cats`.
 
 use petstore_domain::store_area::{Category, FieldSet, Label, PetQuery};
 
-use super::{pet_schema::PetSchema, values};
+use super::{animal_fields::CATEGORY_INPUT, pet_schema::PetSchema, values};
 use crate::prelude::*;
 
 /// The name of the submit button by which a member confirms a typed category that does not exist.
@@ -39,7 +42,7 @@ impl Species {
     /// Returns the species in a form that has no category, so that the species determines the
     /// category. Returns `None` if the form has a category, or no species.
     pub(super) fn without_category(form: &Form, fields: &FieldSet) -> Option<Self> {
-        if form.get("category").is_empty() {
+        if form.get(CATEGORY_INPUT).is_empty() {
             Self::from_form(form, fields)
         } else {
             None
@@ -52,7 +55,7 @@ impl Species {
 pub(super) fn category_name_to_look_up(form: &Form, fields: &FieldSet) -> String {
     match Species::without_category(form, fields) {
         Some(species) => species.label,
-        None => form.get("category").to_owned(),
+        None => form.get(CATEGORY_INPUT).to_owned(),
     }
 }
 
@@ -71,11 +74,11 @@ pub(super) enum SpeciesCategory {
     NoFreeNumber,
 }
 
-/// Chooses the category for a species: the category with the label of the species, or else the usual
-/// category of such animals, or else a new category.
+/// Chooses the category for a species: the category with the label of the species, or else the
+/// usual category of such animals, or else a new category.
 ///
 /// The number of a new category is above `last_used`. A caller that adds several new categories at
-/// once passes the number of the previous one, because the store does not have that one yet.
+/// once passes the number of the previous one, because the store does not have that category yet.
 pub(super) async fn choose_for_species(
     desk: &Desk<'_>,
     species: &Species,
@@ -100,11 +103,11 @@ pub(super) async fn choose_for_species(
     }
 }
 
-/// Finds the category that the store usually gives to animals of a species: the most frequent one
-/// among the newest animals of the species, or `None` if the store has no such animals. Of equally
-/// frequent categories, the one with the highest number counts.
+/// Finds the category that is most frequent among the newest animals of a species.
 ///
-/// For example, if most cats are in "Kittens and cats", a new cat belongs there, too.
+/// For example, if most cats are in "Kittens and cats", a new cat belongs there, too. Of equally
+/// frequent categories, the one with the highest number counts. Returns `None` if the store has no
+/// animals of the species.
 async fn find_usual_category(
     desk: &Desk<'_>,
     species: &Species,
@@ -135,6 +138,7 @@ pub(super) struct ChosenCategory {
 }
 
 impl ChosenCategory {
+    /// Returns a category that exists, or a number that animals already have.
     fn existing(id: i64) -> Self {
         Self {
             id,
@@ -142,6 +146,7 @@ impl ChosenCategory {
         }
     }
 
+    /// Returns a category that must be added together with the animal.
     fn new(id: i64, label: Label) -> Self {
         Self {
             id,
@@ -153,14 +158,15 @@ impl ChosenCategory {
 /// Chooses the category of the animal in a form: the one that the member typed. If none was typed,
 /// the species determines the category.
 ///
-/// If no category can be chosen, the inner error is the message for the member.
+/// If no category can be chosen, adds an error for its input and returns `None`.
 pub(super) async fn choose_category(
     desk: &Desk<'_>,
     form: &Form,
     schema: PetSchema<'_>,
-) -> Result<Result<ChosenCategory, String>, StoreError> {
+    errors: &mut Errors,
+) -> Result<Option<ChosenCategory>, StoreError> {
     let Some(species) = Species::without_category(form, schema.fields) else {
-        return choose_typed_category(desk, form, schema.categories).await;
+        return choose_typed_category(desk, form, schema.categories, errors).await;
     };
     let category = match choose_for_species(desk, &species, schema, 0).await? {
         SpeciesCategory::Named => {
@@ -170,42 +176,43 @@ pub(super) async fn choose_category(
         SpeciesCategory::New { id, label } => Ok(ChosenCategory::new(id, label)),
         SpeciesCategory::NoFreeNumber => Err(texts().no_free_number.to_owned()),
     };
-    Ok(category)
+    Ok(errors.ok_or_add(CATEGORY_INPUT, category))
 }
 
-/// Chooses the category whose name or number was typed into a form. The inner error is the message
-/// for the member.
+/// Chooses the category whose name or number was typed into a form.
 ///
 /// A category that does not exist could be a typing error, so the member must confirm it with the
-/// button [`CONFIRMED_CATEGORY`]. A confirmed name becomes a new category.
+/// button [`CONFIRMED_CATEGORY`]. A confirmed name becomes a new category. If the member must
+/// confirm or correct the category, adds an error for its input and returns `None`.
 async fn choose_typed_category(
     desk: &Desk<'_>,
     form: &Form,
     categories: &[Category],
-) -> Result<Result<ChosenCategory, String>, StoreError> {
-    let typed_category = form.get("category");
+    errors: &mut Errors,
+) -> Result<Option<ChosenCategory>, StoreError> {
+    let typed_category = form.get(CATEGORY_INPUT);
     if typed_category.is_empty() {
-        return Ok(Err(texts().species_or_category.to_owned()));
+        errors.add(CATEGORY_INPUT, texts().species_or_category);
+        return Ok(None);
     }
 
     let confirmation = form.get(CONFIRMED_CATEGORY);
     let is_confirmed = confirmation == NUMBER_IS_CONFIRMED || confirmation == typed_category;
     if is_confirmed && let Some(label) = new_category_name(typed_category, categories) {
-        let category = match desk.find_free_category_number(0).await? {
-            Some(id) => Ok(ChosenCategory::new(id, label)),
-            None => Err(texts().no_free_number.to_owned()),
-        };
-        return Ok(category);
+        let free_number = desk.find_free_category_number(0).await?;
+        let id = errors.ok_or_add(CATEGORY_INPUT, free_number.ok_or(texts().no_free_number));
+        return Ok(id.map(|id| ChosenCategory::new(id, label)));
     }
 
-    let id = match forms::find_category(typed_category, categories) {
-        Ok(id) => id,
-        Err(message) => return Ok(Err(message)),
+    let id = forms::find_category(typed_category, categories);
+    let Some(id) = errors.ok_or_add(CATEGORY_INPUT, id) else {
+        return Ok(None);
     };
     if !is_confirmed && !desk.is_category_number_used(id).await? {
-        return Ok(Err(texts().no_category(id)));
+        errors.add(CATEGORY_INPUT, texts().no_category(id));
+        return Ok(None);
     }
-    Ok(Ok(ChosenCategory::existing(id)))
+    Ok(Some(ChosenCategory::existing(id)))
 }
 
 /// Returns the typed text as the name of a new category; `None` if it is a number, the name of an

@@ -1,7 +1,8 @@
 //! Loads the categories that a page needs, and finds free numbers for new ones.
 //!
-//! A store can have any number of categories, so a page loads only the ones that it shows. The only
-//! exception is the lookup of a typed name, which reads all categories.
+//! A category is a number that animals share, and can have a name. A store can have any number of
+//! categories, so a page loads only the categories that it shows. The only exception is the lookup
+//! of a typed name, which reads all categories.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,9 +14,13 @@ use petstore_domain::{
 };
 use petstore_store::StoreError;
 
+use super::parts::constant_limit;
 use crate::{desk::Desk, forms};
 
-/// The number of categories that a form suggests, rounded up to whole pages of the store's list.
+/// The number of categories that a form suggests. More would make the page long, and a member can
+/// type the name of any category.
+///
+/// The categories are read in whole pages, so a form can suggest some more.
 pub(super) const MAX_SUGGESTED_CATEGORIES: usize = 500;
 
 /// The maximum number of concurrent reads for one page of the console.
@@ -24,25 +29,26 @@ pub(super) const MAX_CONCURRENT_READS: usize = 8;
 /// The categories with the lowest numbers, which forms suggest.
 struct FirstCategories {
     categories: Vec<Category>,
-    /// The number of the last of the given categories; `None` if the store has no further ones.
+    /// The number of the last one of `categories`; `None` if the store has no further ones.
     last_id: Option<i64>,
 }
 
 /// Returns the limit for reading a list in the largest possible pages.
 pub(super) fn largest_page_limit() -> Limit {
-    Limit::new(Limit::MAX.into()).unwrap_or_default()
+    constant_limit(Limit::MAX.into())
 }
 
 /// Returns the limit for reading one row.
 fn single_row_limit() -> Limit {
-    Limit::new(1).unwrap_or_default()
+    constant_limit(1)
 }
 
 impl Desk<'_> {
     /// Loads the category with this number; `None` if the number has no name.
     pub(super) async fn load_category(&self, id: i64) -> Result<Option<Category>, StoreError> {
-        // The store can only list the categories after a number, so this reads the first one after
-        // `id - 1`. For the lowest `id`, `after` is `None`, and the list begins at its start.
+        // The store can only list the categories after a number, so this reads the first category
+        // after `id - 1`. For the lowest possible `id`, `after` is `None`, which reads the first
+        // one.
         let after = id.checked_sub(1);
         let (page, _) = self
             .store()
@@ -64,8 +70,8 @@ impl Desk<'_> {
         Ok(categories.into_iter().flatten().collect())
     }
 
-    /// Loads the categories for a form: the ones that it suggests, and the ones in `ids`, whose names
-    /// it shows.
+    /// Loads the categories for a form: the categories that it suggests, and the categories with
+    /// the numbers in `ids`, whose names it shows.
     pub(super) async fn load_category_choices(
         &self,
         mut ids: BTreeSet<i64>,
@@ -79,8 +85,8 @@ impl Desk<'_> {
         Ok(choices.categories)
     }
 
-    /// Loads the categories that a form suggests, and all further ones whose name or number is in
-    /// `names`. Reads all categories of the store.
+    /// Loads the categories that a form suggests, and all further categories whose name or number
+    /// is in `names`. Reads all categories of the store.
     pub(super) async fn load_categories_by_names(
         &self,
         names: impl IntoIterator<Item = impl AsRef<str>>,
@@ -91,9 +97,10 @@ impl Desk<'_> {
             .collect();
         let FirstCategories {
             mut categories,
-            last_id: mut after,
+            last_id,
         } = self.load_first_categories().await?;
 
+        let mut after = last_id;
         while after.is_some() {
             let (page, next) = self
                 .store()
@@ -120,36 +127,29 @@ impl Desk<'_> {
                 .list_categories(after, largest_page_limit())
                 .await?;
             categories.extend(page);
-            after = next;
-            if after.is_none() || categories.len() >= MAX_SUGGESTED_CATEGORIES {
+            if next.is_none() || categories.len() >= MAX_SUGGESTED_CATEGORIES {
                 return Ok(FirstCategories {
                     categories,
-                    last_id: after,
+                    last_id: next,
                 });
             }
+            after = next;
         }
     }
 
     /// Finds a category number above `last_used` that is free: no category and no animal has it.
-    /// Returns `None` if the numbers overflow before a free one is found.
     ///
-    /// Checking a number takes several reads, so this does not check every number. It doubles the
-    /// step until it meets a free number, and then bisects between this number and the last used
-    /// one. The result directly follows a used number or `last_used`, but a lower number can be free
-    /// as well.
+    /// The number directly follows a used number or `last_used`, but is not always the lowest free
+    /// one: checking a number takes several reads, so not every number is checked. The step from
+    /// one checked number to the next doubles until a free number is met. A bisection between this
+    /// number and the last used one follows.
+    ///
+    /// Returns `None` if the numbers overflow before a free one is found.
     pub(super) async fn find_free_category_number(
         &self,
         last_used: i64,
     ) -> Result<Option<i64>, StoreError> {
-        let mut used_number = last_used;
-        // Shortcut: a number with a name is used, so it needs no check. In most stores, the used
-        // numbers have names and are consecutive. The list is in ascending order.
-        for category in self.load_first_categories().await?.categories {
-            if category.id == used_number + 1 {
-                used_number += 1;
-            }
-        }
-
+        let mut used_number = self.end_of_named_sequence(last_used).await?;
         let mut step: i64 = 1;
         let mut free_number = loop {
             let Some(number) = used_number.checked_add(step) else {
@@ -162,7 +162,7 @@ impl Desk<'_> {
             step = step.saturating_mul(2);
         };
 
-        // Invariant: `used_number` is used, and `free_number` is free.
+        // Invariant: `free_number` is free, and `used_number` is used or still `last_used`.
         while free_number - used_number > 1 {
             let middle = used_number + (free_number - used_number) / 2;
             if self.is_category_number_used(middle).await? {
@@ -174,12 +174,28 @@ impl Desk<'_> {
         Ok(Some(free_number))
     }
 
-    /// Whether a named category or an animal has this category number. Withdrawn animals count, too.
+    /// Returns the last number of the sequence of named numbers that follows `number` without a gap;
+    /// `number` itself if the next number has no name.
+    ///
+    /// Looks only at the first categories. In most stores, these are all, and their numbers are
+    /// consecutive.
+    async fn end_of_named_sequence(&self, number: i64) -> Result<i64, StoreError> {
+        let mut last_number = number;
+        // The list is in ascending order.
+        for category in self.load_first_categories().await?.categories {
+            if category.id == last_number + 1 {
+                last_number += 1;
+            }
+        }
+        Ok(last_number)
+    }
+
+    /// Whether this category number is in use: it has a name, or an animal has it, withdrawn or not.
     pub(super) async fn is_category_number_used(&self, number: i64) -> Result<bool, StoreError> {
         if self.load_category(number).await?.is_some() {
             return Ok(true);
         }
-        // One query finds either withdrawn animals or the others.
+        // A query finds either withdrawn animals or all others.
         for is_withdrawn in [false, true] {
             let query = PetQuery {
                 category_id: Some(number),

@@ -1,14 +1,15 @@
-//! Messages about typed texts and pasted cells that are ambiguous or not valid for their field.
+//! Messages about the texts that members type or paste for the fields of an animal, if a text is
+//! ambiguous or not valid for its field.
 
 use jiff::civil::Date;
-use petstore_domain::store_area::{Choices, FieldDefinition};
+use petstore_domain::store_area::FieldDefinition;
 use petstore_formats::cells::{CellProblem, CellReader};
 use petstore_languages::{console_texts as texts, language, numbers, table_words};
 
-use super::parts;
+use super::{field_form::choice_values, parts};
 use crate::{desk::Desk, forms, markup};
 
-/// The maximum number of choices that a message lists.
+/// The maximum number of choices that a message lists, so that the message stays short.
 const MAX_CHOICES_IN_MESSAGE: usize = 12;
 
 impl Desk<'_> {
@@ -46,8 +47,8 @@ pub(super) fn spreadsheet_error_message(cell: &str) -> String {
     texts().spreadsheet_error(&markup::readable(cell, markup::SHORT_LENGTH))
 }
 
-/// Returns the message that a date is ambiguous. It shows both days that the text can mean, each in
-/// words and in an unambiguous spelling.
+/// Returns the message that a date is ambiguous. The message shows both days that the text can
+/// mean, each in words and in an unambiguous spelling.
 ///
 /// In English, `03/04/2024` is ambiguous, and the spellings are `2024-03-04` and `2024-04-03`.
 fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> String {
@@ -60,14 +61,10 @@ fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> S
     )
 }
 
-/// Returns the message that a cell is not one of the choices of the field. It lists the labels of the
-/// first [`MAX_CHOICES_IN_MESSAGE`] choices.
-fn no_choice_message(field: &FieldDefinition, cell: &str) -> String {
-    let choices = field
-        .choices
-        .as_ref()
-        .map(Choices::values)
-        .unwrap_or_default();
+/// Returns the message that a text is not one of the choices of the field. The message lists the
+/// labels of the first [`MAX_CHOICES_IN_MESSAGE`] choices.
+fn no_choice_message(field: &FieldDefinition, text: &str) -> String {
+    let choices = choice_values(field);
     let mut labels = Vec::new();
     for choice in choices.iter().take(MAX_CHOICES_IN_MESSAGE) {
         labels.push(markup::readable(
@@ -79,7 +76,7 @@ fn no_choice_message(field: &FieldDefinition, cell: &str) -> String {
         labels.push("…".to_owned());
     }
     texts().no_choice(
-        &markup::readable(cell, markup::SHORT_LENGTH),
+        &markup::readable(text, markup::SHORT_LENGTH),
         &labels.join(", "),
     )
 }

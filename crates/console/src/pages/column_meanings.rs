@@ -1,5 +1,7 @@
-//! The meanings of the columns of pasted lines, and the headings that stand for them. A heading can be
-//! in any supported language: `Kategorie` means the category.
+//! The meanings of the columns of pasted lines, and the headings that stand for them.
+//!
+//! The meaning of a column is the name of the form input into which a member would type its cells.
+//! A heading can be in any supported language: `Kategorie` means the input `category`.
 
 use petstore_domain::store_area::FieldSet;
 use petstore_formats::{
@@ -11,15 +13,15 @@ use petstore_languages::console::Label;
 use super::{animal_fields::LISTED, values};
 use crate::prelude::*;
 
-/// The meanings of the first columns of a table without headings, in the order of the columns: the
-/// name of the input and its label.
+/// The meanings of the first columns of a table without headings, in the order of the columns. Each
+/// is the name of the input and its label.
 pub(super) const DEFAULT_COLUMNS: [(&str, Label); 3] = [
     ("name", |texts| texts.name),
     ("category", |texts| texts.category),
     ("status", |texts| texts.status_label),
 ];
 
-/// Returns the options of the dropdown for the meaning of a column, each as a pair of the name of an
+/// Returns the options of the dropdown for the meaning of a column, as pairs of the name of an
 /// input and its label.
 pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     let mut choices = Vec::new();
@@ -34,8 +36,6 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
 }
 
 /// Recognizes the meanings of columns by their headings.
-///
-/// The meaning of a column is the name of the form input into which a member would type its cells.
 pub(super) struct ColumnMeanings<'r> {
     known_headings: KnownHeadings,
     fields: &'r FieldSet,
@@ -43,7 +43,7 @@ pub(super) struct ColumnMeanings<'r> {
 }
 
 impl<'r> ColumnMeanings<'r> {
-    /// Collects the headings that mean a member of an animal or one of `fields`.
+    /// Collects the headings that mean a member of an animal, such as its name, or one of `fields`.
     pub(super) fn new(fields: &'r FieldSet, reader: CellReader<'r>) -> Self {
         Self {
             known_headings: KnownHeadings::new(fields.all(), reader.words),
@@ -73,11 +73,12 @@ impl<'r> ColumnMeanings<'r> {
         !matches!(self.meaning(heading), Ok(None))
     }
 
-    /// Returns the name of the input for the day of birth if a column has ages: its heading is a word
-    /// such as `Age`, and each cell is empty or an age with a unit, such as `3 years`. Returns `None`
-    /// for another column, or if the store has no field for the day of birth.
+    /// Returns the name of the input for the day of birth if a column has ages. Returns `None` for
+    /// another column, or if the store has no field for the day of birth.
     ///
-    /// A number without a unit is ambiguous: it can be a number of years or months, or a year.
+    /// A column has ages if its heading is a word such as `Age`, and each cell is empty or an age
+    /// with a unit, such as `3 years`. A number without a unit is not an age, because it is ambiguous:
+    /// it can be a number of years or months, or a year.
     pub(super) fn birth_input_for_ages<'c>(
         &self,
         heading: &str,
@@ -89,8 +90,10 @@ impl<'r> ColumnMeanings<'r> {
         has_ages.then(|| values::input_of(birth_field))
     }
 
-    /// Returns the name of the input for a member or field, whose `name` is spelled as in import
-    /// files: `category` for `categoryId`. Returns `None` if it has no input, such as the id.
+    /// Returns the name of the input for a member or field of an animal, such as `category` for
+    /// `categoryId`. Returns `None` if there is no input, for example for the id.
+    ///
+    /// `name` is spelled as in import files.
     fn input_name(&self, name: &str) -> Option<String> {
         if name == LISTED || DEFAULT_COLUMNS.iter().any(|(member, _)| *member == name) {
             return Some(name.to_owned());

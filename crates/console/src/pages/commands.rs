@@ -1,4 +1,7 @@
 //! Executes the commands of a submitted form, and turns a failure into messages for the member.
+//!
+//! A [`Command`] is a change that the domain decides about, such as placing an order. The domain
+//! can refuse it.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -13,6 +16,10 @@ use super::{
 };
 use crate::{desk::FormIdentity, prelude::*, reply::Flash};
 
+/// The result of executing the commands of a form: the message for the next page, or the reason why
+/// the commands were not carried out.
+pub(super) type CommandResult = Result<Flash, CommandFailure>;
+
 /// The reason why the commands of a form were not carried out. They run in one transaction, so
 /// nothing was changed.
 #[derive(Default)]
@@ -23,15 +30,18 @@ pub(super) struct CommandFailure {
     pub(super) changed_subject: Option<Resource>,
     /// The explanation for the member.
     pub(super) message: String,
-    /// The name of the unique field whose submitted value another animal already has.
+    /// The name of the unique field whose submitted value another animal already has; `None` if
+    /// this is not the reason.
     duplicate_field: Option<String>,
-    /// The link to this other animal: its path and its label.
+    /// The link to the animal that has the value: its path and its label.
     owner_link: Option<(String, String)>,
 }
 
 impl CommandFailure {
-    /// Returns the failure as an error of the form. If another animal has the value of a unique field,
-    /// the error is at the input of this field, otherwise it is above the form.
+    /// Returns the failure as an error of the form.
+    ///
+    /// If another animal has the value of a unique field, the error is at the input of this field.
+    /// Otherwise, it is above the form. `fields` are the fields of the store.
     pub(super) fn to_errors(&self, fields: &FieldSet) -> Errors {
         let field_name = self.duplicate_field.as_ref();
         let mut errors = match field_name.and_then(|name| fields.find(name)) {
@@ -42,9 +52,10 @@ impl CommandFailure {
         errors
     }
 
-    /// Sets the explanation that another animal, the `owner`, already has the value of a unique field.
+    /// Sets the explanation that another animal, the `owner`, already has the value of a unique
+    /// field.
     ///
-    /// `owner` is `None` if the same commands add this animal, so that it has no number yet.
+    /// `owner` is `None` if the same commands add the owner, so that it has no number yet.
     fn with_duplicate_value(
         self,
         fields: &FieldSet,
@@ -90,8 +101,8 @@ impl Desk<'_> {
         self.visit.facts.day_of(self.default_end()).to_string()
     }
 
-    /// Returns the precondition that the subject still has the version in the submitted form. It fails
-    /// if somebody else has changed the subject since the form was shown.
+    /// Returns the precondition that the subject still has the version in the submitted form. It
+    /// fails if somebody else has changed the subject since the form was shown.
     pub(super) fn preconditions(&self) -> Preconditions {
         // Versions begin with 1, so the precondition also fails if the form has no valid version.
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
@@ -107,13 +118,9 @@ impl Desk<'_> {
 
     /// Executes the commands of the submitted form in one transaction.
     ///
-    /// Idempotent: if the same form was executed before, for example because of a double click, this
-    /// executes nothing, and returns the message about the first execution. The inner error says why
-    /// the commands were not carried out.
-    pub(super) async fn execute(
-        &self,
-        commands: Vec<Command>,
-    ) -> Result<Result<Flash, CommandFailure>, ApiError> {
+    /// Idempotent: if the same form was executed before, for example because of a double click,
+    /// this executes nothing, and returns the message about the first execution.
+    pub(super) async fn execute(&self, commands: Vec<Command>) -> Result<CommandResult, ApiError> {
         self.execute_once(commands, self.form_identity()).await
     }
 
@@ -123,7 +130,7 @@ impl Desk<'_> {
         &self,
         commands: Vec<Command>,
         identity: Option<FormIdentity>,
-    ) -> Result<Result<Flash, CommandFailure>, ApiError> {
+    ) -> Result<CommandResult, ApiError> {
         let context = self.context_of(identity);
         let outcome = self
             .app()
@@ -145,7 +152,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Returns the failure for the refusal of the command with this index.
+    /// Returns the failure for the refusal of the command with this index. Loads what the message
+    /// needs.
     async fn command_failure(
         &self,
         index: usize,
@@ -157,14 +165,17 @@ impl Desk<'_> {
             ..CommandFailure::default()
         };
         Ok(match refusal {
-            Refusal::PreconditionFailed(present) => CommandFailure {
-                changed_subject: present.map(|present| *present),
+            Refusal::PreconditionFailed(subject) => CommandFailure {
+                changed_subject: subject.map(|subject| *subject),
                 ..failure
             },
-            // `current` is the other animal, which has the value.
-            Refusal::DuplicateValue { field, current, .. } => {
+            Refusal::DuplicateValue {
+                field,
+                current: owner,
+                ..
+            } => {
                 let fields = self.store().fields().await?;
-                failure.with_duplicate_value(&fields, field, current.as_deref())
+                failure.with_duplicate_value(&fields, field, owner.as_deref())
             }
             _ => failure,
         })
@@ -173,19 +184,21 @@ impl Desk<'_> {
 
 /// Returns the explanation of a refusal for the member.
 ///
-/// A refusal without a message of its own is explained as an edit conflict: somebody else has changed
-/// the subject in the meantime.
+/// A refusal without a message of its own is explained as an edit conflict: somebody else has
+/// changed the subject in the meantime.
 pub(super) fn refusal_message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
             present_state_message(&conflict.current)
         }
-        // For a category, there is no message about its present state.
+        // There is no message about the present state of a category.
         Refusal::MovedOn(Some(current)) if current.category().is_none() => {
             format!("{} {}", texts().stale, present_state_message(current))
         }
         Refusal::NotRevertible(reason) => not_revertible_message(reason).to_owned(),
         Refusal::NotFound(_) => texts().is_gone.to_owned(),
+        // The forms have checked everything else, but the end of a reservation can pass in the
+        // meantime.
         Refusal::Invalid(_) => texts().day_invalid.to_owned(),
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
         Refusal::TooManyNotes => texts().too_many_notes.to_owned(),

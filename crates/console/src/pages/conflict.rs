@@ -12,7 +12,7 @@ use crate::{
     prelude::*,
 };
 
-/// Renders the stored animal next to a form with the values that this request tried to save. The
+/// Shows the stored animal next to a form with the values that this request tried to save. The
 /// response has the status 409.
 pub(super) async fn show(
     desk: &Desk<'_>,
@@ -25,9 +25,13 @@ pub(super) async fn show(
     let merged_form = MergedForm::new(&submitted_form, &stored_form).form;
 
     let path = format!("/animals/{}", stored_pet.id.get());
-    let no_errors = Errors::default();
-    let order = holding_order.as_ref();
-    let inputs = animal_fields::inputs(&merged_form, schema, &no_errors, stored_pet, order);
+    let inputs = animal_fields::inputs(
+        &merged_form,
+        schema,
+        &Errors::default(),
+        stored_pet,
+        holding_order.as_ref(),
+    );
     let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
     let change_hint = last_change_hint(desk, stored_pet).await?;
     let content = html! {
@@ -55,8 +59,8 @@ pub(super) async fn show(
     Ok(page.with_status(StatusCode::CONFLICT).into())
 }
 
-/// Renders the name of the person who made the last change of the animal, and its time. Renders
-/// nothing if the log of changes no longer has this change.
+/// Renders who made the last change of the animal, and when. Renders nothing if the log of changes
+/// no longer has this change.
 async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
     let last_change = history::newest_change(desk, pet.id).await?;
     Ok(html! {
@@ -69,7 +73,7 @@ async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Sto
     })
 }
 
-/// Renders the stored values. Values that differ from the submitted form have a badge.
+/// Renders the stored values. A value that differs from the submitted form has a badge.
 fn value_list(stored_values: &[ComparedValue]) -> Markup {
     html! {
         dl {

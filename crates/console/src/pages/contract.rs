@@ -11,7 +11,7 @@ const BLANK_LINE: &str = "______________________________";
 
 /// Loads the contract that is printed with an order.
 ///
-/// Returns `None` if the store has no contract, or if the order is not in force any more, such as a
+/// Returns `None` if the store has no contract, or if the order is no longer in force, such as a
 /// cancelled reservation.
 pub(super) async fn load(
     desk: &Desk<'_>,
@@ -39,8 +39,8 @@ pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     }
 }
 
-/// Renders the part of the page of an order that is only visible in print: the contract, if there is
-/// one, and the lines for signatures.
+/// Renders the part of the page of an order that is only visible in print: the contract, if there
+/// is one, and the lines for signatures.
 pub(super) fn printed_part(
     desk: &Desk<'_>,
     contract: Option<&ContractText>,
@@ -84,8 +84,8 @@ fn contract_markup(
     }
 }
 
-/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if the
-/// member may not see it.
+/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if
+/// the member may not see it.
 fn placeholder_value(
     desk: &Desk<'_>,
     placeholder: Placeholder,
@@ -101,19 +101,20 @@ fn placeholder_value(
         Placeholder::Adopter if !desk.may_write() => None,
         Placeholder::Adopter => extract_name(order.contact.as_ref()?.as_str()),
         Placeholder::Date => {
-            // The day of the sale, if there was one: a contract that is printed again later must have
-            // the same date.
+            // A contract that is printed again later must have the same date, so the day of the
+            // sale comes first.
             let sale_day = order.closed_at.map(|time| desk.visit.facts.day_of(time));
             Some(numbers().date(sale_day.unwrap_or(parts::today(desk))))
         }
     }
 }
 
-/// Extracts the customer's name from a contact, which is free text. The name is the text before the
-/// first number or e-mail address, without a street. Returns `None` if there is no such text.
+/// Extracts the customer's name from a contact, which is free text: the text before the first
+/// number or e-mail address, without a street.
 ///
 /// `Lee, Ann, 030 12` and `Lee, Ann, Elm Street 5` contain the name `Lee, Ann`, and
-/// `Ann Lee 030 12` contains `Ann Lee`.
+/// `Ann Lee 030 12` contains `Ann Lee`. Returns `None` if the contact begins with a number or an
+/// e-mail address.
 fn extract_name(contact: &str) -> Option<String> {
     let mut name_parts: Vec<String> = Vec::new();
     for part in contact.split([',', ';', '\n']) {
@@ -124,8 +125,8 @@ fn extract_name(contact: &str) -> Option<String> {
             .take_while(|word| can_be_in_name(word))
             .collect();
         let is_only_name = name_words.len() == words.len();
-        // The words before a number are the name in "Ann Lee 030 12", but after a name, they are an
-        // address: "Lee, Ann, Elm Street 5".
+        // The words before a number are a name in "Ann Lee 030 12". But in a later part, they are
+        // an address: "Lee, Ann, Elm Street 5".
         let belongs_to_name = is_only_name || name_parts.is_empty();
         if belongs_to_name && !name_words.is_empty() {
             name_parts.push(name_words.join(" "));

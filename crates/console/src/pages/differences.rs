@@ -1,12 +1,15 @@
-//! Renders the differences that a change in the log of changes made: each value before and after the
-//! change, with the labels and words that people know.
+//! Renders the differences that a change made: each value before and after the change, with the
+//! labels and words that people know.
+//!
+//! The log of changes has an entry for each change of an animal, an order, a category or a note,
+//! with the whole subject before and after it.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Change, ChangeType, FieldDefinition, FieldKind, FieldValue, JournalEntry, Note, Order, Photo,
-    PhotoId, Photos, Reason, Resource, StorePet,
+    ChangeType, FieldDefinition, FieldKind, FieldValue, JournalEntry, Note, Order, Photo, PhotoId,
+    Photos, Reason, Resource, StorePet, Withdrawal,
 };
 use petstore_formats::json;
 
@@ -22,13 +25,19 @@ struct ReplacedValue {
     after: String,
 }
 
+/// The end of a reservation before and after a change.
+struct MovedEnd {
+    before: Timestamp,
+    after: Timestamp,
+}
+
 /// The differences that a change made.
 struct Differences {
-    values: Vec<ReplacedValue>,
+    replaced_values: Vec<ReplacedValue>,
     /// Sentences about differences that have no values to show, such as "Photo added".
     sentences: Vec<&'static str>,
-    /// The end of a reservation before and after the change, if the change moved it.
-    reservation_ends: Option<(Timestamp, Timestamp)>,
+    /// The end of the reservation, if the change moved it.
+    moved_end: Option<MovedEnd>,
     /// Whether the change deleted its subject, and with it all of its values.
     is_deleted: bool,
 }
@@ -41,16 +50,30 @@ impl Differences {
         if before == after || (after.is_none() && self.is_deleted) {
             return;
         }
-        self.values.push(ReplacedValue {
+        self.replaced_values.push(ReplacedValue {
             label: label.to_owned(),
             before,
             after: after.unwrap_or_else(|| texts().no_value.to_owned()),
         });
     }
+
+    /// Renders the differences, one below the other.
+    fn show(&self) -> Markup {
+        html! {
+            @for sentence in &self.sentences { div { (sentence) } }
+            @for value in &self.replaced_values { (value_row(value)) }
+            @if let Some(MovedEnd { before, after }) = self.moved_end {
+                div {
+                    (texts().ends) (window_texts().colon)
+                    del { (markup::exact_time(before)) } " → " ins { (markup::exact_time(after)) }
+                }
+            }
+        }
+    }
 }
 
-/// Renders the differences that a change made. Renders nothing if a later release wrote the change in
-/// a format that this release does not know.
+/// Renders the differences that a change made. Renders nothing if a later release wrote the change
+/// in a format that this release does not know.
 ///
 /// Categories have their present names, because the log of changes has only their numbers.
 pub(super) fn show_differences(
@@ -62,35 +85,26 @@ pub(super) fn show_differences(
         return html! {};
     };
     let mut differences = Differences {
-        values: Vec::new(),
+        replaced_values: Vec::new(),
         sentences: Vec::new(),
-        reservation_ends: None,
+        moved_end: None,
         is_deleted: change.after.is_none(),
     };
     match (change.before.as_ref(), change.after.as_ref()) {
         (before, Some(Resource::Pet(after))) => {
             let former_pet = before.and_then(Resource::pet);
-            add_pet(desk, former_pet, after, schema, &mut differences);
+            add_pet_differences(desk, former_pet, after, schema, &mut differences);
         }
         (before, Some(Resource::Order(after))) => {
             let former_order = before.and_then(Resource::order);
-            add_order(desk, &change, former_order, after, &mut differences);
+            add_order_differences(desk, change.kind, former_order, after, &mut differences);
         }
         // The subject is a category, which has a name, or it has no values to show.
         (before, after) => {
             differences.add(texts().name, category_label(before), category_label(after));
         }
     }
-    html! {
-        @for sentence in &differences.sentences { div { (sentence) } }
-        @for value in &differences.values { (value_row(value)) }
-        @if let Some((before, after)) = differences.reservation_ends {
-            div {
-                (texts().ends) (window_texts().colon)
-                del { (markup::exact_time(before)) } " → " ins { (markup::exact_time(after)) }
-            }
-        }
-    }
+    differences.show()
 }
 
 /// Returns the name of the category that a change is about; `None` for another subject.
@@ -101,7 +115,7 @@ fn category_label(resource: Option<&Resource>) -> Option<String> {
 
 /// Renders a value before and after a change, both shortened.
 ///
-/// A long former value can be expanded, because no other page shows it any more.
+/// A long former value has a button that shows it in full, because no other page still shows it.
 fn value_row(value: &ReplacedValue) -> Markup {
     let ReplacedValue {
         label,
@@ -122,24 +136,24 @@ fn value_row(value: &ReplacedValue) -> Markup {
     }
 }
 
-/// Returns the end of a reservation before and after a change, if the change moved it.
-fn moved_end(
-    change: &Change,
-    before: Option<&Order>,
-    after: &Order,
-) -> Option<(Timestamp, Timestamp)> {
+/// Returns the end of a reservation before and after a change. Returns `None` if the end is the
+/// same, or if the order is new.
+fn moved_end(before: Option<&Order>, after: &Order) -> Option<MovedEnd> {
     let former_end = before?.expires_at?;
     let new_end = after.expires_at?;
-    if change.kind != ChangeType::OrderChanged || former_end == new_end {
+    if former_end == new_end {
         return None;
     }
-    Some((former_end, new_end))
+    Some(MovedEnd {
+        before: former_end,
+        after: new_end,
+    })
 }
 
 /// Adds the differences of an order.
-fn add_order(
+fn add_order_differences(
     desk: &Desk<'_>,
-    change: &Change,
+    change_type: ChangeType,
     before: Option<&Order>,
     after: &Order,
     differences: &mut Differences,
@@ -151,18 +165,21 @@ fn add_order(
     }
     let reason = |order: &Order| order.reason.as_ref().map(reason_words);
     differences.add(texts().reason_label, before.and_then(reason), reason(after));
-    differences.reservation_ends = moved_end(change, before, after);
 
+    // Only a change of this type moves the end or edits the contact.
+    if change_type != ChangeType::OrderChanged {
+        return;
+    }
+    differences.moved_end = moved_end(before, after);
     // The log of changes omits the contacts, because they can be erased later. So if a change of an
     // order has no other difference, it changed the contact.
-    let has_no_difference = differences.values.is_empty() && differences.reservation_ends.is_none();
-    if change.kind == ChangeType::OrderChanged && has_no_difference {
+    if differences.replaced_values.is_empty() && differences.moved_end.is_none() {
         differences.sentences.push(texts().contact_changed);
     }
 }
 
-/// Returns the reason why an order was closed: in words if it is one of the reasons for withdrawals,
-/// otherwise the text that a person typed.
+/// Returns the reason why an order was closed: in words if it is one of the reasons for
+/// withdrawals, otherwise the text that a person typed.
 fn reason_words(reason: &Reason) -> String {
     match reason.as_str().parse() {
         Ok(known_reason) => texts().reason(known_reason).to_owned(),
@@ -171,14 +188,14 @@ fn reason_words(reason: &Reason) -> String {
 }
 
 /// Adds the differences of an animal.
-fn add_pet(
+fn add_pet_differences(
     desk: &Desk<'_>,
     before: Option<&StorePet>,
     after: &StorePet,
     schema: PetSchema<'_>,
     differences: &mut Differences,
 ) {
-    add_members(before, after, schema, differences);
+    add_member_differences(before, after, schema, differences);
     for name in field_names(before, after) {
         let field = schema.fields.find(name);
         let label = match field {
@@ -196,22 +213,25 @@ fn add_pet(
     if let Some(withdrawal) = &after.withdrawal
         && !was_withdrawn
     {
-        // The change withdrew the animal.
-        let reason = texts().reason(withdrawal.reason).to_owned();
-        differences.add(texts().reason_label, None, Some(reason));
-        let note = withdrawal.note.as_ref().map(Note::as_str);
-        differences.add(texts().note, None, note.map(str::to_owned));
+        add_withdrawal(withdrawal, differences);
     }
 
-    differences.sentences = photo_sentences(
-        before.map_or(&Photos::NONE, |pet| &pet.photos),
-        &after.photos,
-    );
+    let photos_before = before.map_or(&Photos::NONE, |pet| &pet.photos);
+    let sentences = photo_sentences(photos_before, &after.photos);
+    differences.sentences.extend(sentences);
 }
 
-/// Adds the differences of the values that every animal has: its name, its category, its status, and
-/// whether it is on the website.
-fn add_members(
+/// Adds the reason and the note of a withdrawal that the change made.
+fn add_withdrawal(withdrawal: &Withdrawal, differences: &mut Differences) {
+    let reason = texts().reason(withdrawal.reason).to_owned();
+    differences.add(texts().reason_label, None, Some(reason));
+    let note = withdrawal.note.as_ref().map(Note::as_str);
+    differences.add(texts().note, None, note.map(str::to_owned));
+}
+
+/// Adds the differences of the values that every animal has: its name, its category, its status,
+/// and whether it is on the website.
+fn add_member_differences(
     before: Option<&StorePet>,
     after: &StorePet,
     schema: PetSchema<'_>,
@@ -231,7 +251,7 @@ fn add_members(
         differences.add(texts().status_label, status(before), status(after));
     }
     let listing = |pet: &StorePet| forms::listing_words(pet.is_listed).to_owned();
-    // New animals are on the website by default, so this is shown only for a new animal that is not.
+    // A new animal is on the website by default, which is not worth mentioning.
     if before.is_some() || !after.is_listed {
         differences.add(texts().website, before.map(listing), Some(listing(after)));
     }
@@ -255,8 +275,8 @@ fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     }
 }
 
-/// Returns the value of a field in words. `field` is `None` if the field was deleted. A text is then
-/// returned as it was stored.
+/// Returns the value of a field in words. `field` is `None` if the field was deleted: a text is
+/// then returned as it was stored.
 fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldValue) -> String {
     match (field, value) {
         (_, FieldValue::Boolean(true)) => window_texts().yes.to_owned(),
@@ -272,9 +292,9 @@ fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldVa
     }
 }
 
-/// Returns sentences about how a change affected the photos of an animal.
+/// Returns sentences that describe how a change affected the photos of an animal.
 ///
-/// If it added, deleted or turned a photo, this is the only sentence.
+/// If the change added, deleted or turned a photo, this is the only sentence.
 fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() > before.all().len() {
         return vec![texts().photo_added];

@@ -1,12 +1,12 @@
 //! The page that edits an animal.
 //!
-//! A submitted form is merged with the changes that others made since it was shown. If two people
-//! changed the same input, the page about the conflict shows both versions.
+//! A submitted form is merged with the changes that others made since the form was shown. If two
+//! people changed the same input, the page about the conflict shows both versions.
 
 use petstore_domain::store_area::{Command, PetPatch, Resource, StorePet};
 
 use super::{
-    animal_fields::{inputs, parse_patch, stored_form, with_named_category},
+    animal_fields::{CATEGORY_INPUT, inputs, parse_patch, stored_form, with_named_category},
     commands::CommandFailure,
     conflict,
     parts::missing_page,
@@ -31,11 +31,11 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         fields: &fields,
     };
     let form = stored_form(&pet, schema);
-    page(desk, &pet, &form, schema, &Errors::default()).await
+    show_page(desk, &pet, &form, schema, &Errors::default()).await
 }
 
-/// Renders the page with the form. Its inputs show the values in `form` and the messages in `errors`.
-async fn page(
+/// Shows the page with the form. Its inputs show the values in `form` and the messages in `errors`.
+async fn show_page(
     desk: &Desk<'_>,
     pet: &StorePet,
     form: &Form,
@@ -71,8 +71,8 @@ async fn page(
         .into())
 }
 
-/// Handles `POST /animals/{id}/edit`: saves the submitted form. If it is invalid, shows it again with
-/// the errors.
+/// Handles `POST /animals/{id}/edit`: saves the submitted form. If a value is invalid, shows the
+/// form again with the errors.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
@@ -80,7 +80,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_form = &desk.visit.form;
     let present_category_id = pet.category_id.to_string();
     let categories = desk
-        .load_categories_by_names([submitted_form.get("category"), &present_category_id])
+        .load_categories_by_names([submitted_form.get(CATEGORY_INPUT), &present_category_id])
         .await?;
     let fields = desk.store().fields().await?;
     let schema = PetSchema {
@@ -96,7 +96,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     );
     let patch = parse_patch(desk, &merged_form.form, &pet, schema, &mut errors);
     if !errors.is_empty() {
-        return page(desk, &pet, &merged_form.form, schema, &errors).await;
+        return show_page(desk, &pet, &merged_form.form, schema, &errors).await;
     }
 
     save_patch(desk, &pet, patch, &merged_form, schema).await
@@ -104,10 +104,10 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Saves a change of an animal, or shows why it cannot be saved.
 ///
-/// If two people changed the same input, nothing must be saved, but this request can be the second
-/// click on a form that was already saved. So the command is still sent to the store, with a
-/// precondition that always fails. For a second click, the store replays the first response.
-/// Otherwise, the page shows both versions.
+/// If two people changed the same input, nothing is saved, and the page shows both versions. But
+/// this request can be the second click on a form that was already saved. So the command is still
+/// sent to the store, with a precondition that always fails: for a second click, the store replays
+/// the first response.
 async fn save_patch(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -128,15 +128,15 @@ async fn save_patch(
         }) => show_conflict(desk, &stored_pet, schema).await,
         Err(failure) => {
             let errors = failure.to_errors(schema.fields);
-            page(desk, pet, &merged_form.form, schema, &errors).await
+            show_page(desk, pet, &merged_form.form, schema, &errors).await
         }
     }
 }
 
 /// Shows both versions of an animal that somebody else has changed.
 ///
-/// The other change can have moved the animal to a category that was not loaded for the form, so this
-/// also loads the category of the stored version.
+/// The other change can have moved the animal to a category that was not loaded for the form, so
+/// this also loads the category of the stored version.
 async fn show_conflict(
     desk: &Desk<'_>,
     stored_pet: &StorePet,

@@ -9,25 +9,25 @@ use crate::prelude::*;
 
 /// Renders the card for a filtered list without animals.
 ///
-/// After a search by text, the card has a link to the same search in the orders, and links to the
-/// lists of other statuses that have matches, such as the list of sold animals. If no other list has
-/// matches, the card has a hint instead.
+/// After a search by text, the card has a link to the same search in the orders. It also has links
+/// to the lists of other statuses that have matches, such as the list of sold animals. If no other
+/// list has matches, the card has a hint instead.
 pub(super) async fn nothing_found_card(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
 ) -> Result<Markup, StoreError> {
-    // Without a search text, nearly every other list has matches, so links would not help.
+    // Without a search, nearly every other list has matches, so links would not help.
     let links = if filters.query.phrase.is_some() {
         links_to_other_lists(desk, filters).await?
     } else {
         Vec::new()
     };
 
-    let text = filters.get("q");
+    let search_text = filters.search_text();
     Ok(html! {
         div.card.empty {
             @if links.is_empty() {
-                @if text.is_empty() {
+                @if search_text.is_empty() {
                     strong { (texts().none_match) }
                 } @else {
                     strong { (texts().nothing_found) }
@@ -37,9 +37,9 @@ pub(super) async fn nothing_found_card(
                 strong { (texts().none_here) }
                 @for link in links { p { (link) } }
             }
-            @if !text.is_empty() {
-                a href=(parts::link("/orders", &[("q", text), ("status", "all")])) {
-                    (texts().search_orders(&markup::readable(text, SHORT_LENGTH)))
+            @if !search_text.is_empty() {
+                a href=(parts::link("/orders", &[("q", search_text), ("status", "all")])) {
+                    (texts().search_orders(&markup::readable(search_text, SHORT_LENGTH)))
                 }
             }
         }

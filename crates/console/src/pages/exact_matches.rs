@@ -1,5 +1,7 @@
 //! Finds animals by a text that identifies them, such as their number or a scanned microchip.
 
+use std::collections::HashSet;
+
 use petstore_domain::{
     PetId,
     store_area::{FieldDefinition, FieldSet, PetQuery, RequestedValue, StorePet},
@@ -7,17 +9,15 @@ use petstore_domain::{
 
 use crate::prelude::*;
 
-/// Finds the animals whose number, or whose value of a unique field, is exactly `text`. Withdrawn
-/// animals are included.
-///
-/// An animal that matches in several ways is in the result more than once.
+/// Finds the animals whose number or whose value of a unique field is exactly `text`, including
+/// withdrawn animals.
 pub(super) async fn find_exact_matches(
     desk: &Desk<'_>,
     fields: &FieldSet,
     text: &str,
 ) -> Result<Vec<StorePet>, StoreError> {
     let mut matching_pets = Vec::new();
-    // A match does not end the search, because the same text can also identify another animal.
+    // The search goes on after a match, because the same text can also identify another animal.
     if let Some(id) = forms::parse_id(text).and_then(PetId::new) {
         matching_pets.extend(desk.store().get_store_pet(id).await?);
     }
@@ -26,13 +26,17 @@ pub(super) async fn find_exact_matches(
             matching_pets.extend(find_by_unique_value(desk, fields, field, text).await?);
         }
     }
+    // An animal can match in several ways, such as by its number and by a value.
+    let mut ids = HashSet::new();
+    matching_pets.retain(|pet| ids.insert(pet.id));
     Ok(matching_pets)
 }
 
 /// Finds the animals with this value of a unique field.
 ///
 /// The store has an index from unique values to the animals that own them, which also finds other
-/// spellings of a value. Withdrawn animals own no values, so a query finds them.
+/// spellings of a value. A withdrawn animal gives up its values and is not in the index, so
+/// withdrawn animals are found by a query.
 async fn find_by_unique_value(
     desk: &Desk<'_>,
     fields: &FieldSet,

@@ -1,12 +1,12 @@
-//! The effects of a changed field on existing animals. A manager confirms them before the change is
-//! made.
+//! The effects that a change of a field has on existing animals. A manager must confirm them before
+//! the change is made.
 
 use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
 
 use super::{category_names::largest_page_limit, field_form::choice_values, values::label_of};
 use crate::prelude::*;
 
-/// The limit up to which affected animals are counted, because counting reads each of them.
+/// The number up to which affected animals are counted, because counting reads each of them.
 const MAX_COUNT: usize = 1_000;
 
 /// An effect of a change of a field on existing animals.
@@ -17,8 +17,8 @@ pub(super) struct Effect {
     pub(super) sentence: String,
 }
 
-/// Returns the effects of changing a field: one for each removed choice that animals still have, and
-/// one if the values of animals on offer become public.
+/// Returns the effects of changing `field` to `changed_field`: one for each removed choice that
+/// animals still have, and one if the values of animals on offer become public.
 pub(super) async fn effects_of_change(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -52,14 +52,15 @@ pub(super) async fn effects_of_change(
     Ok(effects)
 }
 
-/// Counts the animals with this value of a field. Stops after the page on which the count passes
-/// [`MAX_COUNT`], so a count above it is only a lower bound.
+/// Counts the animals with this value of a field. Stops after the page on which the count exceeds
+/// [`MAX_COUNT`], so that a larger count is only a lower bound.
 async fn count_pets_with_value(
     desk: &Desk<'_>,
     fields: &FieldSet,
     field: &FieldDefinition,
     value: &str,
 ) -> Result<usize, ApiError> {
+    // A choice of the field is always a valid value, so there is a filter.
     let value_filter = fields.parse_filter(field.name.as_str(), value);
     let mut query = PetQuery {
         values: value_filter.into_iter().collect(),
@@ -78,8 +79,9 @@ async fn count_pets_with_value(
     Ok(count)
 }
 
-/// How many of the first animals on offer have a value of a field.
+/// The result of counting the values of a field that animals on offer have.
 struct ValuesOnOffer {
+    /// The number of checked animals that have a value.
     count: usize,
     /// Whether there are further animals on offer, which were not checked.
     has_more: bool,
@@ -90,13 +92,14 @@ async fn count_values_on_offer(
     desk: &Desk<'_>,
     field: &FieldDefinition,
 ) -> Result<ValuesOnOffer, ApiError> {
+    let oldest_first = false;
     let mut count = 0;
     let mut read_count = 0;
     let mut after = None;
     loop {
         let (pets, next_position) = desk
             .store()
-            .list_on_offer(after, largest_page_limit(), false)
+            .list_on_offer(after, largest_page_limit(), oldest_first)
             .await?;
         read_count += pets.len();
         for pet in &pets {

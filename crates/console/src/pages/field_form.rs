@@ -1,11 +1,14 @@
-//! The form of a field: renders its inputs, and reads the submitted values.
+//! The form in which a manager defines a field of the animals: renders its inputs, and reads the
+//! submitted values.
+//!
+//! A field of the kind `choice` has choices: stored values such as `cat`, which can have labels
+//! such as `Cats`.
 
 use std::collections::BTreeMap;
 
 use petstore_domain::store_area::{
     Choices, FieldDefinition, FieldKind, FieldName, Label, search_key,
 };
-
 use petstore_languages::fee_label;
 
 use crate::prelude::*;
@@ -14,7 +17,7 @@ use crate::prelude::*;
 /// `label.cat`.
 const CHOICE_LABEL_PREFIX: &str = "label.";
 
-/// The maximum length of a suggested field name, in characters.
+/// The maximum length of a suggested field name, in characters. A longer name is hard to read.
 const MAX_NAME_LENGTH: usize = 32;
 
 /// Returns the name of the input for the label of a choice.
@@ -22,7 +25,13 @@ fn choice_label_input(value: &str) -> String {
     format!("{CHOICE_LABEL_PREFIX}{value}")
 }
 
-/// Returns the values of the choices of a field.
+/// Returns the label of a kind of fields, such as "Number".
+pub(super) fn kind_label(kind: FieldKind) -> &'static str {
+    let (label, _) = texts().kind(kind);
+    label
+}
+
+/// Returns the values of the choices of a field; none if the field has another kind.
 pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
     field
         .choices
@@ -37,7 +46,7 @@ pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
     let label = fee_label(field).unwrap_or(field.label.as_str());
     let position = field.position.to_string();
     let version = field.version.to_string();
-    let values = [
+    let properties = [
         ("label", label),
         ("kind", field.kind.as_str()),
         ("position", &*position),
@@ -46,29 +55,27 @@ pub(super) fn form_of_field(field: &FieldDefinition) -> Form {
         ("version", &*version),
     ];
     let mut inputs = Vec::new();
-    for (name, value) in values {
+    for (name, value) in properties {
         inputs.push((name.to_owned(), value.to_owned()));
     }
-    for value in choice_values(field) {
-        inputs.push((
-            choice_label_input(value),
-            field.display_text(value).to_owned(),
-        ));
+    for choice in choice_values(field) {
+        let choice_label = field.display_text(choice).to_owned();
+        inputs.push((choice_label_input(choice), choice_label));
     }
     inputs.into_iter().collect()
 }
 
-/// Returns the form value of a checkbox.
+/// Returns the value that a form submits for a checkbox; empty if it is unchecked.
 fn checkbox_value(is_checked: bool) -> &'static str {
     if is_checked { "yes" } else { "" }
 }
 
-/// Renders the inputs for the kind, the new choices, the position and the checkboxes of a field. The
-/// inputs for the name, the label and the existing choices are rendered elsewhere.
+/// Renders the inputs for the kind, the new choices and the position of a field, and the checkboxes
+/// that make it public and unique.
 pub(super) fn property_inputs(form: &Form, errors: &Errors) -> Markup {
     let mut kind_options = vec![("", texts().choose_kind)];
     for kind in &FieldKind::ALL {
-        kind_options.push((kind.as_str(), texts().kind(*kind).0));
+        kind_options.push((kind.as_str(), kind_label(*kind)));
     }
     let has_choices = form
         .fields()
@@ -121,36 +128,36 @@ pub(super) fn choice_inputs(field: &FieldDefinition, form: &Form, errors: &Error
             fieldset {
                 legend { (texts().field_choices) }
                 p.hint { (texts().field_labels_hint) }
-                @for value in choice_values(field) { (choice_row(field, value, form, errors)) }
+                @for choice in choice_values(field) { (choice_row(field, choice, form, errors)) }
             }
         }
     }
 }
 
 /// Renders a choice with the input for its label and the checkbox that removes it.
-fn choice_row(field: &FieldDefinition, value: &str, form: &Form, errors: &Errors) -> Markup {
-    let id = choice_label_input(value);
-    let readable_value = markup::readable(value, SHORT_LENGTH);
-    let mut label_input = Input::from_form(&id, &readable_value, form, errors);
+fn choice_row(field: &FieldDefinition, choice: &str, form: &Form, errors: &Errors) -> Markup {
+    let id = choice_label_input(choice);
+    let readable_choice = markup::readable(choice, SHORT_LENGTH);
+    let mut label_input = Input::from_form(&id, &readable_choice, form, errors);
     // A submitted form has no label for a choice that somebody else added in the meantime.
     if form.all(&id).next().is_none() {
-        label_input.value = field.display_text(value);
+        label_input.value = field.display_text(choice);
     }
     html! {
         div.row {
             (label_input.show())
             label {
-                input type="checkbox" name="remove" value=(value) checked[is_removed(form, value)];
-                (texts().remove_choice) span.hidden { (window_texts().colon) (readable_value) }
+                input type="checkbox" name="remove" value=(choice) checked[is_removed(form, choice)];
+                (texts().remove_choice) span.hidden { (window_texts().colon) (readable_choice) }
             }
         }
     }
 }
 
 /// Whether the form marks a choice for removal.
-fn is_removed(form: &Form, value: &str) -> bool {
+fn is_removed(form: &Form, choice: &str) -> bool {
     form.all("remove")
-        .any(|removed_value| removed_value == value)
+        .any(|removed_choice| removed_choice == choice)
 }
 
 /// A reader of the submitted form of a field.
@@ -163,11 +170,10 @@ pub(super) struct FieldFormReader<'r> {
 }
 
 impl FieldFormReader<'_> {
-    /// Reads the form as a field with this name. Returns `None` if the name is missing or `errors`
-    /// has an entry.
+    /// Reads the form as a field with this name. Adds an error for each invalid value.
     ///
-    /// Each invalid value becomes an error of its input. All inputs are read even without a name, so
-    /// that the member sees all errors at once.
+    /// Returns `None` if the name is missing, or if there is any error. All inputs are read even
+    /// without a name, so that the member sees all errors at once.
     pub(super) fn read(
         &self,
         name: Option<FieldName>,
@@ -176,14 +182,12 @@ impl FieldFormReader<'_> {
         let form = self.form;
         let label = errors.ok_or_add("label", self.read_label());
         let kind = errors.ok_or_add("kind", self.read_kind());
-        let choices = if kind == Some(FieldKind::Choice) {
-            self.read_choices(errors)
-        } else {
-            if !form.get("choices").is_empty() {
-                errors.add("choices", texts().field_choices_hint);
-            }
-            None
-        };
+        let mut choices = None;
+        if kind == Some(FieldKind::Choice) {
+            choices = self.read_choices(errors);
+        } else if !form.get("choices").is_empty() {
+            errors.add("choices", texts().field_choices_hint);
+        }
         let position = errors.ok_or_add("position", self.read_position());
 
         let field = FieldDefinition {
@@ -200,8 +204,8 @@ impl FieldFormReader<'_> {
         if !errors.is_empty() {
             return None;
         }
-        // The kind and the choices fit together, so the only possible problem is a kind that cannot
-        // be unique.
+        // The choices fit the kind by now, so the only possible problem is a kind that cannot be
+        // unique.
         if field.problem().is_some() {
             errors.add("unique", texts().field_unique_hint);
             return None;
@@ -211,8 +215,8 @@ impl FieldFormReader<'_> {
 
     /// Reads the label, or returns the message that it is invalid.
     ///
-    /// In a shelter, the form shows [`fee_label`] instead of the stored label of the price field. If
-    /// the member has not edited it, the stored label stays.
+    /// In a shelter, the form shows [`fee_label`] instead of the stored label of the price field.
+    /// If the member has not edited it, the stored label stays.
     fn read_label(&self) -> Result<Label, &'static str> {
         if let Some(field) = self.current_field
             && fee_label(field) == Some(self.form.get("label"))
@@ -224,8 +228,10 @@ impl FieldFormReader<'_> {
 
     /// Reads the kind, or returns the message that it is missing.
     fn read_kind(&self) -> Result<FieldKind, &'static str> {
-        let kind = self.form.get("kind").parse();
-        kind.map_err(|_| texts().field_kind_missing)
+        self.form
+            .get("kind")
+            .parse()
+            .map_err(|_| texts().field_kind_missing)
     }
 
     /// Reads the position, or returns the message that it is invalid.
@@ -242,8 +248,11 @@ impl FieldFormReader<'_> {
         }
     }
 
-    /// Reads the choices with their labels: first the current choices that the form does not remove,
-    /// then the new ones from the lines of the `choices` input.
+    /// Reads the choices with their labels. Adds an error if they are invalid, and then returns
+    /// `None`.
+    ///
+    /// First come the current choices that the form does not remove, then the new choices from the
+    /// lines of the `choices` input.
     fn read_choices(&self, errors: &mut Errors) -> Option<Choices> {
         let current_values = self.current_field.map(choice_values).unwrap_or_default();
         let mut values = current_values.to_vec();
@@ -264,11 +273,11 @@ impl FieldFormReader<'_> {
         errors.ok_or_add("choices", labelled_choices)
     }
 
-    /// Reads the labels of choices, keyed by the value of the choice. A choice without an input in
-    /// the form keeps its current label.
+    /// Reads the labels of choices, by the value of the choice. A choice without an input in the
+    /// form keeps its current label.
     ///
-    /// A label that is empty or equal to the value is not stored, because a choice without a label
-    /// is displayed as its value.
+    /// A label that is empty or equal to the value is left out, because a choice without a label is
+    /// displayed as its value.
     fn read_choice_labels(&self, values: &[String]) -> BTreeMap<String, String> {
         let current_choices = self.current_field.and_then(|field| field.choices.as_ref());
         let mut labels = match current_choices {
@@ -293,8 +302,8 @@ impl FieldFormReader<'_> {
 ///
 /// The result is empty if the label has no Latin letter.
 pub(super) fn suggested_name(label: &str) -> String {
-    let key = search_key(label);
-    let words: Vec<&str> = key
+    let plain_label = search_key(label);
+    let words: Vec<&str> = plain_label
         .split(|character: char| !character.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
@@ -304,8 +313,8 @@ pub(super) fn suggested_name(label: &str) -> String {
     name.chars().take(MAX_NAME_LENGTH).collect()
 }
 
-/// Returns the label of an input and its value as readable text, for messages about concurrent
-/// changes; `None` for an unknown input.
+/// Returns the label of an input and its value as readable text, for the messages about changes
+/// that somebody else made at the same time. Returns `None` for an unknown input.
 pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)> {
     let label = match name {
         "label" => texts().field_label,
@@ -319,7 +328,7 @@ pub(super) fn input_in_words(name: &str, value: &str) -> Option<(String, String)
         ("public" | "unique", "") => window_texts().no.to_owned(),
         ("public" | "unique", _) => window_texts().yes.to_owned(),
         ("kind", kind) => match kind.parse() {
-            Ok(kind) => texts().kind(kind).0.to_owned(),
+            Ok(kind) => kind_label(kind).to_owned(),
             Err(_) => kind.to_owned(),
         },
         _ => markup::readable(value, SHORT_LENGTH),

@@ -1,4 +1,5 @@
-//! Relabels the fields of a store that changes its language.
+//! Relabels the fields of a store that changes its language: replaces their default labels with the
+//! default labels of the new language.
 
 use petstore_app::StoreFacts;
 use petstore_domain::store_area::FieldDefinition;
@@ -11,8 +12,8 @@ use super::{
 };
 use crate::{prelude::*, staff};
 
-/// Returns the fields that still have a default label of another language, each with its label in
-/// the language of the store. A label that somebody has edited stays.
+/// Returns the fields that still have a default label of another language, each with its new label
+/// in the language of the store. A field whose label somebody has edited is not among them.
 async fn fields_to_relabel(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
     Ok(languages::relabelled_fields(
@@ -43,8 +44,8 @@ pub(super) async fn relabel_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
 
 /// Relabels the fields after this request has changed the language of the store.
 ///
-/// If somebody changes a field at the same time, no label is written. The settings page then offers
-/// to relabel the fields, so the outcome is ignored here.
+/// If somebody changes a field at the same time, no label is written. The outcome is ignored,
+/// because the settings page then offers to relabel the fields.
 pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiError> {
     // The facts in `desk` still have the previous language.
     let profile = desk.store().profile().await?;
@@ -52,7 +53,7 @@ pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiE
     let language = facts.language().value;
     let fields = languages::relabelled_fields(&desk.store().fields().await?, language);
     // The change of the profile has already used the idempotency key of the form. Relabelling needs
-    // none, because a repetition finds nothing left to relabel.
+    // no key, because a repetition finds nothing left to relabel.
     let context = desk.context_of(None);
     desk.app().fields.put_all(&fields, &context).await?;
     Ok(())
@@ -63,7 +64,7 @@ pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiE
 pub(super) async fn relabel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = fields_to_relabel(desk).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
-    match fields::check_outcome(&outcome, FieldError::Outdated) {
+    match fields::to_field_result(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(error) => Ok(missing_page(error.message())),
     }

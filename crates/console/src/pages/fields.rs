@@ -1,4 +1,6 @@
-//! The settings pages of the custom fields that describe the animals of a store.
+//! The settings pages of the fields of a store.
+//!
+//! A field, such as "Coat length", is a property of animals that the managers of a store define.
 
 use petstore_app::Changed;
 use petstore_domain::{
@@ -12,7 +14,7 @@ use petstore_domain::{
 use super::{
     field_effects::effects_of_change,
     field_form::{
-        FieldFormReader, choice_inputs, form_of_field, input_in_words, property_inputs,
+        FieldFormReader, choice_inputs, form_of_field, input_in_words, kind_label, property_inputs,
         suggested_name,
     },
     parts::missing_page,
@@ -32,7 +34,7 @@ pub(super) const FIELDS_PATH: &str = "/settings/fields";
 /// them.
 const POSITION_STEP: i64 = 10;
 
-/// Renders the page with the table of fields and the form that adds one, followed by `footer`.
+/// Shows the page with the table of fields and the form that adds one, followed by `footer`.
 /// `errors` belong to the submitted form.
 pub(super) async fn list(
     desk: &Desk<'_>,
@@ -42,7 +44,7 @@ pub(super) async fn list(
     let fields = desk.store().fields().await?;
     let has_fields = !fields.all().is_empty();
     let content = html! {
-        @if has_fields { (table(&fields)) }
+        @if has_fields { (field_table(&fields)) }
         details.card open[!errors.is_empty() || !has_fields] {
             summary { (texts().add_field) }
             (add_form(desk, errors))
@@ -54,7 +56,7 @@ pub(super) async fn list(
 }
 
 /// Renders the table of fields, each with a link to its page.
-fn table(fields: &FieldSet) -> Markup {
+fn field_table(fields: &FieldSet) -> Markup {
     let labels = [
         texts().field_label,
         texts().field_name,
@@ -72,7 +74,7 @@ fn table(fields: &FieldSet) -> Markup {
                     }
                 }
                 td data-label=(texts().field_name) { (field.name.as_str()) }
-                td data-label=(texts().field_kind) { (texts().kind(field.kind).0) }
+                td data-label=(texts().field_kind) { (kind_label(field.kind)) }
                 td data-label=(texts().field_public) { (yes_or_no(field.is_public)) }
                 td data-label=(texts().field_unique) { (yes_or_no(field.is_unique)) }
                 td.number data-label=(texts().field_position) { (field.position) }
@@ -82,6 +84,7 @@ fn table(fields: &FieldSet) -> Markup {
     markup::table(&markup::headings(&labels), &rows)
 }
 
+/// Returns yes or no in the language of the page.
 fn yes_or_no(is_true: bool) -> &'static str {
     if is_true {
         window_texts().yes
@@ -113,7 +116,10 @@ fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
     }
 }
 
-/// Adds the field in the submitted form. Without a position, it becomes the last field.
+/// Handles `POST /settings/fields`: adds the field in the submitted form.
+///
+/// Without a name, the name is derived from the label. Without a position, the field becomes the
+/// last one.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -137,6 +143,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors, &html! {}).await;
     };
 
+    // Without a version, the field must not exist yet.
     match change_field(desk, FieldCommand::Put(field), None).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(FieldError::NameTaken) => {
@@ -147,7 +154,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Renders the page of the field in the path.
+/// Handles `GET /settings/fields/{id}`: shows the page of the field.
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
@@ -186,8 +193,8 @@ fn field_page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Er
         .into()
 }
 
-/// Saves the submitted form of the field in the path. Asks for confirmation if the change affects
-/// animals.
+/// Handles `POST /settings/fields/{id}`: saves the submitted form of the field. Asks for
+/// confirmation first if the change affects animals.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
@@ -217,8 +224,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match change_field(desk, FieldCommand::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(error) => {
-            // The page carries the current version of the field, so that the member can now save the
-            // typed values over it.
+            // The form now has the current version of the field, so that the member can still save
+            // the typed values.
             let current_field = field_in_path(desk).await?.unwrap_or(field);
             let errors = Errors::from_text(error.message());
             Ok(field_page(desk, &current_field, form, &errors))
@@ -226,8 +233,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Returns a submitted form with an empty value for each unchecked checkbox. Browsers leave these
-/// out, and a missing value would count as unchanged.
+/// Returns a submitted form with an empty value for each unchecked checkbox.
+///
+/// Browsers leave unchecked checkboxes out, and a missing value would count as unchanged.
 fn with_unchecked_boxes(form: &Form) -> Form {
     let mut inputs = form.fields().to_vec();
     for name in ["public", "unique"] {
@@ -238,8 +246,8 @@ fn with_unchecked_boxes(form: &Form) -> Form {
     inputs.into_iter().collect()
 }
 
-/// Returns the page that asks for confirmation of a change that affects animals; `None` if it
-/// affects none, or if the submitted form already confirms it.
+/// Returns the page that asks for confirmation of a change that affects animals. Returns `None` if
+/// the change affects no animals, or if the submitted form already confirms it.
 async fn ask_about_effects(
     desk: &Desk<'_>,
     field: &FieldDefinition,
@@ -262,7 +270,7 @@ async fn ask_about_effects(
     Ok(question.ask(desk, &html! {}))
 }
 
-/// Deletes the field in the path, after a confirmation.
+/// Handles `POST /settings/fields/{id}/delete`: deletes the field, after a confirmation.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(field) = field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
@@ -287,7 +295,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Returns the field whose name is in the path.
+/// Loads the field whose name is in the path; `None` if there is no such field.
 async fn field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
     let fields = desk.store().fields().await?;
     Ok(fields.find(desk.visit.parameter).cloned())
@@ -297,7 +305,9 @@ async fn field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiEr
 #[derive(Clone, Copy)]
 pub(super) enum FieldError {
     NotFound,
+    /// The store has the maximum number of fields.
     TooMany,
+    /// An animal has a value of the field, which the change does not allow.
     InUse,
     NameTaken,
     LabelTaken,
@@ -319,32 +329,30 @@ impl FieldError {
     }
 }
 
-/// Executes a command on a field, on the condition that the field still has this version, or does
-/// not exist yet if `version` is `None`. The inner error says why nothing was changed.
+/// The result of a change of fields: an error says why nothing was changed.
+pub(super) type FieldResult = Result<(), FieldError>;
+
+/// Executes a command on a field, on the condition that the field still has this version. Without a
+/// version, the condition is that no field has the name yet.
 async fn change_field(
     desk: &Desk<'_>,
     command: FieldCommand,
     version: Option<i64>,
-) -> Result<Result<(), FieldError>, ApiError> {
-    let preconditions = match version {
-        Some(version) => Preconditions::version(version),
-        None => Preconditions::ABSENT,
+) -> Result<FieldResult, ApiError> {
+    let (preconditions, precondition_error) = match version {
+        Some(version) => (Preconditions::version(version), FieldError::Outdated),
+        None => (Preconditions::ABSENT, FieldError::NameTaken),
     };
     let outcome = desk
         .app()
         .fields
         .change(&command, &preconditions, desk.context(), stored_response)
         .await?;
-    // Without a version, the precondition is that no field has the name yet.
-    let precondition_error = match version {
-        Some(_) => FieldError::Outdated,
-        None => FieldError::NameTaken,
-    };
-    Ok(check_outcome(&outcome, precondition_error))
+    Ok(to_field_result(&outcome, precondition_error))
 }
 
-/// Returns the response to remember for the form. It has no body, because a repetition of the form
-/// only needs to know that the change was made.
+/// Returns the response that the store remembers for the form. It has no body: if the form is sent
+/// again, only the fact that the change was made matters.
 fn stored_response(_: &FieldDecision) -> StoredResponse {
     StoredResponse {
         status: 200,
@@ -352,19 +360,22 @@ fn stored_response(_: &FieldDecision) -> StoredResponse {
     }
 }
 
-/// Converts the outcome of a change of fields into a result. `precondition_error` is the error for a
-/// failed precondition.
-pub(super) fn check_outcome(
+/// Converts the outcome of a change of fields into a result. `precondition_error` is the error for
+/// a failed precondition.
+pub(super) fn to_field_result(
     outcome: &Changed<FieldRefusal>,
     precondition_error: FieldError,
-) -> Result<(), FieldError> {
+) -> FieldResult {
     match outcome {
         Changed::Done(_) => Ok(()),
         Changed::Refused(FieldRefusal::NotFound) => Err(FieldError::NotFound),
         Changed::Refused(FieldRefusal::TooMany) => Err(FieldError::TooMany),
         Changed::Refused(FieldRefusal::InUse(_)) => Err(FieldError::InUse),
         Changed::Refused(FieldRefusal::DuplicateLabel(_)) => Err(FieldError::LabelTaken),
-        Changed::Refused(_) => Err(precondition_error),
+        Changed::Refused(
+            FieldRefusal::PreconditionRequired | FieldRefusal::PreconditionFailed(_),
+        ) => Err(precondition_error),
+        // The idempotency key was already used for another request, so the form is an old one.
         Changed::IdempotencyConflict => Err(FieldError::Outdated),
     }
 }

@@ -1,5 +1,5 @@
-//! Renders the filters of the list of animals: the filter form, and the chips that remove or add a
-//! filter.
+//! Renders the filters of the list of animals: the filter form, and the chips, which are small
+//! links that remove or add a filter.
 
 use petstore_domain::store_area::{
     Age, Category, FieldDefinition, FieldKind, FieldValue, PetQuery, Phrase, StorePet,
@@ -18,22 +18,6 @@ use super::{
 };
 use crate::{prelude::*, words};
 
-/// A chip that removes an active filter, or words of the search text.
-struct FilterChip<'f> {
-    /// The query parameter of the filter.
-    name: &'f str,
-    /// The value of the parameter once the filter is removed.
-    remaining_value: &'f str,
-    /// The filter as readable text, such as "Sex: female".
-    text: String,
-}
-
-/// A chip that adds a filter to the list.
-struct SuggestionChip {
-    path: String,
-    label: String,
-}
-
 /// The age ranges that chips suggest. They do not overlap.
 const CHIP_AGES: [Age; 4] = [
     Age::UnderOne,
@@ -42,8 +26,29 @@ const CHIP_AGES: [Age; 4] = [
     Age::EightOrMore,
 ];
 
-/// Returns a chip for each species of `pets`, the animals on the page. Returns no chips if there is
-/// only one species, because filtering by it would not narrow the list.
+/// A chip that removes an active filter, or an everyday word of the search text that was understood
+/// as one.
+struct FilterChip<'f> {
+    /// The query parameter of the filter.
+    parameter: &'f str,
+    /// The value of the parameter once the filter is removed.
+    remaining_value: &'f str,
+    /// The filter in words, such as "Sex: female".
+    label: String,
+}
+
+/// A chip that adds a filter to the list.
+struct SuggestionChip {
+    /// The path of the list with the filter.
+    path: String,
+    /// The filter in words.
+    label: String,
+}
+
+/// Returns a chip for each species of `pets`, the animals on the page.
+///
+/// Returns no chips if there is only one species, because filtering by it would not narrow the
+/// list.
 fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<SuggestionChip> {
     let Some(field) = filters.fields.find("species") else {
         return Vec::new();
@@ -53,11 +58,11 @@ fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<SuggestionChip
     };
     let mut chips = Vec::new();
     for species in choices.values() {
-        let has_species = |pet: &StorePet| {
+        let is_of_species = |pet: &StorePet| {
             let value = pet.fields.get(field.name.as_str());
             matches!(value, Some(FieldValue::Text(text)) if text == species)
         };
-        if pets.iter().any(has_species) {
+        if pets.iter().any(is_of_species) {
             let input = values::input_of(field);
             chips.push(SuggestionChip {
                 path: filters.path_with(&[(&input, species)]),
@@ -91,15 +96,17 @@ fn age_chips(filters: &Filters<'_>) -> Vec<SuggestionChip> {
     chips
 }
 
-/// Renders the chips above the list: first one for each active filter, which removes it, then
-/// suggestions to filter by animals that are not on the website, by species and by age range.
+/// Renders the chips above the list: first a chip for each active filter, which removes it, then
+/// suggestions of filters.
+///
+/// The suggestions are the animals that are not on the website, the species, and the age ranges.
 pub(super) fn chips(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
     categories: &[Category],
     pets: &[StorePet],
 ) -> Markup {
-    let chips = filter_chips(filters, desk, categories);
+    let active_chips = filter_chips(filters, desk, categories);
     let field_names = filtered_fields(filters);
     let has_max_filters = field_names.len() == PetQuery::MAX_VALUE_FILTERS;
     let mut suggestions = Vec::new();
@@ -118,10 +125,12 @@ pub(super) fn chips(
             @let labels = filters.left_out_labels.join(", ");
             p.notice.flash role="alert" { (texts().too_many_filters(PetQuery::MAX_VALUE_FILTERS, &labels)) }
         }
-        (printed_filters(filters, &chips))
-        @if !chips.is_empty() || !suggestions.is_empty() { (chip_list(filters, &chips, &suggestions)) }
+        (printed_filters(filters, &active_chips))
+        @if !active_chips.is_empty() || !suggestions.is_empty() {
+            (chip_list(filters, &active_chips, &suggestions))
+        }
         @if has_max_filters {
-            // If the member chooses another filter anyway, these filters are kept and that one is not.
+            // If the member chooses another filter anyway, the list keeps these filters.
             @for name in &field_names {
                 input type="hidden" form="find" name=(KEPT_FILTER_PARAMETER) value=(name);
             }
@@ -129,36 +138,35 @@ pub(super) fn chips(
     }
 }
 
-/// Returns a chip for each active filter, and for each word of the search that was understood as a
-/// filter. The sort order is a parameter of the list, but not a filter.
+/// Returns a chip for each active filter, and for each everyday word of the search text.
 fn filter_chips<'f>(
     filters: &'f Filters<'_>,
     desk: &Desk<'_>,
     categories: &[Category],
 ) -> Vec<FilterChip<'f>> {
     let mut chips = Vec::new();
-    for (name, value) in &filters.parameters {
-        if name != SORT_PARAMETER {
-            let text = filter_in_words(filters, desk, categories, name, value);
+    for (parameter, value) in &filters.parameters {
+        // The sort order is a parameter of the list, but not a filter.
+        if parameter != SORT_PARAMETER {
             chips.push(FilterChip {
-                name,
+                parameter,
                 remaining_value: "",
-                text,
+                label: filter_in_words(filters, desk, categories, parameter, value),
             });
         }
     }
     for word in &filters.understood_words {
         chips.push(FilterChip {
-            name: "q",
+            parameter: "q",
             remaining_value: &word.other_words,
-            text: word.text.clone(),
+            label: word.text.clone(),
         });
     }
     chips
 }
 
-/// Returns the names of the fields by which the list is filtered, with [`AGE_PARAMETER`] for a
-/// filter by age. All of the given count towards [`PetQuery::MAX_VALUE_FILTERS`].
+/// Returns the names of the fields by which the list is filtered, and [`AGE_PARAMETER`] if it is
+/// filtered by age. Each of these filters counts towards [`PetQuery::MAX_VALUE_FILTERS`].
 fn filtered_fields<'f>(filters: &'f Filters<'_>) -> Vec<&'f str> {
     let mut names = Vec::new();
     for filter in &filters.query.values {
@@ -177,7 +185,7 @@ fn printed_filters(filters: &Filters<'_>, chips: &[FilterChip<'_>]) -> Markup {
         p.print {
             @if is_on_offer { (texts().any_status) }
             @for (index, chip) in chips.iter().enumerate() {
-                @if index > 0 || is_on_offer { ", " } bdi { (chip.text) }
+                @if index > 0 || is_on_offer { ", " } bdi { (chip.label) }
             }
         }
     }
@@ -190,14 +198,14 @@ fn chip_list(
     suggestions: &[SuggestionChip],
 ) -> Markup {
     // A search without a status covers only the animals on offer.
-    let may_add_sold = filters.query.is_on_offer && !filters.get("q").is_empty();
+    let may_add_sold = filters.query.is_on_offer && !filters.search_text().is_empty();
     let path_without_filters = link("/animals", &[(SORT_PARAMETER, filters.get(SORT_PARAMETER))]);
     html! {
         ul.chips.no-print aria-label=(texts().filters) {
             @for chip in chips {
                 li {
-                    a href=(filters.path_with(&[(chip.name, chip.remaining_value)])) {
-                        bdi { (chip.text) } " " span aria-hidden="true" { "✕" }
+                    a href=(filters.path_with(&[(chip.parameter, chip.remaining_value)])) {
+                        bdi { (chip.label) } " " span aria-hidden="true" { "✕" }
                         span.hidden { (texts().take_off) }
                     }
                 }
@@ -217,33 +225,29 @@ fn suggestion_chip(path: &str, label: &str) -> Markup {
     html! { a.more href=(path) { (label) } }
 }
 
-/// Describes an active filter in words, for its chip above the list: the label of a category, the text
-/// of a search, or the label and the value of a field.
+/// Describes an active filter in words, such as the name of a category, the text of a search, or
+/// the label and the value of a field.
 fn filter_in_words(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
     categories: &[Category],
-    name: &str,
+    parameter: &str,
     value: &str,
 ) -> String {
-    if name == "category"
-        && let Some(id) = filters.query.category_id
-    {
-        return markup::category(categories, id);
-    }
-    match name {
-        "q" => quoted(&markup::readable(value, SHORT_LENGTH)),
-        "status" => {
-            let label = status_filter_label(value).unwrap_or(value);
-            label.to_owned()
-        }
-        LISTED => forms::listing_words(value == "true").to_owned(),
-        AGE_PARAMETER => {
+    match (parameter, filters.query.category_id) {
+        ("category", Some(id)) => markup::category(categories, id),
+        ("q", _) => quoted(&markup::readable(value, SHORT_LENGTH)),
+        ("status", _) => status_filter_label(value).unwrap_or(value).to_owned(),
+        (LISTED, _) => forms::listing_words(value == "true").to_owned(),
+        (AGE_PARAMETER, _) => {
+            // `Filters` has only valid ages, so the default is never used.
             let age = value.parse().unwrap_or(Age::UnderOne);
             window_texts().age_range(age).to_owned()
         }
-        _ => match words::in_words(filters.fields.all(), desk.currency(), name, value) {
-            Some((label, value)) => texts().chip(&label, &value),
+        // The input of a field, or a category that is not a number.
+        _ => match words::in_words(filters.fields.all(), desk.currency(), parameter, value) {
+            Some((label, value_in_words)) => texts().chip(&label, &value_in_words),
+            // `Filters` has only parameters with a label, so this is never used.
             None => String::new(),
         },
     }
@@ -259,7 +263,7 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
             div.row {
                 div.field.search {
                     label for="q" { (texts().find_label) }
-                    input #q name="q" type="search" value=(filters.get("q")) autocomplete="off"
+                    input #q name="q" type="search" value=(filters.search_text()) autocomplete="off"
                         dir="auto" maxlength=(Phrase::MAX_LENGTH) autofocus;
                 }
                 button.main { (texts().find) }
@@ -290,7 +294,7 @@ fn status_select(filters: &Filters<'_>) -> Markup {
     input.show_dropdown(&status_filter_options())
 }
 
-/// Renders the dropdown for whether the animals are on the website.
+/// Renders the dropdown that filters by whether the animals are on the website.
 fn listing_select(filters: &Filters<'_>) -> Markup {
     let mut options = vec![("", texts().any_value)];
     options.extend(forms::listing_options());
@@ -303,8 +307,8 @@ fn listing_select(filters: &Filters<'_>) -> Markup {
     input.show_dropdown(&options)
 }
 
-/// Renders the dropdown for the category. Has a hint if `categories` may not be all categories of
-/// the store.
+/// Renders the dropdown for the category. The dropdown has a hint if the store may have more
+/// categories than `categories`.
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {
@@ -313,7 +317,7 @@ fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     }
     let value = filters.get("category");
     let has_option = options.iter().any(|(id, _)| id == value);
-    // A category without a name is an option only while it is the active filter.
+    // A category without a name becomes an option only if it is the active filter.
     if let Some(id) = filters.query.category_id
         && !has_option
     {

@@ -9,9 +9,11 @@ use crate::prelude::*;
 /// done, and then redirects to the window.
 const WINDOW_PATH: &str = "/first-steps/window";
 
-/// An onboarding step: the path where a member does it, and its text.
+/// An onboarding step.
 struct Step {
+    /// The path of the page where a member does the step.
     path: &'static str,
+    /// The text of the link to this page.
     text: &'static str,
 }
 
@@ -21,8 +23,9 @@ impl Step {
     }
 }
 
-/// Renders the steps that are not done yet and that the role of the member allows; `None` if there
-/// are none, or if somebody has hidden all steps.
+/// Renders the steps that are not done yet and that the role of the member allows.
+///
+/// Returns `None` if there are no such steps, or if somebody has hidden all steps.
 pub(super) async fn remaining_steps(
     desk: &Desk<'_>,
     is_empty_store: bool,
@@ -43,8 +46,8 @@ pub(super) async fn remaining_steps(
     if !done_steps.contains(FirstStep::Import.as_str()) {
         steps.push(Step::new("/add#lines", texts().step_import));
     }
-    let is_only_member = is_manager && desk.store().list_staff().await?.len() < 2;
-    if is_only_member {
+    let has_no_colleague = is_manager && desk.store().list_staff().await?.len() <= 1;
+    if has_no_colleague {
         steps.push(Step::new("/settings/staff", texts().step_colleague));
     }
     let has_window = desk.visit.console.settings.window.is_some();
@@ -74,12 +77,14 @@ fn steps_card(steps: &[Step]) -> Markup {
 /// Handles `POST /first-steps`: hides all steps for good.
 pub(super) async fn hide(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::All).await?;
-    Ok(Reply::Redirect("/".to_owned(), None))
+    Ok(Reply::redirect_to("/"))
 }
 
-/// Handles `GET /first-steps/window`: records that the step is done, and redirects to the window.
+/// Handles `GET /first-steps/window`: records that a member looked at the window, and redirects to
+/// it.
 pub(super) async fn open_window(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     desk.store().note_step(FirstStep::Window).await?;
+    // Without a window, the member comes back to the page Today.
     let window = desk.visit.console.settings.window.as_deref().unwrap_or("/");
-    Ok(Reply::Redirect(window.to_owned(), None))
+    Ok(Reply::redirect_to(window))
 }

@@ -7,7 +7,7 @@ use petstore_domain::{
     NamedActor, PetId,
     store_area::{
         AuditEntry, AuditQuery, AuditType, ChangeType, JournalEntry, Order, PHOTO_RESTORE_WINDOW,
-        PetNote, Resource, Reversal, StorePet, SubjectKind,
+        PetNote, PetReversal, Resource, Reversal, StorePet, SubjectKind,
     },
 };
 use petstore_formats::json;
@@ -17,10 +17,13 @@ use super::{differences::show_differences, notes, parts::link, pet_schema::PetSc
 use crate::{prelude::*, reply::CHANGE_FIELD};
 
 /// The number of changes on each page of the history.
-const MAX_ENTRIES: u32 = 20;
+const MAX_CHANGES: u32 = 20;
 
 /// How many of the newest changes of an animal are searched for the one that placed an order.
 const MAX_SEARCHED_CHANGES: u32 = 100;
+
+/// How many imports are searched for the one that added an animal.
+const MAX_SEARCHED_IMPORTS: u32 = 20;
 
 /// Returns the newest change of an animal.
 pub(super) async fn newest_change(
@@ -40,7 +43,8 @@ pub(super) async fn find_placing_actor(
         .store()
         .history(order.pet_id, i64::MAX, MAX_SEARCHED_CHANGES)
         .await?;
-    // A change without a state before it is the one that created the order.
+    // The change that created the order has no state before it. It is the oldest change of the
+    // order, so the search begins with the oldest changes.
     let placement = changes.into_iter().rfind(|change| {
         change.subject.kind == SubjectKind::Order
             && change.subject.id == Some(order.id.get())
@@ -59,89 +63,112 @@ impl Item {
     /// Returns the time by which the items are sorted.
     fn time(&self) -> Timestamp {
         match self {
-            Self::Change(entry) => entry.at,
+            Self::Change(change) => change.at,
             Self::Note(note) => note.created_at,
         }
     }
 }
 
-/// Renders a page of the history of an animal, the newest item first. The query parameter `before`
-/// is the number of the last change of the previous page.
+/// A page of the history.
+struct HistoryPage {
+    /// The changes and notes to render, from newest to oldest.
+    items: Vec<Item>,
+    /// All changes of the page, including those without an item of their own.
+    changes: Vec<JournalEntry>,
+    /// The number of the last change of the page; `None` if no page follows.
+    next_position: Option<i64>,
+}
+
+/// Renders a page of the history of an animal, the newest item first.
+///
+/// The query parameter `before` is the number of the last change of the previous page.
 pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
+    let page = load_page(desk, pet).await?;
+    let items = show_items(desk, pet, &page).await?;
+    Ok(html! {
+        (items)
+        @if let Some(next_position) = page.next_position {
+            // A relative link would be wrong where this page is the response to a form, whose path
+            // is another one.
+            @let path = format!("/animals/{}", pet.id);
+            a href=(link(&path, &[("before", &next_position.to_string())])) { (texts().older) }
+        }
+    })
+}
+
+/// Loads the page of the history that the query parameter `before` selects.
+async fn load_page(desk: &Desk<'_>, pet: &StorePet) -> Result<HistoryPage, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
     // The additional change tells whether a further page follows.
     let mut changes = desk
         .store()
-        .history(pet.id, before, MAX_ENTRIES + 1)
+        .history(pet.id, before, MAX_CHANGES + 1)
         .await?;
-    let mut entries = changes_to_render(&changes);
-    let is_complete = changes.len() <= MAX_ENTRIES as usize;
-    changes.truncate(MAX_ENTRIES as usize);
+    let has_next_page = changes.len() > MAX_CHANGES as usize;
+    let mut shown_changes = changes_to_render(&changes);
+    changes.truncate(MAX_CHANGES as usize);
     let includes_addition = changes
         .iter()
         .any(|change| change.kind == ChangeType::PetAdded);
     // An imported animal has no change of its own for its addition: the import has one change for
     // all of its animals.
-    if is_complete && !includes_addition {
-        entries.extend(load_import(desk, pet).await?);
+    if !has_next_page && !includes_addition {
+        shown_changes.extend(load_import(desk, pet).await?);
     }
 
-    let last_change = if is_complete { None } else { changes.last() };
+    let last_change = if has_next_page { changes.last() } else { None };
     let start = last_change.map(|change| change.at);
+    let next_position = last_change.map(|change| change.seq);
     let notes = load_notes(desk, pet.id, start, before).await?;
-    let items = show_items(desk, pet, entries, notes, &changes).await?;
-    Ok(html! {
-        (items)
-        @if let Some(last_change) = last_change {
-            // A relative link would be wrong where this page is the response to a form, whose path
-            // is another one.
-            @let path = format!("/animals/{}", pet.id);
-            a href=(link(&path, &[("before", &last_change.seq.to_string())])) { (texts().older) }
-        }
+    Ok(HistoryPage {
+        items: merge_newest_first(shown_changes, notes),
+        changes,
+        next_position,
     })
 }
 
-/// Returns the changes of the page, the first [`MAX_ENTRIES`], without side effects of orders and
-/// without changes that are rendered as notes.
+/// Returns the changes of a page that are items of the history. The side effects of orders and the
+/// changes that are rendered as notes are left out.
 ///
 /// `changes` are sorted from newest to oldest. They include the first change of the next page, by
 /// which a side effect at the end of this page is recognized.
 fn changes_to_render(changes: &[JournalEntry]) -> Vec<JournalEntry> {
-    let mut entries = Vec::new();
-    for (index, change) in changes.iter().take(MAX_ENTRIES as usize).enumerate() {
+    let mut shown_changes = Vec::new();
+    for (index, change) in changes.iter().take(MAX_CHANGES as usize).enumerate() {
         let previous_change = changes.get(index + 1);
         if !is_side_effect_of_order(change, previous_change) && !is_shown_by_note(change) {
-            entries.push(change.clone());
+            shown_changes.push(change.clone());
         }
     }
-    entries
+    shown_changes
 }
 
-/// Renders these changes and notes, the newest first. `changes` are all changes of the page,
-/// including those that are rendered as notes.
+/// Renders the items of a page as a list.
 async fn show_items(
     desk: &Desk<'_>,
     pet: &StorePet,
-    entries: Vec<JournalEntry>,
-    notes: Vec<PetNote>,
-    changes: &[JournalEntry],
+    page: &HistoryPage,
 ) -> Result<Markup, StoreError> {
-    let category_ids: BTreeSet<i64> = entries.iter().flat_map(categories_in).collect();
+    let mut category_ids = BTreeSet::new();
+    for item in &page.items {
+        if let Item::Change(change) = item {
+            category_ids.extend(categories_in(change));
+        }
+    }
     let categories = desk.load_categories(category_ids).await?;
     let fields = desk.store().fields().await?;
     let schema = PetSchema {
         categories: &categories,
         fields: &fields,
     };
-    let items = merge_newest_first(entries, notes);
     Ok(html! {
-        @if items.is_empty() { p.muted { (texts().no_history) } }
+        @if page.items.is_empty() { p.muted { (texts().no_history) } }
         ol.history {
-            @for item in &items {
+            @for item in &page.items {
                 li {
                     @match item {
-                        Item::Change(entry) => { (entry_markup(desk, pet, entry, schema)) }
-                        Item::Note(note) => { (notes::entry(desk, note, changes)) }
+                        Item::Change(change) => { (change_markup(desk, pet, change, schema)) }
+                        Item::Note(note) => { (notes::history_item(desk, note, &page.changes)) }
                     }
                 }
             }
@@ -149,11 +176,11 @@ async fn show_items(
     })
 }
 
-/// Loads the notes for a page of the history of an animal: those created at or after `start`, and
-/// earlier than the change with the number `before`, the last one of the previous page.
+/// Loads the notes for a page of the history of an animal.
 ///
-/// The page is selected by the creation time of the note and not by the change that added it,
-/// because the journal may no longer have that change.
+/// The notes were created at or after `start`, and earlier than the change with the number
+/// `before`, which is the last one of the previous page. The creation time of a note selects its
+/// page, because the journal may no longer have the change that added the note.
 async fn load_notes(
     desk: &Desk<'_>,
     pet: PetId,
@@ -178,59 +205,65 @@ async fn load_notes(
     Ok(notes)
 }
 
-/// Merges changes and notes into items, sorted from newest to oldest. `entries` are sorted from
-/// newest to oldest, and `notes` from oldest to newest. A note precedes a change of the same time.
-fn merge_newest_first(entries: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
+/// Merges changes and notes into items, sorted from newest to oldest.
+///
+/// `changes` are sorted from newest to oldest, and `notes` from oldest to newest. A note precedes a
+/// change of the same time.
+fn merge_newest_first(changes: Vec<JournalEntry>, notes: Vec<PetNote>) -> Vec<Item> {
     let mut items: Vec<Item> = notes.into_iter().rev().map(Item::Note).collect();
-    items.extend(entries.into_iter().map(Item::Change));
-    // The sort is stable.
+    items.extend(changes.into_iter().map(Item::Change));
+    // The sort is stable, so items of the same time stay in this order.
     items.sort_by_key(|item| Reverse(item.time()));
     items
 }
 
-/// Whether a change added or corrected a note. The history omits such a change, because the note is
-/// an item of its own and shows both.
+/// Whether a change added or corrected a note.
+///
+/// The history omits such a change, because the note is an item of its own, which shows when it was
+/// added and corrected.
 fn is_shown_by_note(change: &JournalEntry) -> bool {
     change.kind == ChangeType::NoteAdded || change.kind == ChangeType::NoteChanged
 }
 
 /// Renders a change of the history, with a button that restores a photo if the change deleted one.
-fn entry_markup(
+fn change_markup(
     desk: &Desk<'_>,
     pet: &StorePet,
-    entry: &JournalEntry,
+    change: &JournalEntry,
     schema: PetSchema<'_>,
 ) -> Markup {
-    let action = match specific_wording(entry) {
+    let action = match specific_wording(change) {
         Some(action) => action.to_owned(),
-        None => wording::change_type(&entry.kind),
+        None => wording::change_type(&change.kind),
     };
-    if entry.kind == ChangeType::PetAdded {
-        return addition_markup(desk, entry, &action, schema);
+    if change.kind == ChangeType::PetAdded {
+        return addition_markup(desk, change, &action, schema);
     }
-    let is_about_order = entry.subject.kind == SubjectKind::Order;
+    let order_id = if change.subject.kind == SubjectKind::Order {
+        change.subject.id
+    } else {
+        None
+    };
     html! {
         div {
             strong { (action) }
-            @if let Some(order) = entry.subject.id {
-                @if is_about_order { ", " a href={ "/orders/" (order) } { (texts().this_order(order)) } }
-            }
+            @if let Some(id) = order_id { ", " a href={ "/orders/" (id) } { (texts().this_order(id)) } }
         }
-        @if entry.kind != ChangeType::PetsImported { (show_differences(desk, entry, schema)) }
-        @if can_restore_photo(desk, pet, entry) {
+        @if change.kind != ChangeType::PetsImported { (show_differences(desk, change, schema)) }
+        @if can_restore_photo(desk, pet, change) {
             form method="post" action={ "/animals/" (pet.id) "/photos/undo" } {
                 (desk.key_field("put-back"))
-                button name=(CHANGE_FIELD) value=(entry.seq) { (texts().put_back) }
+                button name=(CHANGE_FIELD) value=(change.seq) { (texts().put_back) }
             }
         }
-        div.hint { (wording::actor(&entry.actor)) ", " (markup::time(entry.at, desk.visit.now)) }
+        div.hint { (wording::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
     }
 }
 
 /// Renders the change that added the animal: one line, which expands to the initial values.
 fn addition_markup(
     desk: &Desk<'_>,
-    entry: &JournalEntry,
+    change: &JournalEntry,
     action: &str,
     schema: PetSchema<'_>,
 ) -> Markup {
@@ -238,9 +271,9 @@ fn addition_markup(
         details {
             summary {
                 strong { (action) } " "
-                span.hint { (wording::actor(&entry.actor)) ", " (markup::time(entry.at, desk.visit.now)) }
+                span.hint { (wording::actor(&change.actor)) ", " (markup::time(change.at, desk.visit.now)) }
             }
-            (show_differences(desk, entry, schema))
+            (show_differences(desk, change, schema))
         }
     }
 }
@@ -254,21 +287,24 @@ fn can_restore_photo(desk: &Desk<'_>, pet: &StorePet, entry: &JournalEntry) -> b
     let Some(change) = json::read_change(entry) else {
         return false;
     };
-    // The last argument is the new end of a reopened reservation, which restoring a photo never is.
-    let reversals = Reversal::from_act(&[change], entry.at, Timestamp::UNIX_EPOCH);
-    reversals.unwrap_or_default().iter().any(|reversal| {
-        let Reversal::Pet(reversal) = reversal else {
-            return false;
-        };
-        reversal
-            .lost_photos
-            .iter()
-            .any(|lost| pet.photos.position(lost.photo.id).is_none())
+    // The last argument is the new end of a reopened reservation. Restoring a photo reopens none.
+    // A change that cannot be reverted has no reversals.
+    let reversals =
+        Reversal::from_act(&[change], entry.at, Timestamp::UNIX_EPOCH).unwrap_or_default();
+    reversals.iter().any(|reversal| match reversal {
+        Reversal::Pet(reversal) => brings_back_photo(reversal, pet),
+        Reversal::Category(_) | Reversal::Impossible(_) => false,
     })
 }
 
-/// Returns a wording for a change that is more specific than the wording for its type, such as
-/// "extended" for an order whose end was moved to a later time; `None` if there is none.
+/// Whether a reversal brings back a photo that the animal does not have now.
+fn brings_back_photo(reversal: &PetReversal, pet: &StorePet) -> bool {
+    let mut lost_photos = reversal.lost_photos.iter();
+    lost_photos.any(|lost| pet.photos.position(lost.photo.id).is_none())
+}
+
+/// Returns the wording for a change that says more than the wording for its type, such as
+/// "extended" for an order whose end was moved to a later time. `None` if there is no such wording.
 pub(super) fn specific_wording(entry: &JournalEntry) -> Option<&'static str> {
     let change = json::read_change(entry)?;
     match (change.kind, change.before?, change.after?) {
@@ -282,7 +318,8 @@ pub(super) fn specific_wording(entry: &JournalEntry) -> Option<&'static str> {
     }
 }
 
-/// Returns the name that the animal of an entry had after the change.
+/// Returns the name that the animal of an entry had after the change; `None` if the entry is not
+/// about an animal, or if the animal was deleted.
 pub(super) fn pet_name(entry: &AuditEntry) -> Option<String> {
     let AuditEntry::Change(entry) = entry else {
         return None;
@@ -291,8 +328,8 @@ pub(super) fn pet_name(entry: &AuditEntry) -> Option<String> {
     Some(after.pet()?.name.as_str().to_owned())
 }
 
-/// Loads the import that added an animal, if it is among the first [`MAX_ENTRIES`] imports since
-/// the animal was added.
+/// Loads the import that added an animal. Returns `None` if it is not among the first
+/// [`MAX_SEARCHED_IMPORTS`] imports since the animal was added.
 async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
     let query = AuditQuery {
         kind: Some(AuditType::Change(ChangeType::PetsImported)),
@@ -300,7 +337,7 @@ async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEn
         since: pet
             .created_at
             .and_then(|added_at| added_at.checked_sub(1.second()).ok()),
-        limit: MAX_ENTRIES,
+        limit: MAX_SEARCHED_IMPORTS,
         ..AuditQuery::default()
     };
     let (entries, _) = desk.store().list_audit(&query).await?;
@@ -314,32 +351,36 @@ async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEn
     Ok(None)
 }
 
-/// Whether an import added this animal. The journal stores the range of ids of an import, such as
+/// Whether an import added this animal.
+///
+/// The journal stores the range of the ids that an import gave to its animals, such as
 /// `{"firstId":1,"lastId":20,"count":20}`.
 fn has_imported(import: &JournalEntry, id: PetId) -> bool {
-    let numbers: Value = import
+    let id_range: Value = import
         .after
         .as_deref()
         .and_then(|after| serde_json::from_str(after).ok())
         .unwrap_or_default();
-    let (Some(first), Some(last)) = (numbers["firstId"].as_i64(), numbers["lastId"].as_i64())
+    // A missing member is null, which is not a number.
+    let (Some(first), Some(last)) = (id_range["firstId"].as_i64(), id_range["lastId"].as_i64())
     else {
         return false;
     };
     (first..=last).contains(&id.get())
 }
 
-/// Whether a change is only a side effect of `previous_change`: that change gave an order its status,
-/// and this one gives the animal the status that follows from it. The history omits such a change.
+/// Whether a change is only a side effect of `previous_change`, which gave an order its status.
+///
+/// The change then gives the animal the status that follows from the order. The history omits it.
 fn is_side_effect_of_order(change: &JournalEntry, previous_change: Option<&JournalEntry>) -> bool {
     let Some(previous_change) = previous_change else {
         return false;
     };
-    change.kind == ChangeType::PetChanged
-        && previous_change.subject.kind == SubjectKind::Order
-        && previous_change.kind != ChangeType::OrderChanged
-        && previous_change.seq + 1 == change.seq
-        && previous_change.at == change.at
+    let sets_order_status = previous_change.subject.kind == SubjectKind::Order
+        && previous_change.kind != ChangeType::OrderChanged;
+    // The changes of one act have consecutive numbers and the same time.
+    let is_same_act = previous_change.seq + 1 == change.seq && previous_change.at == change.at;
+    change.kind == ChangeType::PetChanged && sets_order_status && is_same_act
 }
 
 /// Returns the ids of the categories that an animal had before and after a change.
@@ -347,8 +388,9 @@ pub(super) fn categories_in(entry: &JournalEntry) -> Vec<i64> {
     let Some(change) = json::read_change(entry) else {
         return Vec::new();
     };
-    let resources = [change.before, change.after].into_iter().flatten();
-    resources
-        .filter_map(|resource| Some(resource.pet()?.category_id))
-        .collect()
+    let mut categories = Vec::new();
+    for resource in [change.before, change.after].into_iter().flatten() {
+        categories.extend(resource.pet().map(|pet| pet.category_id));
+    }
+    categories
 }

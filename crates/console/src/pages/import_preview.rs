@@ -1,14 +1,14 @@
 //! Renders the preview of pasted lines: the animals that they would add, and the problems that the
 //! member must correct first.
 
-use petstore_domain::store_area::RequestedValue;
+use petstore_domain::store_area::{FieldDefinition, RequestedValue};
 
 use super::{
     animal_fields::LISTED,
     line_problems::LineProblems,
     paste::{Line, PastedPet, PetTable},
     pasted_columns::Column,
-    pasted_text::{HEADINGS_INPUT, SEPARATOR_INPUT},
+    pasted_text::{HEADINGS_INPUT, LEFT_OUT_INPUT, LINES_INPUT, SEPARATOR_INPUT},
     pet_schema::PetSchema,
     preview_forms::{
         ImportPreview, has_unknown_columns, headings_offer, headings_value, hidden_input,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Renders the page with a preview. Without errors, it has a form that adds the animals.
+/// Renders the page with a preview. If all lines can be added, it has a form that adds the animals.
 pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors: &Errors) -> Page {
     let form = preview.form;
     let pet_table = preview.pet_table;
@@ -47,6 +47,7 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
             }
         }
         (headings_offer(form, pet_table))
+        // If the member must choose the meaning of a column, the form for it precedes the table.
         div.columns {
             @if asks_about_columns { (form_markup) }
             @if can_be_added { (add_form(desk, form, pet_table)) }
@@ -68,8 +69,9 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     let left_out_headings = pet_table.left_out_headings();
     html! {
         form.card.stack method="post" action="/add/many" {
+            // Each step of a long paste is another form, so its key has another name.
             (desk.key_field(&format!("many-{}", pet_table.remaining_count)))
-            (hidden_input("lines", form.raw("lines")))
+            (hidden_input(LINES_INPUT, form.raw(LINES_INPUT)))
             (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
             (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
             @for column in &pet_table.columns { (hidden_input(&column.id, &column.input)) }
@@ -78,7 +80,8 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
                 fieldset {
                     p { (texts().left_out_hint) }
                     label {
-                        input #left-out type="checkbox" name="left-out" value=(label) required;
+                        input #(LEFT_OUT_INPUT) type="checkbox" name=(LEFT_OUT_INPUT)
+                            value=(label) required;
                         (label)
                     }
                 }
@@ -111,13 +114,7 @@ fn preview_table(
         @for line in &pet_table.lines {
             tr.wrong[line.result.is_err()] {
                 td.number data-label=(texts().line) { (line.number) }
-                @for (index, column) in pet_table.columns.iter().enumerate() {
-                    @if !column.input.is_empty() {
-                        td.first[column.input == "name"] data-label=(column.label) {
-                            (cell(desk, line, index, column, schema))
-                        }
-                    }
-                }
+                (line_cells(desk, line, &pet_table.columns, schema))
                 td data-label=(texts().check) {
                     @match &line.result {
                         Ok(_) => (texts().fine),
@@ -130,9 +127,24 @@ fn preview_table(
     markup::table(&markup::headings(&labels), &rows)
 }
 
-/// Renders the cell of a line at this column index: the value that it would add, or the pasted text
-/// if the line is invalid or the cell is the name of the animal.
-fn cell(
+/// Renders the cells of a line, without the columns that are left out.
+fn line_cells(desk: &Desk<'_>, line: &Line, columns: &[Column], schema: PetSchema<'_>) -> Markup {
+    html! {
+        @for (index, column) in columns.iter().enumerate() {
+            @if !column.input.is_empty() {
+                td.first[column.input == "name"] data-label=(column.label) {
+                    (cell_content(desk, line, index, column, schema))
+                }
+            }
+        }
+    }
+}
+
+/// Renders the content of a line's cell in the column with this index.
+///
+/// This is the value that the cell would add. If the line is invalid, or if the cell is the name of
+/// the animal, it is the pasted text.
+fn cell_content(
     desk: &Desk<'_>,
     line: &Line,
     index: usize,
@@ -154,33 +166,28 @@ fn added_value(
     input: &str,
     schema: PetSchema<'_>,
 ) -> Option<Markup> {
-    let PastedPet {
-        pet,
-        fields: patch,
-        is_birth_estimated,
-    } = pasted_pet;
-    if input == "category" {
-        return Some(html! {
+    let pet = &pasted_pet.pet;
+    match input {
+        "category" => Some(html! {
             bdi { (markup::category(schema.categories, pet.category_id)) }
-        });
-    }
-    if input == "status" {
-        return Some(markup::status_badge(pet.status));
-    }
-    if input == LISTED {
-        return Some(html! { (forms::listing_words(pet.is_listed)) });
-    }
-
-    let field = schema
-        .fields
-        .all()
-        .iter()
-        .find(|field| values::input_of(field) == input)?;
-    match patch.get(field.name.as_str()) {
-        Some(RequestedValue::Set(value)) if field.is_birth() && *is_birth_estimated => {
-            Some(values::estimated_birth(desk, value))
+        }),
+        "status" => Some(markup::status_badge(pet.status)),
+        LISTED => Some(html! { (forms::listing_words(pet.is_listed)) }),
+        _ => {
+            let mut fields = schema.fields.all().iter();
+            let field = fields.find(|field| values::input_of(field) == input)?;
+            Some(added_field_value(desk, pasted_pet, field))
         }
-        Some(RequestedValue::Set(value)) => Some(values::value_markup(desk, field, value)),
-        _ => Some(html! {}),
+    }
+}
+
+/// Renders the value that a pasted animal has for a field of the store, or nothing if it has none.
+fn added_field_value(desk: &Desk<'_>, pasted_pet: &PastedPet, field: &FieldDefinition) -> Markup {
+    match pasted_pet.fields.get(field.name.as_str()) {
+        Some(RequestedValue::Set(value)) if field.is_birth() && pasted_pet.is_birth_estimated => {
+            values::estimated_birth(desk, value)
+        }
+        Some(RequestedValue::Set(value)) => values::value_markup(desk, field, value),
+        _ => html! {},
     }
 }

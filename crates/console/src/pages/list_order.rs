@@ -135,10 +135,10 @@ enum PlacePart {
     Text(String),
 }
 
-/// Splits a place name into numbers and the texts between them, for natural sorting: `K2` precedes
-/// `K10`.
+/// Splits a place name into numbers and the texts between them.
 ///
-/// `K10` and `k 010` both split into the text `k` and the number 10.
+/// The parts are the key of natural sorting, in which `K2` precedes `K10`. `K10` and `k 010` both
+/// split into the text `k` and the number 10.
 fn place_parts(place: &str) -> Vec<PlacePart> {
     let key = search_key(place);
     let mut parts = Vec::new();
@@ -181,8 +181,8 @@ pub(super) struct SortedPage {
     pub(super) count: usize,
 }
 
-/// Loads all animals of a query, sorts them, and returns the page after `query.after`; `None` if
-/// there are more than [`MAX_SORTED`] animals.
+/// Loads all animals of a query, sorts them, and returns the page after `query.after`. Returns
+/// `None` if there are more than [`MAX_SORTED`] animals.
 pub(super) async fn load_sorted_page(
     desk: &Desk<'_>,
     query: &PetQuery,
@@ -202,7 +202,7 @@ pub(super) async fn load_sorted_page(
 /// Whether a query is known to have more than [`MAX_SORTED`] animals.
 ///
 /// For searches, and for the animals on offer, the store can count the animals with an index, which
-/// is much cheaper than loading them. Other queries are not counted.
+/// is much cheaper than loading them. For other queries, this returns `false` without counting.
 async fn is_known_to_be_too_long(desk: &Desk<'_>, query: &PetQuery) -> Result<bool, StoreError> {
     if !query.is_on_offer && !query.is_search() {
         return Ok(false);
@@ -242,8 +242,8 @@ async fn load_all_pets(
     }
 }
 
-/// Returns the page of sorted animals that follows `query.after`. Without that animal among them, it
-/// is the first page.
+/// Returns the page of sorted animals that follows the animal `query.after`. If that animal is not
+/// among them, returns the first page.
 fn page_of_sorted_pets(mut sorted_pets: Vec<StorePet>, query: &PetQuery) -> SortedPage {
     let count = sorted_pets.len();
     let previous_index = sorted_pets

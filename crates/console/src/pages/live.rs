@@ -33,8 +33,11 @@ const COMMENT_INTERVAL: Duration = Duration::from_secs(5);
 /// A comment in the format of server-sent events. The page ignores it.
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// The maximum number of animals that an event names. An event about more animals is `*`, which
-/// stands for any animal.
+/// The event about a change that can concern any animal.
+const EVENT_ABOUT_ANY_PET: Bytes = Bytes::from_static(b"data: *\n\n");
+
+/// The maximum number of animals that an event names. A change of more animals is reported as
+/// [`EVENT_ABOUT_ANY_PET`].
 const MAX_NAMED_PETS: usize = 50;
 
 /// The stream of events for one open page.
@@ -69,8 +72,8 @@ impl StoreDay {
         }
     }
 
-    /// Parses the query of the stream, which has the day for which the open page was rendered. Returns
-    /// `None` if it has no day.
+    /// Parses the day for which the open page was rendered from the query of the stream. Returns
+    /// `None` if the query has no day.
     fn from_query(query: &Form) -> Option<Self> {
         Some(Self {
             date: query.get("day").parse().ok()?,
@@ -113,21 +116,24 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 impl EventStream {
-    /// Returns the next event or comment; `None` ends the stream: the session has ended, the store
-    /// cannot be read, or the service shuts down.
+    /// Waits for the next event or comment, and returns it.
+    ///
+    /// Returns `None` to end the stream, if the session has ended, the store cannot be read, or the
+    /// service shuts down.
     async fn next(&mut self) -> Option<Bytes> {
-        if std::mem::take(&mut self.has_just_sent) {
+        if self.has_just_sent {
+            self.has_just_sent = false;
             time::sleep(PAUSE_AFTER_EVENT).await;
         }
         let chunk = self.wait_for_chunk().await?;
-        if self.has_session().await? {
+        if self.has_session().await {
             return Some(chunk);
         }
         None
     }
 
-    /// Waits for a change, and returns its event; returns a comment if there is none for
-    /// [`COMMENT_INTERVAL`]. If a new day has begun, returns an event immediately.
+    /// Waits for a change, and returns its event. Returns a comment if nothing changes for
+    /// [`COMMENT_INTERVAL`], and an event immediately if a new day has begun.
     ///
     /// Returns `None` when the service shuts down, or if the store cannot be read.
     async fn wait_for_chunk(&mut self) -> Option<Bytes> {
@@ -135,16 +141,19 @@ impl EventStream {
         if current_day != self.shown_day {
             self.shown_day = current_day;
             self.has_just_sent = true;
-            return Some(event(None));
+            return Some(EVENT_ABOUT_ANY_PET);
         }
 
-        let change = pin!(self.watcher.changed());
+        let change = pin!(self.watcher.next_report());
         let timeout = pin!(time::sleep(COMMENT_INTERVAL));
         match select(change, timeout).await {
             Either::Left((change, _)) => {
-                let pets = change?.pets;
+                let change = change?;
                 self.has_just_sent = true;
-                Some(event(pets.as_deref()))
+                match change.pets {
+                    Some(pets) => Some(event_about(&pets)),
+                    None => Some(EVENT_ABOUT_ANY_PET),
+                }
             }
             Either::Right(_) => Some(COMMENT),
         }
@@ -157,24 +166,23 @@ impl EventStream {
         Some(StoreDay::at(clock.now(), &facts))
     }
 
-    /// Whether the session is still valid; `None` if it no longer exists, or if the store cannot be
-    /// read. Both `false` and `None` end the stream.
-    async fn has_session(&self) -> Option<bool> {
-        let (record, member) = self.store.find_session(self.session).await.ok()??;
-        Some(record.is_alive_at(self.reading.clock.now()) && member.disabled_at.is_none())
+    /// Whether the session is still valid. If the store cannot be read, it counts as invalid,
+    /// because nobody may read changes without a session.
+    async fn has_session(&self) -> bool {
+        match self.store.find_session(self.session).await {
+            Ok(Some((record, member))) => {
+                record.is_alive_at(self.reading.clock.now()) && member.disabled_at.is_none()
+            }
+            Ok(None) | Err(_) => false,
+        }
     }
 }
 
-/// Returns the event for a change of the given animals: `data: 7 12`. It is `data: *` if there are more
-/// than [`MAX_NAMED_PETS`], or if the animals are unknown (`None`).
-fn event(pets: Option<&[i64]>) -> Bytes {
-    let data = match pets {
-        Some(pets) if pets.len() <= MAX_NAMED_PETS => pets
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(" "),
-        _ => "*".to_owned(),
-    };
-    format!("data: {data}\n\n").into()
+/// Returns the event about a change of the animals with these ids, such as `data: 7 12`.
+fn event_about(pets: &[i64]) -> Bytes {
+    if pets.len() > MAX_NAMED_PETS {
+        return EVENT_ABOUT_ANY_PET;
+    }
+    let ids: Vec<String> = pets.iter().map(ToString::to_string).collect();
+    format!("data: {}\n\n", ids.join(" ")).into()
 }

@@ -1,4 +1,4 @@
-//! Uploads the logo of the store.
+//! Handles the upload of the logo of the store.
 
 use bytes::Bytes;
 use petstore_domain::{
@@ -19,7 +19,7 @@ use crate::{
     problem::translate_unreadable_form,
 };
 
-/// Handles `POST /settings/store/logo`: makes the picture in the form the logo of the store.
+/// Handles `POST /settings/store/logo`: replaces the logo of the store with the uploaded picture.
 pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let console = desk.visit.console;
     let member = desk.session.member.id;
@@ -34,14 +34,15 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         Ok(picture) => text::hex_digits(&Sha256::digest(picture)),
         Err(_) => String::new(),
     };
-    // The form is replaced by one with a digest of the picture, so that a double click is recognized
-    // as the same form, and another picture as a new one.
+    // A multipart form has no encoded fields, by which a double click could be recognized.
+    // Therefore it is replaced by a form with the digest of the picture: another picture makes
+    // another form.
     let mut fields = vec![(LOGO, &*digest)];
     if !form.key.is_empty() {
         fields.push((KEY_FIELD, &form.key));
     }
     desk.visit.form = Form::from_encoded_pairs(&fields);
-    // The form was rendered for another member, who used this browser before.
+    // The owner differs if the form was rendered for another member, who used this browser before.
     if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
         return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
     }
@@ -68,7 +69,7 @@ struct LogoForm {
     picture: Result<Bytes, String>,
 }
 
-/// Reads the parts of the multipart form.
+/// Reads the idempotency key and the picture from the multipart form.
 async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, ApiError> {
     let timeout = desk.visit.console.edge.body_timeout * photo_uploads::PICTURE_TIMEOUT_FACTOR;
     // Twice the size of a picture leaves room for the other parts and the part headers.
@@ -91,13 +92,15 @@ async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, Ap
             (Some(_), Some(content)) if !content.is_empty() => form.picture = Ok(content),
             // A part beyond the limit has no content.
             (Some(_), None) => form.picture = Err(texts().picture_too_large.to_owned()),
+            // Browsers send an empty file if no file was chosen. Other parts are ignored.
             _ => {}
         }
     }
     Ok(form)
 }
 
-/// Stores the files of a logo, and returns the change of the profile that refers to them.
+/// Stores the files of a logo, and returns the change of the profile that refers to them. A logo can
+/// have any format but GIF.
 async fn store_logo(desk: &Desk<'_>, picture: Bytes) -> Result<ProfileChange, UploadError> {
     let format = match Format::detect(&picture) {
         Some(format) if format != Format::Gif => format,

@@ -20,6 +20,9 @@ use crate::{
     reply::{Flash, Undo},
 };
 
+/// The code of the message that something was saved.
+const SAVED: &str = "saved";
+
 /// The code of the message that a sale was undone.
 const SALE_UNDONE: &str = "sale-undone";
 
@@ -41,11 +44,13 @@ struct ChangeReference {
 }
 
 impl ActReference {
-    /// Returns a reference to the first change of the given decisions that is about an animal. Without
-    /// such a change, it refers to the result of the last decision; `None` if that has no result.
+    /// Returns a reference to the first change of the given decisions that is about an animal.
+    ///
+    /// Without such a change, it refers to the result of the last decision. `None` if that decision
+    /// has no result.
     fn from_decisions(decisions: &[Decision]) -> Option<Self> {
         for change in decisions.iter().flat_map(|decision| &decision.changes) {
-            let Some(resource) = change.after.as_ref().or(change.before.as_ref()) else {
+            let Some(resource) = changed_resource(change) else {
                 continue;
             };
             if let Some(pet) = resource.pet_id() {
@@ -86,6 +91,12 @@ impl ActReference {
     }
 }
 
+/// Returns the resource that a change is about. This is its state after the change, or its state
+/// before a change that deleted it.
+fn changed_resource(change: &Change) -> Option<&Resource> {
+    change.after.as_ref().or(change.before.as_ref())
+}
+
 /// Returns the kind and the id of a resource.
 fn subject_of(resource: &Resource) -> JournalSubject {
     let kind = match resource {
@@ -110,8 +121,9 @@ pub(super) fn remembered_response(decisions: &[Decision]) -> StoredResponse {
     }
 }
 
-/// Returns the message about the act that a remembered response refers to. The act is already
-/// committed, so a failure of the store only makes the message less specific.
+/// Returns the message about the act to which a remembered response refers.
+///
+/// The act is already committed, so a failure of the store only makes the message less specific.
 pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
     let reference = str::from_utf8(remembered)
         .ok()
@@ -132,6 +144,7 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
         // `id` can be the id of an order, so the message must not use it as the id of an animal.
         return unspecific_message();
     };
+    // If a later release recorded changes that this one cannot read, the message is unspecific.
     let changes = act.changes().unwrap_or_default();
     let mut flash = message_about_changes(&changes);
     if can_be_undone(&flash, &changes) {
@@ -145,28 +158,34 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
 
 /// Returns the message that something was saved, without the id of an animal.
 fn unspecific_message() -> Flash {
-    Flash::new("saved", 0)
+    Flash::new(SAVED, 0)
 }
 
-/// Returns the message about a form that changed nothing. If the form was about an order, the message
-/// states the present status of the order, which is the requested one.
+/// Returns the message about a form that changed nothing.
+///
+/// If the form was about an order, the message states the present status of the order, which is the
+/// requested one.
 async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i64) -> Flash {
-    if subject.kind.value() == Some(SubjectKind::Order)
-        && let Some(order_id) = OrderId::new(id)
+    let order_id = match subject.kind.value() {
+        Some(SubjectKind::Order) => OrderId::new(id),
+        _ => None,
+    };
+    if let Some(order_id) = order_id
         && let Ok(Some(order)) = desk.store().get_order(order_id).await
     {
         return Flash::new(status_code(order.status), id);
     }
-    Flash::new("saved", id)
+    Flash::new(SAVED, id)
 }
 
 /// Returns the message about the changes of one act.
 fn message_about_changes(changes: &[Change]) -> Flash {
     let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
-    let adds_pets = changes
-        .first()
-        .is_some_and(|change| change.kind == ChangeType::PetAdded);
     if pets.len() > 1 {
+        // An act that adds animals changes no other ones.
+        let adds_pets = changes
+            .first()
+            .is_some_and(|change| change.kind == ChangeType::PetAdded);
         let count = i64::try_from(pets.len()).unwrap_or(i64::MAX);
         let code = if adds_pets {
             "added-many"
@@ -180,34 +199,41 @@ fn message_about_changes(changes: &[Change]) -> Flash {
         return unspecific_message();
     };
     let id = change.after.as_ref().map_or(0, Resource::id);
-    let code = match (change.kind, change.after.as_ref()) {
+    Flash::new(message_code(change, changes), id)
+}
+
+/// Returns the code of the message about an act on one animal. `main_change` is the change that the
+/// member requested.
+fn message_code(main_change: &Change, changes: &[Change]) -> &'static str {
+    match (main_change.kind, main_change.after.as_ref()) {
         (ChangeType::PetAdded, _) => "added",
         (ChangeType::PetWithdrawn, _) => "withdrawn",
         (ChangeType::PetRestored, _) => "restored",
-        (ChangeType::OrderChanged, _) if moves_end(change) => "extended",
-        (ChangeType::OrderChanged, _) => "saved",
+        (ChangeType::OrderChanged, _) if moves_end(main_change) => "extended",
+        (ChangeType::OrderChanged, _) => SAVED,
         (_, Some(Resource::Order(_))) if undoes_sale(changes) => SALE_UNDONE,
         (_, Some(Resource::Order(order))) => status_code(order.status),
-        _ => pet_change_code(change),
-    };
-    Flash::new(code, id)
+        _ => pet_change_code(main_change),
+    }
 }
 
-/// Returns the change that the member requested: the last change that is about an animal. If that is
-/// only the new status of the animal of an order, it is the change of the order before it.
+/// Returns the change that the member requested, which is the last change that is about an animal.
+///
+/// If that change only gives the animal of an order the status that follows from the order, returns
+/// the change of the order before it.
 fn main_change(changes: &[Change]) -> Option<&Change> {
     let pet_changes: Vec<&Change> = changes
         .iter()
         .filter(|change| affected_pet(change).is_some())
         .collect();
     let (last_change, earlier_changes) = pet_changes.split_last()?;
-    if last_change.kind == ChangeType::PetChanged
-        && let Some(previous_change) = earlier_changes.last()
-        && sets_order_status(previous_change)
-    {
-        return Some(previous_change);
+    if last_change.kind != ChangeType::PetChanged {
+        return Some(last_change);
     }
-    Some(last_change)
+    match earlier_changes.last() {
+        Some(previous_change) if sets_order_status(previous_change) => Some(previous_change),
+        _ => Some(last_change),
+    }
 }
 
 /// Whether a change gave an order its status, which also determines the status of its animal.
@@ -219,8 +245,7 @@ fn sets_order_status(change: &Change) -> bool {
 /// Returns the animal that a change concerns. For a change of an order, this is the animal of the
 /// order.
 fn affected_pet(change: &Change) -> Option<PetId> {
-    let resource = change.after.as_ref().or(change.before.as_ref())?;
-    resource.pet_id()
+    changed_resource(change)?.pet_id()
 }
 
 /// Returns the code of the message about an order that now has this status.
@@ -233,14 +258,14 @@ fn status_code(status: OrderStatus) -> &'static str {
     }
 }
 
-/// Returns the code of the message about a change of an animal. It is `saved` unless a photo was
+/// Returns the code of the message about a change of an animal. It is [`SAVED`] unless a photo was
 /// turned or removed.
 fn pet_change_code(change: &Change) -> &'static str {
     let Some((before, after)) = pet_before_and_after(change) else {
-        return "saved";
+        return SAVED;
     };
     if before.photos.missing_in(&after.photos).next().is_none() {
-        return "saved";
+        return SAVED;
     }
     // Turning a photo replaces it with a new one.
     if before.photos.all().len() == after.photos.all().len() {
@@ -265,13 +290,12 @@ fn moves_end(change: &Change) -> bool {
     end_before != end_after
 }
 
-/// Returns the end of a reservation; `None` if the resource is no open order.
+/// Returns the end of a reservation; `None` if the resource is not an open order.
 fn reservation_end(resource: &Resource) -> Option<Timestamp> {
     resource.order()?.expires_at
 }
 
-/// Whether an act undoes a sale, by turning the order back into a reservation. A return by the
-/// customer undoes no sale.
+/// Whether an act undoes a sale, which turns the order back into a reservation.
 fn undoes_sale(changes: &[Change]) -> bool {
     let reopens = changes
         .iter()
@@ -287,9 +311,9 @@ fn order_before(changes: &[Change]) -> Option<&Order> {
 
 /// Whether the message offers to undo the act.
 ///
-/// Not if the act itself undid a sale: "Undo" would sell the animal again, which nobody expects. And
-/// not for an edited order: the journal does not contain the contact, so the edit cannot be undone
-/// completely.
+/// An act that undid a sale cannot be undone itself, because nobody expects "Undo" to sell the
+/// animal again. An edit of an order cannot be undone either: the journal does not contain the
+/// contact, so the undo would be incomplete.
 fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
     let is_change_of_order =
         main_change(changes).is_some_and(|change| change.kind == ChangeType::OrderChanged);
@@ -301,8 +325,10 @@ fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
     reversals.is_ok_and(|reversals| !reversals.is_empty())
 }
 
-/// Returns the path of the page that shows what the act changed: the page of the order, of the
-/// photos or of the animal, or the list if several animals changed.
+/// Returns the path of the page that shows what the act changed.
+///
+/// This is the page of the order, of the photos or of the animal, or the list of animals if several
+/// animals changed.
 fn result_path(changes: &[Change]) -> String {
     let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
     let animal_path = match pets.first() {
@@ -329,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_an_act_is_read_as_it_was_written() {
+    fn a_reference_to_an_act_is_parsed_as_it_was_written() {
         for text in ["order:5 3 7", "pet:7 12 7", "pet:7", "category:-1"] {
             let reference = ActReference::parse(text).map(|reference| reference.to_text());
             assert_eq!(reference.as_deref(), Some(text));

@@ -1,10 +1,12 @@
-//! The route table of the console, with one line for each page and form, and the modules of the
-//! pages: one for each entry of the menu, and their parts. The pages for signing in, accounts,
-//! staff and API keys are in [`super::staff`].
+//! The route table of the console, with one line for each page and form.
+//!
+//! The submodules are the pages about animals, orders and settings, and the parts of these pages.
+//! The pages for signing in, accounts, staff and API keys are in [`super::staff`].
 
 mod activity;
 mod activity_export;
 mod activity_search;
+mod activity_table;
 mod add_many;
 mod add_one;
 mod animal;
@@ -54,6 +56,7 @@ mod orders;
 mod parts;
 mod paste;
 mod pasted_columns;
+mod pasted_import;
 mod pasted_text;
 mod pet_orders;
 mod pet_schema;
@@ -92,8 +95,10 @@ use super::{
 };
 use crate::prelude::*;
 
-/// Builds the target of a page that needs no session. This is a macro, because a function cannot
-/// convert any `async fn` into a function pointer that returns a boxed future.
+/// Builds the target of a page that needs no session.
+///
+/// This is a macro, because a function cannot convert any `async fn` into a function pointer that
+/// returns a boxed future.
 ///
 /// `public!(staff::sign_in_form)` becomes `Target::Public(|visit| Box::pin(staff::sign_in_form(visit)))`.
 macro_rules! public {
@@ -102,8 +107,10 @@ macro_rules! public {
     };
 }
 
-/// Builds the target of a page for the staff, from the least role, the function of the page, and
-/// the further arguments of the function. This is a macro for the same reason as `public!`.
+/// Builds the target of a page for the staff.
+///
+/// The arguments are the least role, the function of the page, and the further arguments of that
+/// function. This is a macro for the same reason as `public!`.
 ///
 /// `staff!(Manager, store::show, &Errors::default())` becomes
 /// `Target::Staff(Requirements::new(Role::Manager), |desk| Box::pin(async move { store::show(desk, &Errors::default()).await }))`.
@@ -128,7 +135,7 @@ routes! {
     signInForm         GET  "/sign-in"                         public!(staff::sign_in_form);
     signIn             POST "/sign-in"                         public!(staff::sign_in);
     giveCode           POST "/sign-in/code"                    public!(staff::submit_code);
-    challenge          GET  "/sign-in/passkey"                 public!(staff::challenge);
+    challenge          GET  "/sign-in/passkey"                 public!(staff::send_challenge);
     signInWithPasskey  POST "/sign-in/passkey"                 public!(staff::sign_in_with_passkey);
     signInAtProvider   GET  "/sign-in/provider"                public!(staff::redirect_to_provider);
     comeBack           GET  "/sign-in/callback"                public!(staff::handle_callback);
@@ -136,29 +143,29 @@ routes! {
     continueHere       POST "/sign-in/done"                    public!(staff::continue_here);
     backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::end_sessions(visit)));
     linkForm           GET  "/link/{token}"                    public!(staff::link_form);
-    choosePassword     POST "/link/{token}"                    public!(staff::choose_password);
+    choosePassword     POST "/link/{token}"                    public!(staff::use_link);
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
-    account            GET  "/account"                         staff!(Viewer, staff::account, &Errors::default());
+    account            GET  "/account"                         staff!(Viewer, staff::show_account, &Errors::default());
     setPassword        POST "/account/password"                staff!(Viewer, staff::set_password).with_action(|texts| texts.change_password);
     setLanguage        POST "/account/language"                staff!(Viewer, staff::set_language).with_action(|texts| texts.language_label);
     endSession         POST "/account/sessions/end"            staff!(Viewer, staff::end_session).with_action(|texts| texts.sessions);
-    secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::second_factor).before_second_factor();
+    secondFactor       GET  "/account/second-factor"           staff!(Viewer, staff::show_second_factor).before_second_factor();
     setSecondFactor    POST "/account/second-factor"           staff!(Viewer, staff::set_second_factor).after_password().before_second_factor().with_action(|texts| texts.set_up);
     removeSecondFactor POST "/account/second-factor/remove"    staff!(Viewer, staff::remove_second_factor).after_password().with_action(|texts| texts.remove_second_factor);
-    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::new_recovery_codes).after_password().with_action(|texts| texts.new_codes);
-    passkeys           GET  "/account/passkeys"                staff!(Viewer, staff::passkeys, &Errors::default()).before_second_factor();
+    newRecoveryCodes   POST "/account/recovery-codes"          staff!(Viewer, staff::replace_recovery_codes).after_password().with_action(|texts| texts.new_codes);
+    passkeys           GET  "/account/passkeys"                staff!(Viewer, staff::show_passkeys, &Errors::default()).before_second_factor();
     addPasskey         POST "/account/passkeys"                staff!(Viewer, staff::add_passkey).after_password().before_second_factor().with_action(|texts| texts.add_passkey);
     removePasskey      POST "/account/passkeys/remove"         staff!(Viewer, staff::remove_passkey).after_password().with_action(|texts| texts.change_passkeys);
-    settings           GET  "/settings"                        staff!(Manager, staff::settings);
+    settings           GET  "/settings"                        staff!(Manager, staff::redirect_to_settings);
     store              GET  "/settings/store"                  staff!(Manager, store::show, &Errors::default());
     saveStore          POST "/settings/store"                  staff!(Manager, store::save).with_action(|texts| texts.change_store);
     addLogo            POST "/settings/store/logo"             Target::Logo(Requirements::new(Role::Manager));
     removeLogo         POST "/settings/store/logo/remove"      staff!(Manager, store::remove_logo).with_action(|texts| texts.change_store);
-    members            GET  "/settings/staff"                  staff!(Manager, staff::members, &Errors::default());
+    members            GET  "/settings/staff"                  staff!(Manager, staff::show_members, &Errors::default());
     addMember          POST "/settings/staff"                  staff!(Manager, staff::add_member).after_password().with_action(|texts| texts.add_member);
     changeMember       POST "/settings/staff/{id}"             staff!(Manager, staff::change_member).after_password().with_action(|texts| texts.staff);
     endSessionOfMember POST "/settings/sessions/end"           staff!(Manager, staff::end_session_of_member).after_password().with_action(|texts| texts.staff);
-    keys               GET  "/settings/keys"                   staff!(Manager, staff::keys, &Errors::default());
+    keys               GET  "/settings/keys"                   staff!(Manager, staff::show_keys, &Errors::default());
     addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().with_action(|texts| texts.add_key);
     changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().with_action(|texts| texts.keys);
     today              GET  "/"                                staff!(Viewer, today::today);
@@ -200,7 +207,7 @@ routes! {
     returnOrder        POST "/orders/{id}/return"              staff!(Clerk, orders::take_back).with_action(|texts| texts.take_back);
     reopenOrder        POST "/orders/{id}/reopen"              staff!(Clerk, orders::reopen).with_action(|texts| texts.reserve);
     undoOnOrder        POST "/orders/{id}/undo"                staff!(Clerk, undo::undo, UndoPage::Order).with_action(|texts| texts.undo);
-    activity           GET  "/activity"                        staff!(Manager, activity::activity);
+    activity           GET  "/activity"                        staff!(Manager, activity::show);
     exportActivity     GET  "/activity/export"                 staff!(Manager, activity_export::export);
     fields             GET  "/settings/fields"                 staff!(Manager, shelter_fields::list_fields);
     addField           POST "/settings/fields"                 staff!(Manager, fields::add).with_action(|texts| texts.add_field);
@@ -276,7 +283,7 @@ impl Requirements {
 }
 
 impl Target {
-    /// Requires that the member has given the password recently.
+    /// Requires that the member has given the password recently. Changes only a page for the staff.
     const fn after_password(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.recent_password = true;
@@ -284,7 +291,7 @@ impl Target {
         self
     }
 
-    /// Allows members who still have to set up a second factor.
+    /// Allows members who still have to set up a second factor. Changes only a page for the staff.
     const fn before_second_factor(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.second_factor = false;
@@ -292,7 +299,7 @@ impl Target {
         self
     }
 
-    /// Sets the name of the action of the form.
+    /// Sets the name of the action of the form. Changes only a page for the staff.
     const fn with_action(mut self, action: Label) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.action = action;
@@ -316,6 +323,10 @@ const MAX_LIST_BYTES: usize = 1 << 20;
 /// The maximum size of a form of the identity provider, in bytes. It contains one token.
 const MAX_TOKEN_BYTES: usize = 64 << 10;
 
+/// How much longer a form with pictures may take to arrive than another form. Over a slow
+/// connection, several pictures take minutes.
+const EXTRA_TIME_FOR_PICTURES: Duration = Duration::from_mins(20);
+
 /// Returns the maximum size of the form at this path, in bytes.
 pub(super) fn max_form_bytes(path: &str) -> usize {
     match path {
@@ -325,8 +336,9 @@ pub(super) fn max_form_bytes(path: &str) -> usize {
     }
 }
 
-/// Finds the route for this method and path, and returns it with the parameters in the path. Fails
-/// with 404 for an unknown path, and with 405 for an unsupported method.
+/// Finds the route for this method and path, and returns it with the parameters in the path.
+///
+/// Fails with 404 for an unknown path, and with 405 for an unsupported method.
 pub(super) fn route<'p>(
     method: &Method,
     path: &'p str,
@@ -334,20 +346,21 @@ pub(super) fn route<'p>(
     edge::find(&PAGES, method, path).route(&PAGES, path)
 }
 
-/// Returns the time that the form at this path may take to arrive, in addition to the time for
-/// other forms: over a slow connection, several pictures take minutes.
+/// Returns the time that the form at this path may take to arrive, in addition to the time that
+/// every form has.
 pub(super) fn extra_form_time(method: &Method, path: &str) -> Duration {
     match route(method, path) {
-        Ok((route, _)) if route.target.has_pictures() => Duration::from_mins(20),
+        Ok((route, _)) if route.target.has_pictures() => EXTRA_TIME_FOR_PICTURES,
         _ => Duration::ZERO,
     }
 }
 
-/// Finds the action of the form with this method and path.
+/// Finds the action of the form with this method and path; `None` if there is no such form.
 pub(super) fn find_action<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
     let (route, [parameter, _]) = route(method, path).ok()?;
     let requirements = match route.target {
         Target::Staff(requirements, _) => requirements,
+        // The other targets have no action of their own, so they get the default name.
         _ => Requirements::new(Role::Viewer),
     };
     Some(FormAction {

@@ -8,8 +8,8 @@ use crate::{
     prelude::*,
 };
 
-/// Returns the initial values of a form for a new order: the version of the animal, and its asking
-/// price.
+/// Returns the initial values of a form for a new order, which are the version of the animal and
+/// its asking price.
 pub(super) fn initial_order_form(pet: &StorePet, fields: &FieldSet) -> Form {
     let price = match asking_price(pet, fields) {
         Some(price) => numbers().plain(price.as_str()),
@@ -80,9 +80,9 @@ struct NewOrderForm<'f> {
     is_open: bool,
 }
 
-/// Renders two collapsed forms: one that reserves the animal, and one that sells it.
+/// Renders two collapsed forms, of which one reserves the animal, and the other one sells it.
 ///
-/// If one of them was submitted and rejected, it is expanded, with its values and `errors`.
+/// A form that was submitted and rejected is expanded, and shows its values and `errors`.
 pub(super) fn new_order_forms(
     desk: &Desk<'_>,
     pet: &StorePet,

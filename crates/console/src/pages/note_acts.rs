@@ -7,12 +7,13 @@ use petstore_domain::{
 
 use super::{
     animal,
+    commands::CommandFailure,
     notes::{TEXT_INPUT, editor},
     parts::missing_page,
 };
 use crate::{ask::Question, prelude::*, reply::Flash};
 
-/// Parses the text of a note, or returns the message why it is rejected.
+/// Parses the text of a note, or returns the message that says why it is rejected.
 fn parse_text(typed_text: &str) -> Result<NoteText, String> {
     if !markup::is_visible(typed_text) {
         return Err(texts().note_missing.to_owned());
@@ -42,8 +43,14 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(pet_id, "note-added")),
-        Err(failure) => animal::show(desk, &failure.to_errors(&FieldSet::default())).await,
+        Err(failure) => animal::show(desk, &errors_of(&failure)).await,
     }
+}
+
+/// Returns the errors of a refused command on a note. They are about no field of the store, because
+/// a note has no such fields.
+fn errors_of(failure: &CommandFailure) -> Errors {
+    failure.to_errors(&FieldSet::default())
 }
 
 /// Redirects to the page of an animal, with a message.
@@ -54,7 +61,8 @@ fn redirect_to_animal(pet: PetId, message_code: &str) -> Reply {
     )
 }
 
-/// Renders the page of the note in the path, with the errors of a rejected form.
+/// Handles `GET /animals/notes/{id}`: renders the page of the note in the path, with the errors of
+/// a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
@@ -112,7 +120,7 @@ fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
     }
 }
 
-/// Corrects the note in the path.
+/// Handles `POST /animals/notes/{id}`: corrects the text of the note in the path.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let text = errors.ok_or_add(TEXT_INPUT, parse_text(desk.visit.form.get(TEXT_INPUT)));
@@ -129,7 +137,8 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     execute_on_note(desk, &note, command, "note-changed").await
 }
 
-/// Deletes the note in the path, after a confirmation, because a deleted text cannot be restored.
+/// Handles `POST /animals/notes/{id}/delete`: deletes the note in the path. The member must confirm
+/// it, because a deleted text cannot be restored.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
@@ -150,7 +159,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     execute_on_note(desk, &note, command, "note-deleted").await
 }
 
-/// Loads the note in the path.
+/// Loads the note in the path; `None` if it does not exist.
 async fn load_note(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
     match desk.path_id(NoteId::new) {
         Some(id) => Ok(desk.store().get_note(id).await?),
@@ -179,6 +188,6 @@ async fn execute_on_note(
 ) -> Result<Reply, ApiError> {
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(note.pet_id, message_code)),
-        Err(failure) => show(desk, &failure.to_errors(&FieldSet::default())).await,
+        Err(failure) => show(desk, &errors_of(&failure)).await,
     }
 }

@@ -26,9 +26,11 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
     }
 }
 
-/// Renders a note as an item of the history of its animal. `changes` are the changes on the same page
-/// of the history; the last correction of the note may be among them.
-pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
+/// Renders a note as an item of the history of its animal.
+///
+/// `changes` are the changes on the same page of the history. The last correction of the note may
+/// be among them.
+pub(super) fn history_item(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {
         div { strong { (texts().note) } }
         div { (markup::lines(note.text.as_str())) }
@@ -44,8 +46,10 @@ pub(super) fn entry(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -
     }
 }
 
-/// Returns the wording for the last correction of a note. If the correction is among `changes`, and
-/// somebody other than the author made it, the wording names that person.
+/// Returns the wording for the last correction of a note.
+///
+/// If the correction is among `changes`, and somebody other than the author made it, the wording
+/// names that person.
 fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     let correction = changes.iter().find(|change| {
         change.kind == ChangeType::NoteChanged
@@ -60,8 +64,8 @@ fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     }
 }
 
-/// Returns the editor as whom the member edits notes: a manager may edit every note, and other members
-/// only their own.
+/// Returns the editor as whom the member edits notes. A manager may edit every note, and other
+/// members only their own.
 pub(super) fn editor(desk: &Desk<'_>) -> NoteEditor {
     if desk.role() >= Role::Manager {
         NoteEditor::Manager

@@ -1,11 +1,11 @@
 //! Exports the list of orders as a CSV file for spreadsheets.
 
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 use petstore_domain::store_area::{Decimal, OrderId, OrderQuery, OrderStatus, Text};
 
 use super::{
     category_names::largest_page_limit,
-    order_list::{RESERVATION_HORIZON_HOURS, selected_status},
+    order_list::{reservation_horizon, selected_status},
     order_rows::{OrderRow, contact, load_rows, with_pets},
     order_search,
     spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
@@ -15,29 +15,28 @@ use crate::prelude::*;
 /// The number of reservations that one query of the export reads.
 const RESERVATIONS_PER_READ: u32 = 100;
 
-/// Handles `GET /export/orders`: exports the orders that the list has for the same search and status,
-/// in the same sequence.
+/// Handles `GET /export/orders`: exports the orders that the list shows for the same search and
+/// status. The rows are in the order of the list.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
     let status = selected_status(desk);
+    // `None` for the orders in all statuses.
+    let status_filter: Option<OrderStatus> = status.parse().ok();
     let mut sheet = Spreadsheet::new(headings(desk))?;
     if !search_text.is_empty() {
-        let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
+        let matches = order_search::find(desk, search_text, status_filter).await?;
         write_rows(desk, &with_pets(desk, matches.orders).await?, &mut sheet);
-    } else if status == OrderStatus::Reserved.as_str() {
+    } else if status_filter == Some(OrderStatus::Reserved) {
         write_reservations(desk, &mut sheet).await?;
     } else {
-        write_orders(desk, status.parse().ok(), &mut sheet).await?;
+        write_orders(desk, status_filter, &mut sheet).await?;
     }
     Ok(sheet.into_reply(desk, "orders"))
 }
 
 /// Writes all reservations, starting with the one that ends first.
 async fn write_reservations(desk: &Desk<'_>, sheet: &mut Spreadsheet) -> Result<(), StoreError> {
-    let now = desk.visit.now;
-    let end = now
-        .checked_add(RESERVATION_HORIZON_HOURS.hours())
-        .unwrap_or(now);
+    let end = reservation_horizon(desk);
     let mut last_position: Option<(OrderId, Timestamp)> = None;
     loop {
         let due_orders = desk
@@ -107,7 +106,7 @@ fn write_rows(desk: &Desk<'_>, rows: &[OrderRow], sheet: &mut Spreadsheet) {
     }
 }
 
-/// Returns the cells of an order, in the same sequence as [`headings`].
+/// Returns the cells of an order, one for each of the [`headings`].
 fn order_cells(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
     let pet_name = pet.as_ref().map(|pet| pet.name.as_str());
     let mut cells = vec![

@@ -1,4 +1,5 @@
-//! The forms of an order, on its page and on the page of its animal: one form for each action.
+//! The forms of an order, one for each action. The page of the order and the page of its animal
+//! show them.
 //!
 //! The Enter key presses the first button of a form. Therefore each form contains only the inputs
 //! that its own buttons need, and its first button is the one next to these inputs. When the member
@@ -10,7 +11,7 @@ use petstore_domain::{
     store_area::{FieldSet, Order, OrderStatus, StorePet},
 };
 
-use super::{order_rows::form_of_order, return_intake};
+use super::{order_rows::form_of_order, parts::PLAIN_BUTTON, return_intake};
 use crate::{
     merge::{self, MergedForm},
     order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
@@ -33,9 +34,9 @@ struct OrderForms<'o> {
     path: String,
     /// The current values of the order. The forms carry them as hidden fields, by which a concurrent
     /// change is detected.
-    current_form: Form,
+    current_values: Form,
     /// The values that the inputs show: the current values, or the values of the rejected form.
-    form: Form,
+    shown_values: Form,
     /// Whether a form of this order was submitted and could not be saved.
     is_rejected: bool,
     errors: &'o Errors,
@@ -55,19 +56,19 @@ pub(super) fn show(
         return html! {};
     }
     let path = format!("/orders/{}", order.id);
-    let current_form = form_of_order(desk, order);
+    let current_values = form_of_order(desk, order);
     let is_rejected = is_response_to_form(desk, &path);
-    let form = if is_rejected {
-        submitted_values(desk, &current_form)
+    let shown_values = if is_rejected {
+        submitted_values(desk, &current_values)
     } else {
-        current_form.clone()
+        current_values.clone()
     };
     let forms = OrderForms {
         desk,
         order,
         path,
-        current_form,
-        form,
+        current_values,
+        shown_values,
         is_rejected,
         errors,
         fields,
@@ -92,12 +93,14 @@ fn is_response_to_form(desk: &Desk<'_>, order_path: &str) -> bool {
     request_path.starts_with(&format!("{order_path}/"))
 }
 
-/// Returns the values of a rejected form. A value that the form does not have is taken from the order,
-/// because a button in a list or in a message submits no inputs.
-fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
-    let merged_form = MergedForm::new(&desk.visit.form, current_form).form;
+/// Returns the values of a rejected form.
+///
+/// A value that the form does not have is taken from the order, because a button in a list or in a
+/// message submits no inputs.
+fn submitted_values(desk: &Desk<'_>, current_values: &Form) -> Form {
+    let merged_form = MergedForm::new(&desk.visit.form, current_values).form;
     let mut fields = merged_form.fields().to_vec();
-    for (name, value) in current_form.fields() {
+    for (name, value) in current_values.fields() {
         if merged_form.all(name).next().is_none() {
             fields.push((name.clone(), value.clone()));
         }
@@ -106,15 +109,15 @@ fn submitted_values(desk: &Desk<'_>, current_form: &Form) -> Form {
 }
 
 impl OrderForms<'_> {
-    /// Renders a form that is sent to a command of the order, such as `complete`, unless one of its
-    /// buttons sends it to another one.
-    fn form(&self, command: &str, unsaved_input: UnsavedInput, content: &Markup) -> Markup {
+    /// Renders a form that is sent to a command of the order, such as `complete`. A button of the
+    /// form can send it to another command.
+    fn form_for(&self, command: &str, unsaved_input: UnsavedInput, content: &Markup) -> Markup {
         let has_warning = unsaved_input == UnsavedInput::Warn;
         html! {
             form.stack data-draft[has_warning] data-part={ "order-" (self.order.id) } method="post"
                 action={ (self.path) "/" (command) } {
                 (self.desk.key_field("order"))
-                (merge::hidden_fields(&self.current_form))
+                (merge::hidden_fields(&self.current_values))
                 (content)
             }
         }
@@ -135,7 +138,7 @@ impl OrderForms<'_> {
         html! {
             @for input in &ORDER_INPUTS {
                 @if is_included(input) {
-                    (input.show(self.desk, &self.form, self.errors, order_form))
+                    (input.show(self.desk, &self.shown_values, self.errors, order_form))
                 }
             }
         }
@@ -148,23 +151,24 @@ impl OrderForms<'_> {
             div.row {
                 (self.inputs("", |input| input.name == PRICE))
                 (self.button("complete", "main", texts().sell))
-                (self.button("cancel", "", texts().cancel_reservation))
+                (self.button("cancel", PLAIN_BUTTON, texts().cancel_reservation))
             }
         };
-        self.form("complete", UnsavedInput::Warn, &content)
+        self.form_for("complete", UnsavedInput::Warn, &content)
     }
 
     /// Renders the form that reserves the animal again.
     fn reopening_form(&self) -> Markup {
         let label = texts().reopen(self.order.status);
-        let content = html! { div.buttons { (self.button("reopen", "", label)) } };
-        self.form("reopen", UnsavedInput::Ignore, &content)
+        let content = html! { div.buttons { (self.button("reopen", PLAIN_BUTTON, label)) } };
+        self.form_for("reopen", UnsavedInput::Ignore, &content)
     }
 
     /// Renders the form that records that the customer returned the animal.
     fn return_form(&self) -> Markup {
-        let reason = Input::from_form("reason", texts().reason_label, &self.form, self.errors)
-            .make_optional();
+        let form = &self.shown_values;
+        let reason =
+            Input::from_form("reason", texts().reason_label, form, self.errors).make_optional();
         let is_new_intake = !self.is_rejected || return_intake::is_checked(&self.desk.visit.form);
         let content = html! {
             details open[self.errors.message_for("reason").is_some()] {
@@ -173,11 +177,11 @@ impl OrderForms<'_> {
                     p.hint { (texts().take_back_hint) }
                     (reason.show())
                     (return_intake::checkbox(self.fields, is_new_intake))
-                    div { (self.button("return", "", texts().take_back)) }
+                    div { (self.button("return", PLAIN_BUTTON, texts().take_back)) }
                 }
             }
         };
-        self.form("return", UnsavedInput::Warn, &content)
+        self.form_for("return", UnsavedInput::Warn, &content)
     }
 
     /// Renders the form that edits the order. For a reservation, it also edits the end.
@@ -192,12 +196,13 @@ impl OrderForms<'_> {
         } else {
             texts().change_order
         };
+        let end_day = self.shown_values.get("until");
         let content = html! {
             details open[self.is_rejected] {
                 summary { (summary) }
                 div.fields {
                     @if is_reserved {
-                        (forms::day_input(self.form.get("until"), self.errors.message_for("until")))
+                        (forms::day_input(end_day, self.errors.message_for("until")))
                     }
                     (self.inputs("", |input| input.name != PRICE))
                     @if has_price { (self.inputs(id_prefix, |input| input.name == PRICE)) }
@@ -205,12 +210,14 @@ impl OrderForms<'_> {
                 }
             }
         };
-        self.form("change", UnsavedInput::Warn, &content)
+        self.form_for("change", UnsavedInput::Warn, &content)
     }
 }
 
-/// Whether a closed order can become a reservation again. A sale can while it still holds its animal,
-/// and any other closed order while its animal is available.
+/// Whether a closed order can become a reservation again.
+///
+/// A sale can be reopened while it still holds its animal, and any other closed order while its
+/// animal is available.
 fn may_reopen(order: &Order, pet: Option<&StorePet>) -> bool {
     if order.status == OrderStatus::Completed {
         return order.holds;

@@ -1,15 +1,12 @@
 //! The list of orders, and its search.
 
-use jiff::ToSpan;
-use petstore_domain::{
-    Limit,
-    store_area::{FieldSet, OrderId, OrderQuery, OrderStatus},
-};
+use jiff::{Timestamp, ToSpan};
+use petstore_domain::store_area::{FieldSet, OrderId, OrderQuery, OrderStatus};
 
 use super::{
     order_rows::{OrderRow, load_rows, price_totals, table, with_pets},
     order_search,
-    parts::{link, page_links},
+    parts::{constant_limit, link, page_links},
 };
 use crate::{layout::Follows, prelude::*};
 
@@ -22,7 +19,7 @@ const MAX_RESERVATIONS: u32 = 100;
 
 /// How far into the future the list of reservations reaches, in hours: 401 days, which is longer than
 /// any reservation.
-pub(super) const RESERVATION_HORIZON_HOURS: i64 = 401 * 24;
+const RESERVATION_HORIZON_HOURS: i64 = 401 * 24;
 
 /// The value of the `status` parameter for orders in all statuses.
 const ALL_STATUSES: &str = "all";
@@ -39,14 +36,15 @@ struct OrderList {
     next_link: Option<String>,
 }
 
-/// Renders the list of orders. Reservations are sorted by their end, and other orders from newest to
-/// oldest.
+/// Handles `GET /orders`: renders the list of orders. Reservations are sorted by their end, and
+/// other orders from newest to oldest.
 pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
     let status = selected_status(desk);
     let list = load_list(desk, search_text, status).await?;
     let fields = desk.store().fields().await?;
-    let count_text = texts().orders_found(list.rows.len(), list.next_link.is_some());
+    let has_more = list.is_truncated || list.next_link.is_some();
+    let count_text = texts().orders_found(list.rows.len(), has_more);
     let content = html! {
         h1 { (texts().orders) }
         (search_form(desk, search_text))
@@ -66,8 +64,9 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Returns the `status` parameter of the query. Without one, it is `reserved` for the list, and empty
-/// for a search, which then covers all statuses.
+/// Returns the `status` parameter of the query, or its default. The default is `reserved` for the
+/// list, and empty for a search. A value that is not the name of a status, such as the empty one or
+/// [`ALL_STATUSES`], covers the orders in all statuses.
 pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     match desk.visit.query.get("status") {
         "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),
@@ -75,8 +74,8 @@ pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
     }
 }
 
-/// Loads the orders to show: the matches if there is a search text, or else the reservations, or one
-/// page of the orders in another status.
+/// Loads the orders to show. If there is a search text, these are the matches, and otherwise the
+/// reservations, or one page of the orders in another status.
 async fn load_list(
     desk: &Desk<'_>,
     search_text: &str,
@@ -99,12 +98,17 @@ async fn load_list(
     Ok(list)
 }
 
+/// Returns the time up to which the list and the export of reservations reach.
+pub(super) fn reservation_horizon(desk: &Desk<'_>) -> Timestamp {
+    let now = desk.visit.now;
+    // The addition fails only for times near the end of the year 9999.
+    now.checked_add(RESERVATION_HORIZON_HOURS.hours())
+        .unwrap_or(now)
+}
+
 /// Loads the reservations, starting with the one that ends first.
 async fn load_reservations(desk: &Desk<'_>) -> Result<OrderList, StoreError> {
-    let now = desk.visit.now;
-    let end = now
-        .checked_add(RESERVATION_HORIZON_HOURS.hours())
-        .unwrap_or(now);
+    let end = reservation_horizon(desk);
     let due_orders = desk.store().due_orders(None, end, MAX_RESERVATIONS).await?;
     let is_truncated = due_orders.len() >= MAX_RESERVATIONS as usize;
     Ok(OrderList {
@@ -114,8 +118,9 @@ async fn load_reservations(desk: &Desk<'_>) -> Result<OrderList, StoreError> {
     })
 }
 
-/// Loads one page of the orders in a status, from newest to oldest: the page after the order `after`,
-/// or the first one. An unknown status, such as [`ALL_STATUSES`], means all orders.
+/// Loads one page of the orders in a status, from newest to oldest.
+///
+/// It is the page after the order `after`, or the first one. `status` is as in [`selected_status`].
 async fn load_page(
     desk: &Desk<'_>,
     status: &str,
@@ -123,7 +128,7 @@ async fn load_page(
 ) -> Result<OrderList, StoreError> {
     let query = OrderQuery {
         status: status.parse().ok(),
-        limit: Limit::new(ORDERS_ON_PAGE).unwrap_or_default(),
+        limit: constant_limit(ORDERS_ON_PAGE),
         newest_first: true,
         after,
         ..OrderQuery::default()
@@ -211,7 +216,7 @@ fn empty_list(desk: &Desk<'_>, search_text: &str, is_truncated: bool) -> Markup 
 
 /// Renders the table of orders, the totals of their prices, and the pagination links.
 fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &OrderList) -> Markup {
-    let totals = price_totals(desk, &list.rows);
+    let totals = price_totals(desk, list.rows.iter().map(|row| &row.order));
     html! {
         @if !search_text.is_empty() {
             p.muted {

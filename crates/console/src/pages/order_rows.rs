@@ -15,18 +15,17 @@ use crate::{
 /// The number of digits that a telephone number may have. E.164 allows at most 15.
 const TELEPHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
 
+/// The characters that people write between the digits of a telephone number.
+const TELEPHONE_SEPARATORS: &str = " +-/().";
+
+/// The name of the input for the end of a reservation.
+const END: &str = "until";
+
 /// An order with its animal.
 pub(super) struct OrderRow {
     pub(super) order: Order,
-    /// The animal; `None` if it no longer exists or was not loaded.
+    /// The animal; `None` if it no longer exists.
     pub(super) pet: Option<StorePet>,
-}
-
-impl OrderRow {
-    /// Returns a row whose animal was not loaded.
-    pub(super) fn without_pet(order: Order) -> Self {
-        Self { order, pet: None }
-    }
 }
 
 /// Loads the orders with these ids, and their animals. Skips ids that no order has.
@@ -75,8 +74,10 @@ pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> 
     order.contact.as_ref().map(Contact::as_str)
 }
 
-/// Returns the contact of the open order of an animal; `None` if that order is not among `orders`, or
-/// as for [`contact`].
+/// Returns the contact of the open order of an animal.
+///
+/// Returns `None` if that order is not among `orders`, if it has no contact, or if the member may
+/// not see contacts.
 pub(super) fn contact_for<'o>(
     desk: &Desk<'_>,
     orders: &'o [Order],
@@ -90,38 +91,41 @@ pub(super) fn contact_for<'o>(
 /// `Ana, +49 (0)30 123-456`.
 fn telephone(contact: &str) -> Option<String> {
     let is_in_number =
-        |character: char| character.is_ascii_digit() || " +-/().".contains(character);
+        |character: char| character.is_ascii_digit() || TELEPHONE_SEPARATORS.contains(character);
     contact
         .split(|character| !is_in_number(character))
-        .find_map(|text| telephone_number(text.trim()))
+        .find_map(|candidate| dialled_number(candidate.trim()))
 }
 
-/// Removes the separators from a run of digits and separators, such as `+49 (0)30 123-456`. Returns
-/// `None` if it is no telephone number: it is a date, or has too few or too many digits.
-fn telephone_number(text: &str) -> Option<String> {
-    if is_date(text) {
+/// Removes the separators from a run of digits and separators, such as `+49 (0)30 123-456`.
+///
+/// Returns `None` if the run is not a telephone number, because it looks like a date, or has too few
+/// or too many digits.
+fn dialled_number(candidate: &str) -> Option<String> {
+    if is_date(candidate) {
         return None;
     }
-    let mut number = String::new();
-    let digits = if text.starts_with('+') {
-        number.push('+');
+    let is_international = candidate.starts_with('+');
+    let dialled_text = if is_international {
         // "+49 (0)30" has a zero that is dialled only within the country.
-        text.replacen("(0)", "", 1)
+        candidate.replacen("(0)", "", 1)
     } else {
-        text.to_owned()
+        candidate.to_owned()
     };
-    let prefix_length = number.len();
-    number.extend(digits.chars().filter(char::is_ascii_digit));
-    let digit_count = number.len() - prefix_length;
-    if !TELEPHONE_DIGITS.contains(&digit_count) {
+    let digits: String = dialled_text.chars().filter(char::is_ascii_digit).collect();
+    if !TELEPHONE_DIGITS.contains(&digits.len()) {
         return None;
     }
-    Some(number)
+    if is_international {
+        Some(format!("+{digits}"))
+    } else {
+        Some(digits)
+    }
 }
 
 /// Whether a run of digits and separators looks like a date, such as `24.12.2026` or `2026-12-24`.
-fn is_date(text: &str) -> bool {
-    let lengths: Vec<usize> = text
+fn is_date(candidate: &str) -> bool {
+    let lengths: Vec<usize> = candidate
         .split(['.', '/', '-'])
         .map(|part| part.trim().len())
         .collect();
@@ -137,21 +141,29 @@ pub(super) fn call_link(contact: &str) -> Markup {
     }
 }
 
-/// Returns a text with two totals: the prices of the sales, and the prices of the reservations. A
-/// total without any price is left out, so the text can be empty.
-pub(super) fn price_totals(desk: &Desk<'_>, rows: &[OrderRow]) -> String {
-    let sales_total = price_total(desk, rows, OrderStatus::Completed);
-    let reservations_total = price_total(desk, rows, OrderStatus::Reserved);
+/// Returns a text with the total price of the sales and the total price of the reservations.
+///
+/// The total of orders without any price is left out, so the text can be empty.
+pub(super) fn price_totals<'o>(
+    desk: &Desk<'_>,
+    orders: impl Iterator<Item = &'o Order> + Clone,
+) -> String {
+    let sales_total = price_total(desk, orders.clone(), OrderStatus::Completed);
+    let reservations_total = price_total(desk, orders, OrderStatus::Reserved);
     let totals: Vec<String> = sales_total.into_iter().chain(reservations_total).collect();
     totals.join(" · ")
 }
 
 /// Returns a text with the total price of the orders in a status; `None` if none of them has a
 /// price.
-fn price_total(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Option<String> {
+fn price_total<'o>(
+    desk: &Desk<'_>,
+    orders: impl Iterator<Item = &'o Order>,
+    status: OrderStatus,
+) -> Option<String> {
     let mut count = 0;
     let mut ten_thousandths = 0_i64;
-    for OrderRow { order, .. } in rows {
+    for order in orders {
         if order.status == status
             && let Some(price) = &order.price
         {
@@ -163,12 +175,18 @@ fn price_total(desk: &Desk<'_>, rows: &[OrderRow], status: OrderStatus) -> Optio
         return None;
     }
 
+    let sum_in_words = amount(&decimal_text(ten_thousandths), desk.currency());
+    Some(texts().sum_of(status, count, &sum_in_words))
+}
+
+/// Returns a number of ten-thousandths as a decimal number without trailing zeros: `1.5` for
+/// 15,000.
+fn decimal_text(ten_thousandths: i64) -> String {
     let whole = ten_thousandths / 10_000;
     let decimals = ten_thousandths % 10_000;
-    let sum = format!("{whole}.{decimals:04}");
-    let sum_without_zeros = sum.trim_end_matches('0').trim_end_matches('.');
-    let sum_in_words = amount(sum_without_zeros, desk.currency());
-    Some(texts().sum_of(status, count, &sum_in_words))
+    let number = format!("{whole}.{decimals:04}");
+    let number_without_zeros = number.trim_end_matches('0').trim_end_matches('.');
+    number_without_zeros.to_owned()
 }
 
 /// Which of the optional columns a table of orders has.
@@ -187,25 +205,7 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
         has_contacts: rows.iter().any(|row| contact(desk, &row.order).is_some()),
         has_buttons: desk.may_write() && has_reservations,
     };
-    let mut labels = vec![
-        texts().animal,
-        texts().status_label,
-        end_label(rows.iter().map(|row| &row.order)),
-        texts().price,
-        texts().reference,
-        texts().order,
-    ];
-    if columns.has_contacts {
-        // The contact follows the animal, as in the rows.
-        labels.insert(1, texts().contact);
-    }
-    let headings = html! {
-        (markup::headings(&labels))
-        @if columns.has_buttons {
-            th scope="col" { span.hidden { (texts().actions) } }
-        }
-    };
-
+    let headings = table_headings(rows, columns);
     let mut drawings = Drawings::default();
     let table_rows = html! {
         @for (index, row) in rows.iter().enumerate() {
@@ -220,22 +220,47 @@ pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Ma
     }
 }
 
-/// Returns the heading of the date column. The column has the time of the sale if all orders are
-/// sales, the closing time if all are closed, the end of the reservations if all are open, and
-/// otherwise one or the other, so that its heading is only "Date".
-fn end_label<'o>(orders: impl Iterator<Item = &'o Order> + Clone) -> &'static str {
-    let are_sold = orders
-        .clone()
-        .all(|order| order.status == OrderStatus::Completed);
-    if are_sold {
+/// Renders the headings of a table of orders, in the order of the cells in [`table_row`].
+fn table_headings(rows: &[OrderRow], columns: OptionalColumns) -> Markup {
+    let orders: Vec<&Order> = rows.iter().map(|row| &row.order).collect();
+    let mut labels = vec![texts().animal];
+    if columns.has_contacts {
+        labels.push(texts().contact);
+    }
+    labels.extend([
+        texts().status_label,
+        date_heading(&orders),
+        texts().price,
+        texts().reference,
+        texts().order,
+    ]);
+    html! {
+        (markup::headings(&labels))
+        @if columns.has_buttons {
+            th scope="col" { span.hidden { (texts().actions) } }
+        }
+    }
+}
+
+/// Returns the heading of the date column, which depends on what the column has for these orders.
+///
+/// The column has the time of a sale, the time at which another order was closed, or the end of an
+/// open reservation. The heading of a column with open and closed orders is only "Date".
+fn date_heading(orders: &[&Order]) -> &'static str {
+    if orders
+        .iter()
+        .all(|order| order.status == OrderStatus::Completed)
+    {
         return texts().sold_at;
     }
-    let mut closed_orders = orders.clone().filter(|order| order.closed_at.is_some());
-    let mut open_orders = orders.filter(|order| order.closed_at.is_none());
-    match (open_orders.next(), closed_orders.next()) {
-        (Some(_), Some(_)) => texts().ends_or_closed,
-        (Some(_), None) => texts().ends,
-        (None, _) => texts().closed_at,
+    let has_open_orders = orders.iter().any(|order| order.closed_at.is_none());
+    let has_closed_orders = orders.iter().any(|order| order.closed_at.is_some());
+    if !has_open_orders {
+        texts().closed_at
+    } else if has_closed_orders {
+        texts().ends_or_closed
+    } else {
+        texts().ends
     }
 }
 
@@ -256,7 +281,7 @@ fn table_row(
                 td data-label=(texts().contact) { (contact_markup(desk, order)) }
             }
             td { (markup::order_badge(order, desk.visit.now)) }
-            td data-label=(end_label([order].into_iter())) { (end_markup(desk, order)) }
+            td data-label=(date_heading(&[order])) { (end_markup(desk, order)) }
             td.price data-label=(texts().price) {
                 @if let Some(price) = &order.price {
                     (amount(price.as_str(), desk.currency()))
@@ -279,7 +304,7 @@ fn table_row(
     }
 }
 
-/// Renders the contact of an order with its call link, or nothing if [`contact`] returns none.
+/// Renders the contact of an order with its call link, or nothing if [`contact`] returns `None`.
 fn contact_markup(desk: &Desk<'_>, order: &Order) -> Markup {
     html! {
         @if let Some(contact) = contact(desk, order) {
@@ -315,45 +340,51 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     }
 }
 
-/// Returns the version and the status of an order, and its current values as the inputs of its forms
-/// show them. The forms carry all of the given, so that a concurrent change can be detected.
+/// Returns the version and the status of an order, and its current values as its inputs show them.
+///
+/// The forms of the order carry these fields, so that a concurrent change can be detected.
 pub(super) fn form_of_order(desk: &Desk<'_>, order: &Order) -> Form {
-    let is_reserved = order.status == OrderStatus::Reserved;
-    let version = order.version.to_string();
-    let mut inputs = vec![("version", &*version), ("status", order.status.as_str())];
+    let mut fields = vec![
+        ("version".to_owned(), order.version.to_string()),
+        ("status".to_owned(), order.status.as_str().to_owned()),
+    ];
     for input in &ORDER_INPUTS {
         if input.name != PRICE {
-            let value = input.stored_value(desk, order);
-            inputs.push((input.name, value.unwrap_or_default()));
+            let value = input.stored_value(desk, order).unwrap_or_default();
+            fields.push((input.name.to_owned(), value.to_owned()));
         }
     }
 
-    let price = order
-        .price
-        .as_ref()
-        .map(|price| numbers().plain(price.as_str()));
+    let is_reserved = order.status == OrderStatus::Reserved;
     // As in the forms, only an open or completed order has a price that can change.
     if is_reserved || order.status == OrderStatus::Completed {
-        inputs.push((PRICE, price.as_deref().unwrap_or_default()));
+        let price = order
+            .price
+            .as_ref()
+            .map(|price| numbers().plain(price.as_str()));
+        fields.push((PRICE.to_owned(), price.unwrap_or_default()));
     }
-    let end = order
-        .expires_at
-        .map(|end| desk.visit.facts.day_of(end).to_string());
     if is_reserved {
-        inputs.push(("until", end.as_deref().unwrap_or_default()));
+        let end_day = order
+            .expires_at
+            .map(|end| desk.visit.facts.day_of(end).to_string());
+        fields.push((END.to_owned(), end_day.unwrap_or_default()));
     }
-    Form::from_pairs(&inputs)
+    fields.into_iter().collect()
 }
 
-/// Returns the part of [`form_of_order`] that the button in a table row carries. It lacks the details
-/// and the end of the reservation, so that a concurrent change of the given does not prevent the sale.
+/// Returns the fields of [`form_of_order`] that the button in a table row carries.
+///
+/// The details and the end of the reservation are left out, so that a concurrent change of them
+/// does not prevent the sale.
 fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
-    let mut fields = form_of_order(desk, order).fields().to_vec();
+    let mut left_out_names = vec![END];
     for input in &ORDER_INPUTS {
         if input.is_detail {
-            fields.retain(|(name, _)| name != input.name);
+            left_out_names.push(input.name);
         }
     }
-    fields.retain(|(name, _)| name != "until");
+    let mut fields = form_of_order(desk, order).fields().to_vec();
+    fields.retain(|(name, _)| !left_out_names.contains(&name.as_str()));
     fields.into_iter().collect()
 }

@@ -1,8 +1,10 @@
 //! Searches orders by what people know about them: the customer, the animal, or a number.
 
+use std::cmp::Reverse;
+
 use futures_util::{StreamExt, TryStreamExt, stream};
 use petstore_domain::{
-    Limit, PetId,
+    PetId,
     store_area::{
         NamePrefix, Order, OrderId, OrderQuery, OrderStatus, PetQuery, Reference,
         letters_and_digits, spellings,
@@ -14,6 +16,7 @@ use super::{
     category_names::{MAX_CONCURRENT_READS, largest_page_limit},
     exact_matches::find_exact_matches,
     order_rows::{contact, load_orders},
+    parts::constant_limit,
 };
 use crate::prelude::*;
 
@@ -35,50 +38,67 @@ const MAX_NAMED_ANIMALS: i64 = 25;
 const MAX_ORDERS_OF_ANIMAL: i64 = 20;
 
 /// The orders that match a search.
-#[derive(Default)]
 pub(super) struct OrderMatches {
     pub(super) orders: Vec<Order>,
     /// Whether these are all matches; `false` if a limit was reached.
     pub(super) is_complete: bool,
 }
 
-/// Finds the orders that match a text, in this status or in any. The order with this id comes first,
-/// then reservations, then other orders; both from newest to oldest.
+impl OrderMatches {
+    /// Returns these orders as all matches of a search.
+    fn complete(orders: Vec<Order>) -> Self {
+        Self {
+            orders,
+            is_complete: true,
+        }
+    }
+
+    /// Adds the matches of another search. The result is complete only if both are.
+    fn merge(&mut self, other: Self) {
+        self.orders.extend(other.orders);
+        self.is_complete &= other.is_complete;
+    }
+}
+
+/// Finds the orders that match a text, in this status, or in any status if it is `None`.
+///
+/// An order with the text as its id comes first, then the reservations from newest to oldest, and
+/// then the other orders from newest to oldest.
 pub(super) async fn find(
     desk: &Desk<'_>,
     search_text: &str,
     status: Option<OrderStatus>,
 ) -> Result<OrderMatches, ApiError> {
     let searched_id = forms::parse_id(search_text).and_then(OrderId::new);
-    let mut orders = load_orders(desk, searched_id.into_iter()).await?;
     let query = OrderQuery {
         status,
         newest_first: true,
         ..OrderQuery::default()
     };
-    orders.extend(find_by_reference(desk, search_text, &query).await?);
+    let orders_with_id = load_orders(desk, searched_id.into_iter()).await?;
+    let mut matches = OrderMatches::complete(orders_with_id);
+    let reference_matches = find_by_reference(desk, search_text, &query).await?;
+    matches.orders.extend(reference_matches);
+    matches.merge(find_by_animal(desk, search_text, &query).await?);
+    matches.merge(find_by_partial_match(desk, search_text, &query).await?);
 
-    let animal_matches = find_by_animal(desk, search_text, &query).await?;
-    let partial_matches = find_by_partial_match(desk, search_text, &query).await?;
-    orders.extend(animal_matches.orders);
-    orders.extend(partial_matches.orders);
-
+    let orders = &mut matches.orders;
     if let Some(status) = status {
+        // The order with the searched id can have another status.
         orders.retain(|order| order.status == status);
     }
     orders.sort_by_key(|order| {
         let has_searched_id = Some(order.id) == searched_id;
         let is_reserved = order.status == OrderStatus::Reserved;
-        (!has_searched_id, !is_reserved, std::cmp::Reverse(order.id))
+        (!has_searched_id, !is_reserved, Reverse(order.id))
     });
     // An order that was found in several ways now has its copies next to each other.
     orders.dedup_by_key(|order| order.id);
-    let is_within_limit = orders.len() <= MAX_RESULTS;
-    orders.truncate(MAX_RESULTS);
-    Ok(OrderMatches {
-        orders,
-        is_complete: animal_matches.is_complete && partial_matches.is_complete && is_within_limit,
-    })
+    if orders.len() > MAX_RESULTS {
+        orders.truncate(MAX_RESULTS);
+        matches.is_complete = false;
+    }
+    Ok(matches)
 }
 
 /// Finds the orders whose reference equals the text.
@@ -90,12 +110,12 @@ async fn find_by_reference(
     let Some(reference) = Reference::new(search_text.to_owned()) else {
         return Ok(Vec::new());
     };
-    let query = OrderQuery {
+    let reference_query = OrderQuery {
         reference: Some(reference),
         limit: largest_page_limit(),
         ..query.clone()
     };
-    let (orders, _) = desk.store().list_orders(&query).await?;
+    let (orders, _) = desk.store().list_orders(&reference_query).await?;
     Ok(orders)
 }
 
@@ -106,32 +126,38 @@ async fn find_by_animal(
     query: &OrderQuery,
 ) -> Result<OrderMatches, ApiError> {
     let fields = desk.store().fields().await?;
-    let pets = find_exact_matches(desk, &fields, search_text).await?;
-    let mut pet_ids: Vec<PetId> = pets.into_iter().map(|pet| pet.id).collect();
-    let mut matches = OrderMatches {
-        orders: Vec::new(),
-        is_complete: true,
-    };
-    if let Some(name) = NamePrefix::new(search_text)
-        && !search_text.contains('\0')
-    {
-        // There can be more animals with this name than the limit below, so the newest orders are also
-        // scanned for the names of their animals.
-        matches = scan_pet_names(desk, &name, query.status).await?;
-        let pet_query = PetQuery {
-            name: Some(name),
-            limit: Limit::new(MAX_NAMED_ANIMALS).unwrap_or_default(),
-            newest_first: true,
-            ..PetQuery::default()
-        };
-        let (named_pets, next_position) = desk.store().list_store_pets(&pet_query).await?;
-        pet_ids.extend(named_pets.into_iter().map(|pet| pet.id));
-        // The matches are complete if either the scan or the list of animals is.
-        matches.is_complete |= next_position.is_none();
+    let exact_matches = find_exact_matches(desk, &fields, search_text).await?;
+    let pet_ids = exact_matches.into_iter().map(|pet| pet.id).collect();
+    let orders_of_pets = load_orders_of_pets(desk, pet_ids, query).await?;
+    let mut matches = OrderMatches::complete(orders_of_pets);
+    if let Some(name) = NamePrefix::new(search_text) {
+        matches.merge(find_by_pet_name(desk, name, query).await?);
     }
-    matches
-        .orders
-        .extend(load_orders_of_pets(desk, pet_ids, query).await?);
+    Ok(matches)
+}
+
+/// Finds the orders of animals with a name that begins with `name`.
+///
+/// There can be more such animals than [`MAX_NAMED_ANIMALS`], so the newest orders are also scanned
+/// for the names of their animals.
+async fn find_by_pet_name(
+    desk: &Desk<'_>,
+    name: NamePrefix,
+    query: &OrderQuery,
+) -> Result<OrderMatches, StoreError> {
+    let mut matches = scan_pet_names(desk, &name, query.status).await?;
+    let pet_query = PetQuery {
+        name: Some(name),
+        limit: constant_limit(MAX_NAMED_ANIMALS),
+        newest_first: true,
+        ..PetQuery::default()
+    };
+    let (pets, next_position) = desk.store().list_store_pets(&pet_query).await?;
+    let pet_ids = pets.into_iter().map(|pet| pet.id).collect();
+    let orders_of_pets = load_orders_of_pets(desk, pet_ids, query).await?;
+    matches.orders.extend(orders_of_pets);
+    // The matches are complete if either the scan or the list of animals is.
+    matches.is_complete |= next_position.is_none();
     Ok(matches)
 }
 
@@ -143,13 +169,15 @@ async fn scan_pet_names(
     status: Option<OrderStatus>,
 ) -> Result<OrderMatches, StoreError> {
     let names = desk.store().names_of_orders(status, MAX_SCANNED).await?;
-    let matching_ids: Vec<OrderId> = names
-        .iter()
-        .filter(|(_, pet_name)| !name.is_empty() && name.finds(pet_name.as_str()))
-        .map(|(id, _)| *id)
-        // With one more than fits, `find` notices that there are too many.
-        .take(MAX_RESULTS + 1)
-        .collect();
+    let mut matching_ids: Vec<OrderId> = Vec::new();
+    for (order_id, pet_name) in &names {
+        // Every name begins with an empty prefix.
+        if !name.is_empty() && name.finds(pet_name.as_str()) {
+            matching_ids.push(*order_id);
+        }
+    }
+    // With one more than fits, `find` notices that there are too many.
+    matching_ids.truncate(MAX_RESULTS + 1);
     Ok(OrderMatches {
         orders: load_orders(desk, matching_ids.into_iter()).await?,
         is_complete: names.len() < MAX_SCANNED,
@@ -164,12 +192,12 @@ async fn load_orders_of_pets(
 ) -> Result<Vec<Order>, StoreError> {
     let pages: Vec<_> = stream::iter(pet_ids)
         .map(async |pet_id| {
-            let query = OrderQuery {
+            let query_for_pet = OrderQuery {
                 pet_id: Some(pet_id),
-                limit: Limit::new(MAX_ORDERS_OF_ANIMAL).unwrap_or_default(),
+                limit: constant_limit(MAX_ORDERS_OF_ANIMAL),
                 ..query.clone()
             };
-            desk.store().list_orders(&query).await
+            desk.store().list_orders(&query_for_pet).await
         })
         .buffered(MAX_CONCURRENT_READS)
         .try_collect()
@@ -179,58 +207,53 @@ async fn load_orders_of_pets(
 
 /// Finds the orders whose reference or contact contains the text.
 ///
-/// Without a status, the reservations are scanned separately before all orders are. They are few, so
-/// this also finds old reservations, which the scan of all orders would not reach within its limit.
+/// A search in any status has two scans: one of the reservations, and one of all orders.
+/// Reservations are few, so the first scan also finds old ones, which the second one does not reach
+/// within its limit. [`find`] removes the orders that both scans find.
 async fn find_by_partial_match(
     desk: &Desk<'_>,
     search_text: &str,
     query: &OrderQuery,
 ) -> Result<OrderMatches, StoreError> {
-    let statuses = match query.status {
-        None => vec![Some(OrderStatus::Reserved), None],
-        Some(status) => vec![Some(status)],
-    };
     let pattern = PartialPattern::new(search_text);
-    let mut all_matches = OrderMatches {
-        orders: Vec::new(),
-        is_complete: true,
-    };
-    for status in statuses {
-        let query = OrderQuery {
-            status,
-            limit: largest_page_limit(),
+    let mut matches = OrderMatches::complete(Vec::new());
+    if query.status.is_none() {
+        let reservation_query = OrderQuery {
+            status: Some(OrderStatus::Reserved),
             ..query.clone()
         };
-        let matches = scan_orders(desk, &pattern, query).await?;
-        all_matches.orders.extend(matches.orders);
-        all_matches.is_complete &= matches.is_complete;
+        matches.merge(scan_orders(desk, &pattern, reservation_query).await?);
     }
-    Ok(all_matches)
+    matches.merge(scan_orders(desk, &pattern, query.clone()).await?);
+    Ok(matches)
 }
 
-/// Pages through the orders of a query, the newest first, and returns those that match. Stops after
+/// Reads the orders of a query page by page, and returns the orders that match. Stops after
 /// [`MAX_SCANNED`] orders or [`MAX_RESULTS`] matches.
 async fn scan_orders(
     desk: &Desk<'_>,
     pattern: &PartialPattern,
     mut query: OrderQuery,
 ) -> Result<OrderMatches, StoreError> {
-    let mut matches = OrderMatches::default();
+    query.limit = largest_page_limit();
+    let mut matching_orders = Vec::new();
     let mut read_count = 0;
-    while read_count < MAX_SCANNED && matches.orders.len() < MAX_RESULTS {
+    let mut has_more = true;
+    while has_more && read_count < MAX_SCANNED && matching_orders.len() < MAX_RESULTS {
         let (orders, next_position) = desk.store().list_orders(&query).await?;
         read_count += orders.len();
-        let matching_orders = orders
-            .into_iter()
-            .filter(|order| pattern.matches(desk, order));
-        matches.orders.extend(matching_orders);
-        query.after = next_position;
-        if next_position.is_none() {
-            matches.is_complete = true;
-            break;
+        for order in orders {
+            if pattern.matches(desk, &order) {
+                matching_orders.push(order);
+            }
         }
+        query.after = next_position;
+        has_more = next_position.is_some();
     }
-    Ok(matches)
+    Ok(OrderMatches {
+        orders: matching_orders,
+        is_complete: !has_more,
+    })
 }
 
 /// A pattern that matches a part of a reference or of a contact.
@@ -245,8 +268,8 @@ struct PartialPattern {
 }
 
 impl PartialPattern {
-    /// Returns the pattern for a text. A text of digits is treated as a telephone number: contacts
-    /// match by its last [`DISTINCTIVE_DIGITS`] digits.
+    /// Returns the pattern for a text. A text with digits but no letters is treated as a telephone
+    /// number: contacts match by its last [`DISTINCTIVE_DIGITS`] digits.
     fn new(search_text: &str) -> Self {
         let compact_text = letters_and_digits(search_text);
         let is_number = compact_text.bytes().all(|byte| byte.is_ascii_digit());
@@ -281,12 +304,16 @@ impl PartialPattern {
             return false;
         }
         let contact_spellings = spellings(contact);
-        self.contact_words.iter().all(|word_spellings| {
-            word_spellings.iter().any(|word| {
-                contact_spellings
-                    .iter()
-                    .any(|spelling| spelling.contains(word))
-            })
-        })
+        self.contact_words
+            .iter()
+            .all(|word_spellings| contains_word(&contact_spellings, word_spellings))
     }
+}
+
+/// Whether a text contains a word. Each is given in all of its spellings, and one common spelling
+/// is enough.
+fn contains_word(text_spellings: &[String], word_spellings: &[String]) -> bool {
+    text_spellings
+        .iter()
+        .any(|text| word_spellings.iter().any(|word| text.contains(word)))
 }

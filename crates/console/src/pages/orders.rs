@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{
-    Command, Decimal, Order, OrderId, OrderPatch, OrderStatus, Patch, Preconditions, StorePet,
+    Command, Decimal, FieldSet, Order, OrderId, OrderPatch, OrderStatus, Patch, Preconditions,
+    StorePet,
 };
 use petstore_languages::look::{Animal, Drawings};
 
@@ -20,7 +21,8 @@ use crate::{
     reply::{FROM_FIELD, FROM_TODAY},
 };
 
-/// Renders the page of the order in the path, with the errors of a rejected form.
+/// Handles `GET /orders/{id}`: renders the page of the order in the path, with the errors of a
+/// rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let mut rows = load_rows(desk, desk.path_id(OrderId::new).into_iter()).await?;
     let Some(OrderRow { order, pet }) = rows.pop() else {
@@ -130,8 +132,10 @@ fn time_detail(desk: &Desk<'_>, label: &str, time: Option<Timestamp>) -> Markup 
     }
 }
 
-/// Parses the submitted values into a patch of the order. The patch has only the values that differ
-/// from the current ones; a value that the form does not have stays unchanged.
+/// Parses the submitted values into a patch of the order.
+///
+/// The patch has only the values that differ from the current ones. A value that the form does not
+/// have stays unchanged.
 fn parse_patch(
     desk: &Desk<'_>,
     form: &Form,
@@ -151,15 +155,27 @@ fn parse_patch(
     patch
 }
 
-/// Saves the submitted values of the order in the path and executes the commands of
-/// `make_extra_commands`, all in one transaction. Then redirects to [`next_path`].
+/// An action on an order. Every action also saves the submitted values of the order.
+#[derive(Clone, Copy)]
+enum OrderAction<'a> {
+    /// Saves the submitted values, and does nothing else.
+    Save,
+    /// Sells the reserved animal at the submitted price.
+    Complete,
+    /// Cancels the reservation.
+    Cancel,
+    /// Records that the customer returned the animal. The fields of the store say whether it has a
+    /// field for the new intake.
+    TakeBack(&'a FieldSet),
+    /// Makes the closed order a reservation again.
+    Reopen,
+}
+
+/// Carries out an action on the order in the path and saves the submitted values, all in one
+/// transaction. Then redirects to [`next_path`].
 ///
-/// Nothing is executed if the order is no longer what the page showed. `make_extra_commands` builds
-/// its commands from the order and the patch of the price, and reports invalid input as errors.
-async fn act_on_order(
-    desk: &Desk<'_>,
-    make_extra_commands: impl FnOnce(&Order, Patch<Decimal>, &mut Errors) -> Vec<Command>,
-) -> Result<Reply, ApiError> {
+/// Nothing is changed if the order is no longer what the page showed.
+async fn act_on_order(desk: &Desk<'_>, action: OrderAction<'_>) -> Result<Reply, ApiError> {
     let ids = desk.path_id(OrderId::new).into_iter();
     let Some(order) = load_orders(desk, ids).await?.pop() else {
         return Ok(missing_page(texts().no_order));
@@ -168,26 +184,29 @@ async fn act_on_order(
     let merged_form = MergedForm::new(&desk.visit.form, &current_form);
     let mut errors = Errors::default();
     let mut patch = parse_patch(desk, &merged_form.form, &current_form, &mut errors);
-    let extra_commands = make_extra_commands(&order, patch.price.clone(), &mut errors);
+    let action_commands = commands_of_action(desk, &order, action, &patch.price, &mut errors);
     if !errors.is_empty() {
         return show(desk, &errors).await;
     }
-    if matches!(extra_commands[..], [Command::CompleteOrder { .. }]) {
-        // The command `CompleteOrder` sets the price.
+    if matches!(action, OrderAction::Complete) {
+        // The command `CompleteOrder` sets the price, so the patch must not.
         patch.price = Patch::Keep;
     }
 
-    let stale_errors = concurrent_change_messages(desk, &merged_form, &extra_commands);
+    let change_messages = concurrent_change_messages(desk, &merged_form, action);
+    let is_outdated = !change_messages.is_empty();
     let mut commands = vec![Command::PatchOrder {
         id: order.id,
         patch,
-        preconditions: merged_form.preconditions(!stale_errors.is_empty()),
+        // An outdated form changes nothing, but is still executed: see
+        // [`MergedForm::preconditions`].
+        preconditions: merged_form.preconditions(is_outdated),
     }];
-    commands.extend(extra_commands);
+    commands.extend(action_commands);
 
     match desk.execute(commands).await? {
         Ok(flash) => Ok(Reply::Redirect(next_path(desk, &order), Some(flash))),
-        Err(_) if !stale_errors.is_empty() => show(desk, &stale_errors).await,
+        Err(_) if is_outdated => show(desk, &change_messages).await,
         Err(failure) => {
             let message = failure.message + &other_order_hint(desk, &order).await?;
             show(desk, &Errors::from_text(&message)).await
@@ -195,28 +214,83 @@ async fn act_on_order(
     }
 }
 
-/// Returns the messages about concurrent changes that prevent the commands.
+/// Returns the commands of an action, which follow the patch of the order. `price` is the submitted
+/// price.
 ///
-/// The member decided on a command such as a sale because of all that the page showed, so every
-/// concurrent change is reported. For a plain edit, without further commands, only conflicting
-/// changes are.
+/// They need no preconditions of their own, because the patch checks them in the same transaction.
+/// Adds an error if the reason of a return is invalid.
+fn commands_of_action(
+    desk: &Desk<'_>,
+    order: &Order,
+    action: OrderAction<'_>,
+    price: &Patch<Decimal>,
+    errors: &mut Errors,
+) -> Vec<Command> {
+    let id = order.id;
+    let preconditions = Preconditions::default();
+    match action {
+        OrderAction::Save => Vec::new(),
+        OrderAction::Complete => vec![Command::CompleteOrder {
+            id,
+            price: price.clone(),
+            preconditions,
+        }],
+        OrderAction::Cancel => vec![Command::CancelOrder {
+            id,
+            reason: None,
+            preconditions,
+        }],
+        OrderAction::TakeBack(fields) => return_commands(desk, order, fields, errors),
+        OrderAction::Reopen => vec![Command::ReopenOrder {
+            id,
+            expires_at: None,
+            default_end: desk.default_end(),
+            preconditions,
+        }],
+    }
+}
+
+/// Returns the commands that record the return of the animal. If the checkbox is checked, they also
+/// record its new intake.
+fn return_commands(
+    desk: &Desk<'_>,
+    order: &Order,
+    fields: &FieldSet,
+    errors: &mut Errors,
+) -> Vec<Command> {
+    let typed_reason = desk.visit.form.get("reason");
+    let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
+    let mut commands = vec![Command::ReturnOrder {
+        id: order.id,
+        reason: errors.ok_or_add("reason", reason).flatten(),
+        preconditions: Preconditions::default(),
+    }];
+    if return_intake::is_checked(&desk.visit.form) {
+        commands.extend(return_intake::intake_command(desk, order.pet_id, fields));
+    }
+    commands
+}
+
+/// Returns the messages about concurrent changes that prevent the action.
+///
+/// The member decided on an action such as a sale because of all that the page showed, so every
+/// concurrent change is reported. If the member only saved values, only conflicting changes are.
 fn concurrent_change_messages(
     desk: &Desk<'_>,
     merged_form: &MergedForm,
-    extra_commands: &[Command],
+    action: OrderAction<'_>,
 ) -> Errors {
-    let reported_changes = if extra_commands.is_empty() {
-        ReportedChanges::Conflicts
-    } else {
-        ReportedChanges::All
+    let reported_changes = match action {
+        OrderAction::Save => ReportedChanges::Conflicts,
+        _ => ReportedChanges::All,
     };
     merged_form.change_messages(reported_changes, |name, value| {
         values::in_words(values::NO_FIELDS, desk.currency(), name, value)
     })
 }
 
-/// Returns the path of the page to show after an action on an order: the page Today if the member
-/// pressed the button there, or else the page of the animal.
+/// Returns the path of the page to show after an action on an order. It is the page Today if the
+/// member pressed the button there, or else the page of the animal.
 fn next_path(desk: &Desk<'_>, order: &Order) -> String {
     if desk.visit.form.get(FROM_FIELD) == FROM_TODAY {
         return "/".to_owned();
@@ -233,70 +307,31 @@ async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiE
     })
 }
 
-/// Returns the command that completes the order. It needs no preconditions of its own, because the
-/// patch that precedes it in the same transaction checks them.
-fn sale_command(id: OrderId, price: Patch<Decimal>) -> Command {
-    Command::CompleteOrder {
-        id,
-        price,
-        preconditions: Preconditions::default(),
-    }
-}
-
-/// Returns the command that cancels the order. As for [`sale_command`], the patch before it checks
-/// the preconditions.
-fn cancellation_command(id: OrderId) -> Command {
-    Command::CancelOrder {
-        id,
-        reason: None,
-        preconditions: Preconditions::default(),
-    }
-}
-
-/// Sells the reserved animal at the submitted price.
+/// Handles `POST /orders/{id}/complete`: sells the reserved animal at the submitted price.
 pub(super) async fn complete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |order, price, _| vec![sale_command(order.id, price)]).await
+    act_on_order(desk, OrderAction::Complete).await
 }
 
-/// Cancels the reservation.
+/// Handles `POST /orders/{id}/cancel`: cancels the reservation.
 pub(super) async fn cancel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |order, _, _| vec![cancellation_command(order.id)]).await
+    act_on_order(desk, OrderAction::Cancel).await
 }
 
-/// Records that the customer returned the animal. If the checkbox is checked, also records its new
-/// intake.
+/// Handles `POST /orders/{id}/return`: records that the customer returned the animal. If the
+/// checkbox is checked, also records its new intake.
 pub(super) async fn take_back(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    act_on_order(desk, |order, _, errors| {
-        let typed_reason = desk.visit.form.get("reason");
-        let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
-        let mut commands = vec![Command::ReturnOrder {
-            id: order.id,
-            reason: errors.ok_or_add("reason", reason).flatten(),
-            preconditions: Preconditions::default(),
-        }];
-        if return_intake::is_checked(&desk.visit.form) {
-            commands.extend(return_intake::command(desk, order.pet_id, &fields));
-        }
-        commands
-    })
-    .await
+    act_on_order(desk, OrderAction::TakeBack(&fields)).await
 }
 
-/// Reserves the animal again, after a sale or a cancellation that was a mistake.
+/// Handles `POST /orders/{id}/reopen`: reserves the animal again, after a sale or a cancellation
+/// that was a mistake.
 pub(super) async fn reopen(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |order, _, _| {
-        vec![Command::ReopenOrder {
-            id: order.id,
-            expires_at: None,
-            default_end: desk.default_end(),
-            preconditions: Preconditions::default(),
-        }]
-    })
-    .await
+    act_on_order(desk, OrderAction::Reopen).await
 }
 
-/// Saves the edited values of the order, and the end of a reservation.
+/// Handles `POST /orders/{id}/change`: saves the edited values of the order, and the end of a
+/// reservation.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    act_on_order(desk, |_, _, _| Vec::new()).await
+    act_on_order(desk, OrderAction::Save).await
 }

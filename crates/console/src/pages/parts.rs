@@ -2,13 +2,17 @@
 
 use hyper::StatusCode;
 use jiff::civil::Date;
+use petstore_domain::Limit;
 use petstore_languages::look::{Animal, Card, Drawings, ROW};
 
 use crate::prelude::*;
 
-/// How many pictures of a list load eagerly: those that are probably visible without scrolling. The
-/// others load lazily.
+/// How many pictures of a list load eagerly, because they are probably visible without scrolling.
+/// The other pictures load lazily.
 const EAGER_PICTURES: usize = 8;
+
+/// The CSS class of a button that is neither the main button of its form nor a dangerous one.
+pub(super) const PLAIN_BUTTON: &str = "";
 
 /// Returns the 404 page for something that does not exist, with a message that says what.
 pub(super) fn missing_page(message: &str) -> Reply {
@@ -22,9 +26,10 @@ pub(super) fn missing_page(message: &str) -> Reply {
         .into()
 }
 
-/// Renders a summary of the errors, followed by content that the script keeps up to date. When
-/// something changes, the script replaces the content as a whole, so that no part of it contradicts
-/// another.
+/// Renders a summary of the errors, followed by content that the script keeps up to date.
+///
+/// When something changes, the script replaces the content as a whole, so that no part of it
+/// contradicts another.
 pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
@@ -43,6 +48,12 @@ pub(super) fn empty_store_card(desk: &Desk<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Returns a constant number of rows as a limit. The constants of the pages are from 1 to
+/// [`Limit::MAX`], so the default limit is never used.
+pub(super) fn constant_limit(count: i64) -> Limit {
+    Limit::new(count).unwrap_or_default()
 }
 
 /// Returns the current date in the time zone of the store, at the time of the request.
@@ -89,8 +100,8 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
     }
 }
 
-/// Renders the pagination links below a list: to the first page if this is a later one, and to the
-/// next page if there is one.
+/// Renders the pagination links below a list. There is a link to the first page if this is a later
+/// one, and to the next page if there is one.
 pub(super) fn page_links(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
         @if next.is_some() { p.print { (texts().more_follow) } }

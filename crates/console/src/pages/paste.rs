@@ -20,10 +20,10 @@ use super::{
     value_reader::ValueReader,
     values,
 };
-use crate::{prelude::*, words::PREFIX};
+use crate::{prelude::*, words::FIELD_PREFIX};
 
-/// The key of the errors of a line in [`Errors`]. They belong to the line as a whole, and to no
-/// input.
+/// The key of the errors of a line in [`Errors`]. It names no input, because the errors belong to
+/// the line as a whole.
 const WHOLE_LINE: &str = "";
 
 /// A reader of lines as animals, for a store with these categories and fields.
@@ -189,24 +189,24 @@ fn form_from_cells(
     reader: LineReader<'_>,
     errors: &mut Errors,
 ) -> Form {
+    let estimate_input = birth_estimate_input();
+    let has_estimate_column = columns
+        .iter()
+        .any(|TypedColumn { column, .. }| column.input == estimate_input);
     let mut inputs = Vec::new();
     for (TypedColumn { column, field }, cell) in columns.iter().zip(&row.cells) {
         if column.input.is_empty() {
             continue;
         }
         let value = read_cell(*field, cell, reader);
-        if let Some(value) = take_labelled(&column.label, value, errors) {
+        if let Some(value) = ok_or_add_labelled(value, &column.label, errors) {
             inputs.push((column.input.clone(), value));
         }
-        if field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell)) {
-            let estimate_input = birth_estimate_input();
-            // If a column says whether the day of birth is an estimate, that column decides.
-            let has_estimate_column = columns
-                .iter()
-                .any(|column| column.column.input == estimate_input);
-            if !has_estimate_column {
-                inputs.push((estimate_input, "true".to_owned()));
-            }
+        let is_estimated =
+            field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell));
+        // If a column says whether the day of birth is an estimate, that column decides.
+        if is_estimated && !has_estimate_column {
+            inputs.push((estimate_input.clone(), "true".to_owned()));
         }
     }
     inputs.into_iter().collect()
@@ -214,11 +214,15 @@ fn form_from_cells(
 
 /// Returns the name of the input that marks the day of birth as an estimate.
 fn birth_estimate_input() -> String {
-    format!("{PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE)
+    format!("{FIELD_PREFIX}{}", FieldDefinition::BIRTH_ESTIMATE)
 }
 
-/// Converts a cell into the text that a member would type into the input for `field`, or returns the
-/// error message. Without a field, the text of the cell is not converted.
+/// Converts a cell into the text that a member would type into the input for `field`. Without a
+/// field, returns the text of the cell unchanged.
+///
+/// # Errors
+///
+/// Returns the error message if the cell cannot be read.
 fn read_cell(
     field: Option<&FieldDefinition>,
     cell: &str,
@@ -243,31 +247,31 @@ fn read_cell(
 
 /// Reads the animal of a line, and adds an error for each invalid value.
 ///
-/// Returns `None` if one of the given is invalid: the name, the category, the status, and whether the
-/// animal is on the website. Invalid values of fields only add errors.
+/// Returns `None` if the name, the category, the status, or the listing on the website is invalid.
+/// Invalid values of fields only add errors.
 fn read_pet(
     form: &Form,
     species: Option<&Species>,
     reader: LineReader<'_>,
     errors: &mut Errors,
 ) -> Option<PastedPet> {
-    let name = take_labelled(texts().name, forms::parse_name(form.get("name")), errors);
+    let name = ok_or_add_labelled(forms::parse_name(form.get("name")), texts().name, errors);
     let category_name = match species {
         Some(species) => &species.label,
         None => form.get("category"),
     };
-    let category_id = match category_name {
+    let found_category = match category_name {
         "" => Err(texts().species_or_category.to_owned()),
         category_name => forms::find_category(category_name, reader.categories),
     };
-    let category_id = take_labelled(texts().category, category_id, errors);
+    let category_id = ok_or_add_labelled(found_category, texts().category, errors);
     let status = match form.get("status") {
         "" => Some(PetStatus::default()),
-        status => take_labelled(texts().status_label, forms::parse_status(status), errors),
+        status => ok_or_add_labelled(forms::parse_status(status), texts().status_label, errors),
     };
     let is_listed = match form.get(LISTED) {
         "" => Some(true),
-        listing => take_labelled(texts().website, forms::parse_listing(listing), errors),
+        listing => ok_or_add_labelled(forms::parse_listing(listing), texts().website, errors),
     };
     let fields = reader.values.read_patch(form, &FieldValues::NONE, errors);
 
@@ -284,10 +288,10 @@ fn read_pet(
     })
 }
 
-/// Returns the value, or adds its error to the errors of the line, preceded by the label of the
-/// column.
-fn take_labelled<T>(label: &str, value: Result<T, String>, errors: &mut Errors) -> Option<T> {
-    match value {
+/// Returns the value of a result. An error becomes `None`, and its message is added to the errors
+/// of the line, preceded by the label of the column.
+fn ok_or_add_labelled<T>(result: Result<T, String>, label: &str, errors: &mut Errors) -> Option<T> {
+    match result {
         Ok(value) => Some(value),
         Err(message) => {
             let label = markup::readable(label, SHORT_LENGTH);

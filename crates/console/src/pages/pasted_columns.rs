@@ -8,7 +8,7 @@ use petstore_formats::files::TableRow;
 
 use super::{
     column_meanings::{ColumnMeanings, DEFAULT_COLUMNS, column_choices},
-    pasted_text::{HEADINGS_INPUT, PastedText},
+    pasted_text::{HEADINGS_INPUT, PastedText, WITH_HEADINGS},
     values,
 };
 use crate::prelude::*;
@@ -16,6 +16,10 @@ use crate::prelude::*;
 /// The prefix of the name of the input that chooses the meaning of a column: the input of the first
 /// column is `column-1`.
 pub(super) const COLUMN_INPUT_PREFIX: &str = "column-";
+
+/// The number of known headings by which a row is recognized as headings. A single one can also be
+/// a value of an animal, such as its name.
+const MIN_KNOWN_HEADINGS: usize = 2;
 
 /// A column of a pasted table.
 pub(super) struct Column {
@@ -43,7 +47,7 @@ impl<'t> Sheet<'t> {
     /// Splits the rows of a pasted text into headings and animals.
     ///
     /// The first row has headings if the form says so. If the form says nothing about it, the row has
-    /// headings if at least two of its cells are known ones.
+    /// headings if it has at least [`MIN_KNOWN_HEADINGS`] known ones.
     pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
         let rows = text.rows();
         if let Some((first_row, next_rows)) = rows.split_first()
@@ -60,8 +64,8 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Returns the number of columns: the number of headings, or without headings, the number of
-    /// cells in the longest row.
+    /// Returns the number of columns, which is the number of headings. Without headings, it is the
+    /// number of cells in the longest row.
     fn column_count(self) -> usize {
         if let Some(row) = self.headings {
             return row.cells.len();
@@ -78,8 +82,9 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Guesses the meaning of a column from its heading. Without headings, guesses it from the
-    /// position of the column. Returns the name of an input, as in [`Column::input`].
+    /// Guesses the meaning of a column from its heading, or without headings, from its position.
+    ///
+    /// Returns the name of an input, as in [`Column::input`]; `None` if the meaning is unknown.
     ///
     /// # Errors
     ///
@@ -98,8 +103,10 @@ impl<'t> Sheet<'t> {
         Ok(meaning.or_else(|| self.guess_birth_from_ages(headings, index, meanings)))
     }
 
-    /// Returns the name of the input for the day of birth if the column contains ages. Returns `None`
-    /// if it contains none, or if another column has days of birth.
+    /// Returns the name of the input for the day of birth if the column contains ages, from which
+    /// days of birth are estimated.
+    ///
+    /// Returns `None` if the column contains no ages, or if another column has days of birth.
     fn guess_birth_from_ages(
         self,
         headings: &TableRow,
@@ -117,8 +124,10 @@ impl<'t> Sheet<'t> {
         Some(birth_input)
     }
 
-    /// Whether the first row looks like headings, although it is read as an animal: its cells are
-    /// different texts without digits, and some column below it has digits in every row.
+    /// Whether the first row looks like headings, although it is read as an animal.
+    ///
+    /// Its cells are then different texts without digits, and some column below it has digits in
+    /// every row.
     pub(super) fn looks_like_headings(self) -> bool {
         let Some((first_row, next_rows)) = self.pet_rows.split_first() else {
             return false;
@@ -128,14 +137,14 @@ impl<'t> Sheet<'t> {
         }
         let mut distinct_cells = HashSet::new();
         for cell in &first_row.cells {
-            if cell.is_empty() || has_digits(cell) || !distinct_cells.insert(cell) {
+            if cell.is_empty() || contains_digit(cell) || !distinct_cells.insert(cell) {
                 return false;
             }
         }
         let mut column_indices = 0..first_row.cells.len();
         column_indices.any(|index| {
             let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
-            cells.all(|cell| has_digits(cell))
+            cells.all(|cell| contains_digit(cell))
         })
     }
 
@@ -146,7 +155,8 @@ impl<'t> Sheet<'t> {
     }
 }
 
-fn has_digits(text: &str) -> bool {
+/// Whether a text contains a digit, as nearly every number, date and price does.
+fn contains_digit(text: &str) -> bool {
     text.contains(|character: char| character.is_ascii_digit())
 }
 
@@ -154,21 +164,21 @@ fn has_digits(text: &str) -> bool {
 fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>) -> bool {
     let choice = form.raw(HEADINGS_INPUT);
     if !choice.is_empty() {
-        return choice == "yes";
+        return choice == WITH_HEADINGS;
     }
     let known_count = first_row
         .cells
         .iter()
         .filter(|cell| meanings.is_known(cell))
         .count();
-    known_count >= 2
+    known_count >= MIN_KNOWN_HEADINGS
 }
 
-/// Returns the columns of a table, each with its meaning: the one that the form selects, or else the
-/// one that [`Sheet::guess_input`] returns.
+/// Returns the columns of a table with their meanings.
 ///
-/// Adds an error for the input of a column if its heading is ambiguous, if the form selects the same
-/// meaning twice, or if no column has a required meaning.
+/// The meaning of a column is the one that the form selects, or else the one that
+/// [`Sheet::guess_input`] returns. Adds an error for the input of a column if its heading is
+/// ambiguous, if the form selects the same meaning twice, or if no column has a required meaning.
 pub(super) fn read_columns(
     form: &Form,
     sheet: Sheet<'_>,
@@ -179,25 +189,12 @@ pub(super) fn read_columns(
     let choices = column_choices(fields);
     let mut columns: Vec<Column> = Vec::new();
     for index in 0..sheet.column_count() {
-        let heading = sheet.heading(index);
-        let mut column = Column {
-            id: format!("{COLUMN_INPUT_PREFIX}{}", index + 1),
-            heading: wording::heading(index, heading),
-            input: String::new(),
-            label: String::new(),
-            is_empty: heading.is_empty() && sheet.has_no_content(index),
-        };
-
+        let mut column = column_without_meaning(sheet, index);
         let chosen_input = form.all(&column.id).next();
-        let guess = match chosen_input {
-            Some(_) => Ok(None),
-            None => sheet.guess_input(index, meanings),
+        let guessed_input = match chosen_input {
+            Some(_) => None,
+            None => guess_or_report(sheet, index, meanings, &choices, errors),
         };
-        if let Err(inputs) = &guess {
-            let message = ambiguous_heading_message(heading, inputs, &choices);
-            errors.add(column.id.clone(), message);
-        }
-        let guessed_input = guess.unwrap_or_default();
         let input = chosen_input.or(guessed_input.as_deref());
         let choice = choices
             .iter()
@@ -219,32 +216,70 @@ pub(super) fn read_columns(
     columns
 }
 
+/// Returns the column at this index without a meaning, as if it were left out.
+fn column_without_meaning(sheet: Sheet<'_>, index: usize) -> Column {
+    let heading = sheet.heading(index);
+    Column {
+        id: column_id(index),
+        heading: wording::heading(index, heading),
+        input: String::new(),
+        label: String::new(),
+        is_empty: heading.is_empty() && sheet.has_no_content(index),
+    }
+}
+
+/// Returns the name of the input that chooses the meaning of the column at this index.
+fn column_id(index: usize) -> String {
+    format!("{COLUMN_INPUT_PREFIX}{}", index + 1)
+}
+
+/// Returns the meaning that [`Sheet::guess_input`] guesses for a column. If the heading is
+/// ambiguous, adds an error and returns `None`.
+fn guess_or_report(
+    sheet: Sheet<'_>,
+    index: usize,
+    meanings: &ColumnMeanings<'_>,
+    choices: &[(String, String)],
+    errors: &mut Errors,
+) -> Option<String> {
+    match sheet.guess_input(index, meanings) {
+        Ok(input) => input,
+        Err(inputs) => {
+            let message = ambiguous_heading_message(sheet.heading(index), &inputs, choices);
+            errors.add(column_id(index), message);
+            None
+        }
+    }
+}
+
 /// Returns the message that a heading is ambiguous, with the labels of both possible meanings.
+/// `choices` are pairs of an input and its label.
 fn ambiguous_heading_message(
     heading: &str,
     inputs: &[String; 2],
     choices: &[(String, String)],
 ) -> String {
-    let labels = inputs.each_ref().map(|input| {
-        let choice = choices.iter().find(|(name, _)| name == input);
-        match choice {
-            Some((_, label)) => label.as_str(),
-            None => input.as_str(),
-        }
-    });
-    let names = if labels[0] == labels[1] {
+    let [first_input, second_input] = inputs;
+    let mut first_meaning = label_of_input(first_input, choices).to_owned();
+    let mut second_meaning = label_of_input(second_input, choices).to_owned();
+    if first_meaning == second_meaning {
         // The names of the inputs tell apart two fields with the same label.
-        inputs
-            .each_ref()
-            .map(|input| format!("{} ({input})", labels[0]))
-    } else {
-        labels.map(str::to_owned)
-    };
+        first_meaning = format!("{first_meaning} ({first_input})");
+        second_meaning = format!("{second_meaning} ({second_input})");
+    }
     let readable_heading = markup::readable(heading, SHORT_LENGTH);
-    texts().column_ambiguous(&readable_heading, &names[0], &names[1])
+    texts().column_ambiguous(&readable_heading, &first_meaning, &second_meaning)
 }
 
-/// Adds an error for each required meaning that no column has: the name is required, and either the
+/// Returns the label of an input among `choices`, or its name if it is not among them.
+fn label_of_input<'c>(input: &'c str, choices: &'c [(String, String)]) -> &'c str {
+    match choices.iter().find(|(name, _)| name == input) {
+        Some((_, label)) => label,
+        None => input,
+    }
+}
+
+/// Adds an error for each required meaning that no column has. The name is required, and either the
 /// category or the species.
 ///
 /// The error belongs to the first column without a meaning, because that is probably the missing one.
@@ -254,7 +289,7 @@ fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Er
         .find(|column| column.input.is_empty() && !column.is_empty);
     let column_id = match column_without_meaning {
         Some(column) => column.id.clone(),
-        None => format!("{COLUMN_INPUT_PREFIX}1"),
+        None => column_id(0),
     };
 
     if !has_column_for(columns, "name") {

@@ -1,4 +1,5 @@
-//! Parses text that was pasted from a spreadsheet into a table.
+//! Parses the text that a member pasted into a form, such as the cells of a spreadsheet, as a
+//! table.
 
 use std::sync::Arc;
 
@@ -13,12 +14,17 @@ use crate::prelude::*;
 /// The maximum number of animals that one form can add.
 pub(super) const MAX_ANIMALS: usize = 100;
 
-/// The limits for parsing a pasted table. The number of rows allows for the headings, the animals that
-/// one form adds, and one more row, at which the text of the next form begins.
+/// The limits for parsing a pasted table.
+///
+/// The rows are the headings, the animals that one form adds, and one more row, at which the text
+/// of the next form begins.
 const LIMITS: TableLimits = TableLimits {
     rows: MAX_ANIMALS + 2,
     columns: 100,
 };
+
+/// The name of the input with the pasted lines.
+pub(super) const LINES_INPUT: &str = "lines";
 
 /// The name of the input that chooses the separator.
 pub(super) const SEPARATOR_INPUT: &str = "separator";
@@ -26,8 +32,14 @@ pub(super) const SEPARATOR_INPUT: &str = "separator";
 /// The name of the input that says whether the first line has headings.
 pub(super) const HEADINGS_INPUT: &str = "headings";
 
+/// The value of [`HEADINGS_INPUT`] if the first line has headings.
+pub(super) const WITH_HEADINGS: &str = "yes";
+
 /// The value of [`HEADINGS_INPUT`] if the first line is an animal.
 pub(super) const NO_HEADINGS: &str = "no";
+
+/// The checkbox that confirms that columns with content are left out.
+pub(super) const LEFT_OUT_INPUT: &str = "left-out";
 
 /// The characters of a line break.
 pub(super) const LINE_END: [char; 2] = ['\r', '\n'];
@@ -42,7 +54,7 @@ impl PastedText {
     /// Parses the pasted lines of a form. This happens on another thread, because a megabyte takes
     /// some milliseconds.
     pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
-        let text: Arc<str> = form.raw("lines").into();
+        let text: Arc<str> = form.raw(LINES_INPUT).into();
         let shared_text = Arc::clone(&text);
         let chosen_separator = form.raw(SEPARATOR_INPUT).parse().ok();
         let fields = desk.store().fields().await?;
@@ -58,7 +70,8 @@ impl PastedText {
         Ok(Self { text, table })
     }
 
-    /// Returns the first rows, up to the limit, including the headings if the text has any.
+    /// Returns the first rows, up to the limit, including the headings if the text has any. Like the
+    /// methods below, returns a default if the text cannot be read: see [`Self::problem`].
     pub(super) fn rows(&self) -> &[TableRow] {
         match &self.table {
             Ok(table) => &table.rows,
@@ -107,8 +120,10 @@ impl PastedText {
         }
     }
 
-    /// Returns the text for the next form: the lines after the first [`MAX_ANIMALS`] of `pet_rows`,
-    /// preceded by the headings and titles if the text has headings. Empty if no lines are left.
+    /// Returns the text for the next form; empty if no lines are left.
+    ///
+    /// The text has the lines after the first [`MAX_ANIMALS`] of `pet_rows`. If the pasted text has
+    /// headings, the titles and headings precede these lines.
     pub(super) fn text_after_first_lines(
         &self,
         has_headings: bool,

@@ -1,17 +1,21 @@
 //! Looks up the orders of an animal.
 
 use petstore_domain::{
-    Limit, PetStatus,
+    PetStatus,
     store_area::{Order, OrderQuery, StorePet},
 };
 
+use super::parts::constant_limit;
 use crate::prelude::*;
 
 /// How many of the newest orders of a sold animal are searched for the sale.
 const MAX_ORDERS_OF_SOLD_PET: i64 = 20;
 
-/// Returns the order that holds the animal now: its reservation, or the sale of a sold animal. `None`
-/// if the animal is available, or if the sale is not among its newest orders.
+/// Returns the order that holds the animal now, which is its reservation, or the sale of a sold
+/// animal.
+///
+/// Returns `None` if the animal is available, or if the sale is not among its newest
+/// [`MAX_ORDERS_OF_SOLD_PET`] orders.
 pub(super) async fn holding_order(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -43,7 +47,7 @@ async fn newest_orders(
 ) -> Result<Vec<Order>, StoreError> {
     let query = OrderQuery {
         pet_id: Some(pet.id),
-        limit: Limit::new(max_count).unwrap_or_default(),
+        limit: constant_limit(max_count),
         newest_first: true,
         ..OrderQuery::default()
     };

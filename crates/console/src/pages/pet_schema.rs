@@ -1,5 +1,4 @@
-//! The categories and fields that describe the animals of a store, which nearly every form for an
-//! animal needs.
+//! What describes the animals of a store. Nearly every form for an animal needs it.
 
 use petstore_domain::store_area::{Category, FieldSet};
 

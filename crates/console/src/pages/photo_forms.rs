@@ -1,5 +1,5 @@
-//! Handles the form that changes the photos of an animal: their order, alternative texts and focus,
-//! and turning or deleting a photo.
+//! Handles the form that changes the photos of an animal. The form edits their alternative texts
+//! and focus, and its buttons move, turn and delete them.
 
 use petstore_domain::{
     PetId,
@@ -23,48 +23,76 @@ use crate::{
     reply::Flash,
 };
 
-/// The pressed button of the form, and the photo to which it belongs.
+/// The pressed button of the form. Every button also saves the inputs.
 ///
-/// The button `delete-0123…` deletes a photo. The button `save` belongs to no photo.
-struct PressedButton<'f> {
-    /// What the button does: `save`, `delete`, turn to the `left` or `right`, or one of the moves in
-    /// [`Self::new_position`].
-    verb: &'f str,
-    photo: Option<PhotoId>,
+/// The value of a button for a photo ends with the id of the photo: `delete-0123…` deletes it.
+#[derive(Clone, Copy)]
+enum PressedButton {
+    Save,
+    Delete(PhotoId),
+    Turn(PhotoId, TurnDirection),
+    Move(PhotoId, MoveTarget),
 }
 
-impl<'f> PressedButton<'f> {
-    /// Parses the pressed button. Without a photo in its value, it is taken for `save`.
-    fn new(form: &'f Form) -> Self {
-        let (verb, photo) = form.get("do").split_once('-').unwrap_or(("save", ""));
-        Self {
-            verb,
-            photo: PhotoId::parse(photo),
-        }
-    }
+/// The direction in which a photo is turned by a right angle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TurnDirection {
+    Left,
+    Right,
+}
 
-    /// Returns the photo and its position, if the animal still has the photo.
-    fn find_photo<'p>(&self, pet: &'p StorePet) -> Option<(usize, &'p Photo)> {
-        let position = pet.photos.position(self.photo?)?;
-        Some((position, pet.photos.all().get(position)?))
-    }
+/// Where a photo is moved among the photos of its animal.
+#[derive(Clone, Copy)]
+enum MoveTarget {
+    First,
+    Up,
+    Down,
+    /// This position, from 0. The script sends it after the photo was dragged.
+    Position(usize),
+}
 
-    /// Returns the position to which the button moves the photo; `None` if it does not move it.
-    fn new_position(&self, form: &Form, current_position: usize) -> Option<usize> {
-        match self.verb {
-            "first" => Some(0),
-            "up" => Some(current_position.saturating_sub(1)),
-            "down" => Some(current_position + 1),
-            // The script sends this after the photo was dragged.
-            "move" => form.get("position").parse().ok(),
-            _ => None,
+impl PressedButton {
+    /// Parses the pressed button. An unknown button, or one without a photo, only saves.
+    fn from_form(form: &Form) -> Self {
+        let Some((verb, id)) = form.get("do").split_once('-') else {
+            return Self::Save;
+        };
+        let Some(photo) = PhotoId::parse(id) else {
+            return Self::Save;
+        };
+        match verb {
+            "delete" => Self::Delete(photo),
+            "left" => Self::Turn(photo, TurnDirection::Left),
+            "right" => Self::Turn(photo, TurnDirection::Right),
+            "first" => Self::Move(photo, MoveTarget::First),
+            "up" => Self::Move(photo, MoveTarget::Up),
+            "down" => Self::Move(photo, MoveTarget::Down),
+            "move" => match form.get("position").parse() {
+                Ok(position) => Self::Move(photo, MoveTarget::Position(position)),
+                Err(_) => Self::Save,
+            },
+            _ => Self::Save,
         }
     }
 }
 
-/// The commands for one animal. Only the first command with preconditions checks that nobody else has
-/// changed the animal since the page was rendered: each command changes the version, so the same
-/// check would fail for the next one.
+impl MoveTarget {
+    /// Returns the new position of a photo that is at this position now.
+    fn new_position(self, current_position: usize) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Up => current_position.saturating_sub(1),
+            Self::Down => current_position + 1,
+            Self::Position(position) => position,
+        }
+    }
+}
+
+/// The commands for one animal.
+///
+/// Only the first command with preconditions checks that nobody else has changed the animal since
+/// the page was rendered. Each command changes the version, so the same check would fail for the
+/// next one.
 struct PhotoCommands {
     pet: PetId,
     /// The preconditions of the first command; `None` once it has taken them.
@@ -76,27 +104,28 @@ struct PhotoCommands {
 struct TextTooLong;
 
 impl PhotoCommands {
-    /// Returns the preconditions for the next command.
-    fn preconditions(&mut self) -> Preconditions {
+    /// Takes the preconditions for the next command.
+    fn take_preconditions(&mut self) -> Preconditions {
         self.first_preconditions
             .take()
             .unwrap_or(Preconditions::PRESENT)
     }
 
-    /// Adds a command for each photo whose inputs were edited.
+    /// Adds a command for each photo whose inputs were edited. Fails if an alternative text is too
+    /// long.
     fn add_edits(&mut self, pet: &StorePet, form: &Form) -> Result<(), TextTooLong> {
         for photo in pet.photos.all() {
             let patch = parse_patch(form, photo)?;
             if patch != PhotoPatch::default() {
-                self.patch(photo.id, patch);
+                self.add_patch(photo.id, patch);
             }
         }
         Ok(())
     }
 
     /// Adds a command that changes a photo.
-    fn patch(&mut self, photo: PhotoId, patch: PhotoPatch) {
-        let preconditions = self.preconditions();
+    fn add_patch(&mut self, photo: PhotoId, patch: PhotoPatch) {
+        let preconditions = self.take_preconditions();
         self.commands.push(Command::PatchPhoto {
             id: self.pet,
             photo,
@@ -106,8 +135,8 @@ impl PhotoCommands {
     }
 
     /// Adds a command that deletes a photo.
-    fn delete(&mut self, photo: PhotoId) {
-        let preconditions = self.preconditions();
+    fn add_deletion(&mut self, photo: PhotoId) {
+        let preconditions = self.take_preconditions();
         self.commands.push(Command::DeletePhoto {
             id: self.pet,
             photo,
@@ -115,8 +144,9 @@ impl PhotoCommands {
         });
     }
 
-    /// Adds a command that replaces a photo with another one.
-    fn replace(&mut self, photo: PhotoId, replacement: NewPhoto) {
+    /// Adds a command that replaces a photo with another one. It has no preconditions, because the
+    /// store refuses it if the animal no longer has the photo.
+    fn add_replacement(&mut self, photo: PhotoId, replacement: NewPhoto) {
         self.commands.push(Command::ReplacePhoto {
             id: self.pet,
             photo,
@@ -132,12 +162,11 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(pet) = desk.pet().await? else {
         return Ok(missing_page(texts().no_pet));
     };
-    let button = PressedButton::new(form);
-    // After a second click on the confirmation, the photo is already gone, so there is nothing to
-    // confirm. The command below then gets the response of the first click.
-    if button.verb == "delete"
-        && let Some((position, photo)) = button.find_photo(&pet)
-        && let Some(question_page) = confirm_deletion(desk, &pet, position, photo)
+    let button = PressedButton::from_form(form);
+    // After a second click on the confirmation, the photo is already gone, so the member is not
+    // asked. The store then returns the response to the first click.
+    if let PressedButton::Delete(photo) = button
+        && let Some(question_page) = ask_to_delete(desk, &pet, photo)
     {
         return Ok(question_page);
     }
@@ -151,7 +180,7 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     if let Err(TextTooLong) = commands.add_edits(&pet, &merged_form.form) {
         return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
     }
-    match add_button_command(desk, &pet, &button, &mut commands).await {
+    match add_button_command(desk, &pet, button, &mut commands).await {
         Ok(()) => {}
         Err(UploadError::Problem(problem)) => {
             let errors = Errors::from_text(&problem.into_message());
@@ -186,14 +215,13 @@ async fn execute_commands(
     }
 }
 
-/// Returns the page that shows a photo and asks whether to delete it; `None` if the form already
-/// confirms it.
-fn confirm_deletion(
-    desk: &Desk<'_>,
-    pet: &StorePet,
-    position: usize,
-    photo: &Photo,
-) -> Option<Reply> {
+/// Returns the page that shows a photo and asks whether to delete it.
+///
+/// Returns `None` if the form already confirms the deletion, or if the animal no longer has the
+/// photo.
+fn ask_to_delete(desk: &Desk<'_>, pet: &StorePet, id: PhotoId) -> Option<Reply> {
+    let position = pet.photos.position(id)?;
+    let photo = pet.photos.all().get(position)?;
     let name = markup::plain_name(pet.name.as_str());
     let question = Question {
         title: texts().really(texts().delete, &texts().this_photo(position + 1, &name)),
@@ -208,37 +236,32 @@ fn confirm_deletion(
 async fn add_button_command(
     desk: &Desk<'_>,
     pet: &StorePet,
-    button: &PressedButton<'_>,
+    button: PressedButton,
     commands: &mut PhotoCommands,
 ) -> Result<(), UploadError> {
-    let Some(id) = button.photo else {
-        return Ok(());
-    };
-    let current_photo = button.find_photo(pet);
-    match button.verb {
-        "delete" => commands.delete(id),
-        "left" | "right" => {
-            let Some((_, photo)) = current_photo else {
+    match button {
+        PressedButton::Save => {}
+        PressedButton::Delete(id) => commands.add_deletion(id),
+        PressedButton::Turn(id, direction) => {
+            let photo = pet.photos.all().iter().find(|photo| photo.id == id);
+            let Some(photo) = photo else {
                 // After a second click, the photo is gone, because turning replaces it with a new
-                // one. This empty patch makes the store return the response of the first click. If
-                // there was none, the store refuses it.
-                commands.patch(id, PhotoPatch::default());
+                // one. With this empty patch, the store returns the response to the first click. If
+                // there was no first click, the store refuses the patch.
+                commands.add_patch(id, PhotoPatch::default());
                 return Ok(());
             };
-            let turned_photo = turn_photo(desk, photo, button.verb == "right").await?;
-            commands.replace(id, turned_photo);
+            let turned_photo = turn_photo(desk, photo, direction).await?;
+            commands.add_replacement(id, turned_photo);
         }
-        _ => {
+        PressedButton::Move(id, target) => {
             // If the photo is gone, its position does not matter.
-            let current_position = current_photo.map_or(0, |(position, _)| position);
-            let position = button.new_position(&desk.visit.form, current_position);
-            if position.is_some() {
-                let patch = PhotoPatch {
-                    position,
-                    ..PhotoPatch::default()
-                };
-                commands.patch(id, patch);
-            }
+            let current_position = pet.photos.position(id).unwrap_or_default();
+            let patch = PhotoPatch {
+                position: Some(target.new_position(current_position)),
+                ..PhotoPatch::default()
+            };
+            commands.add_patch(id, patch);
         }
     }
     Ok(())
@@ -247,57 +270,74 @@ async fn add_button_command(
 /// Returns a message for each input that both this member and somebody else have changed since the
 /// page was rendered.
 fn conflict_messages(pet: &StorePet, merged_form: &MergedForm) -> Errors {
-    merged_form.change_messages(ReportedChanges::Conflicts, |name, value| {
-        let mut numbered_photos = pet.photos.all().iter().zip(1..);
-        let label = numbered_photos.find_map(|(photo, number)| {
-            if alt_input(photo.id) == name {
-                Some(texts().alt_of(number))
-            } else if focus_input(photo.id) == name {
-                Some(texts().look_at(number))
-            } else {
-                None
-            }
-        });
-        Some((label?, markup::readable(value, markup::SHORT_LENGTH)))
+    merged_form.change_messages(ReportedChanges::Conflicts, |input_name, value| {
+        let label = label_of_input(pet, input_name)?;
+        Some((label, markup::readable(value, markup::SHORT_LENGTH)))
     })
+}
+
+/// Returns the label of an input for a photo of the animal; `None` if no photo has this input.
+fn label_of_input(pet: &StorePet, input_name: &str) -> Option<String> {
+    for (photo, number) in pet.photos.all().iter().zip(1..) {
+        if alt_input(photo.id) == input_name {
+            return Some(texts().alt_of(number));
+        }
+        if focus_input(photo.id) == input_name {
+            return Some(texts().look_at(number));
+        }
+    }
+    None
 }
 
 /// Parses the inputs of a photo into a patch of the values that differ from the current ones.
 fn parse_patch(form: &Form, photo: &Photo) -> Result<PhotoPatch, TextTooLong> {
-    let mut patch = PhotoPatch::default();
-    let current_text = photo.alt.as_ref().map_or("", AltText::as_str);
-    if let Some(text) = form.all(&alt_input(photo.id)).next() {
-        let text = text.trim();
-        if text.is_empty() && !current_text.is_empty() {
-            patch.alt = Patch::Clear;
-        } else if text != current_text {
-            let alt = AltText::new(text.to_owned()).ok_or(TextTooLong)?;
-            patch.alt = Patch::Set(alt);
-        }
-    }
-
-    let chosen_point = form.all(&focus_input(photo.id)).next();
-    if let Some(point) = chosen_point
-        && point != photos::focus_value(photo.focus)
-    {
-        let focus = point
-            .split_once(',')
-            .and_then(|(x, y)| json::read_focus([x, y]));
-        patch.focus = focus.map_or(Patch::Clear, Patch::Set);
-    }
-    // A click on the picture takes precedence over the dropdown.
-    if let Some(focus) = clicked_point(form, photo) {
-        patch.focus = if photo.focus == Some(focus) {
-            Patch::Keep
-        } else {
-            Patch::Set(focus)
-        };
-    }
-    Ok(patch)
+    Ok(PhotoPatch {
+        alt: parse_alt(form, photo)?,
+        focus: parse_focus(form, photo),
+        ..PhotoPatch::default()
+    })
 }
 
-/// Returns the point at which the member clicked the picture of a photo; `None` without a click. A
-/// point outside of the picture counts as one on its edge.
+/// Parses the alternative text of a photo. A text that the form does not have stays unchanged.
+fn parse_alt(form: &Form, photo: &Photo) -> Result<Patch<AltText>, TextTooLong> {
+    let Some(submitted_text) = form.all(&alt_input(photo.id)).next() else {
+        return Ok(Patch::Keep);
+    };
+    let text = submitted_text.trim();
+    let current_text = photo.alt.as_ref().map_or("", AltText::as_str);
+    if text == current_text {
+        return Ok(Patch::Keep);
+    }
+    if text.is_empty() {
+        return Ok(Patch::Clear);
+    }
+    let alt = AltText::new(text.to_owned()).ok_or(TextTooLong)?;
+    Ok(Patch::Set(alt))
+}
+
+/// Parses the focus of a photo. A click on the picture takes precedence over the dropdown.
+fn parse_focus(form: &Form, photo: &Photo) -> Patch<Focus> {
+    if let Some(focus) = clicked_point(form, photo) {
+        if photo.focus == Some(focus) {
+            return Patch::Keep;
+        }
+        return Patch::Set(focus);
+    }
+    let Some(chosen_point) = form.all(&focus_input(photo.id)).next() else {
+        return Patch::Keep;
+    };
+    if chosen_point == photos::focus_value(photo.focus) {
+        return Patch::Keep;
+    }
+    let focus = chosen_point
+        .split_once(',')
+        .and_then(|(x, y)| json::read_focus([x, y]));
+    focus.map_or(Patch::Clear, Patch::Set)
+}
+
+/// Returns the point at which the member clicked the picture of a photo; `None` without a click.
+///
+/// A point outside of the picture counts as one on its edge.
 fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
     let [width, height] = photos::clickable_size(photo);
     let x = clicked_fraction(form, photo.id, "x", width)?;
@@ -306,10 +346,10 @@ fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
 }
 
 /// Returns the clicked position on one axis of the picture, in ten-thousandths of `side`, the length
-/// of the picture on this axis in pixels. The result is rounded down to whole hundredths, the
-/// precision in which the page displays a point.
+/// of the picture on this axis in pixels.
 ///
-/// Browsers send the position as `point-ID.x` and `point-ID.y`.
+/// Browsers send the position as `point-ID.x` and `point-ID.y`. The result is rounded down to whole
+/// hundredths, the precision in which the page displays a point.
 fn clicked_fraction(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Option<u16> {
     let pixel = form.integer(&format!("point-{photo}.{axis}"))?;
     let hundredths = pixel.clamp(0, side.into()) * 100 / i64::from(side);
@@ -320,8 +360,9 @@ fn clicked_fraction(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Optio
 async fn turn_photo(
     desk: &Desk<'_>,
     photo: &Photo,
-    to_right: bool,
+    direction: TurnDirection,
 ) -> Result<NewPhoto, UploadError> {
+    let to_right = direction == TurnDirection::Right;
     let Some(turned_photo) = desk.app().photos.turn(photo.id, to_right).await? else {
         let message = texts().photo_file_missing.to_owned();
         return Err(UploadProblem::Picture(message).into());

@@ -8,7 +8,10 @@ use petstore_domain::{
     store_area::{Command, Photos, StorePet},
 };
 use petstore_photos::{Format, PhotoError, StoredPhoto};
-use petstore_web::edge::{UnreadBody, multipart::Multipart};
+use petstore_web::edge::{
+    UnreadBody,
+    multipart::{Multipart, Part},
+};
 use sha2::{Digest, Sha256};
 
 use super::{parts::missing_page, photos, waiting_photos};
@@ -27,9 +30,11 @@ pub(super) const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 /// The maximum number of uploads of one member that can be in flight at once.
 const MAX_UPLOADS_PER_MEMBER: usize = 3;
 
-/// Registers an upload of a member. It counts as in flight until the returned guard is dropped,
-/// because the console holds only a weak reference to the guard. Fails if the member already has
-/// [`MAX_UPLOADS_PER_MEMBER`] uploads in flight.
+/// Registers an upload of a member. Fails if the member already has [`MAX_UPLOADS_PER_MEMBER`]
+/// uploads in flight.
+///
+/// The upload counts as in flight until the returned guard is dropped, because the console holds
+/// only a weak reference to the guard.
 pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
     let mut uploads = console.uploads.lock();
     uploads.retain(|upload| upload.strong_count() > 0);
@@ -64,7 +69,7 @@ struct FailedUpload {
     problem: UploadProblem,
 }
 
-/// The message that explains why a picture was not added.
+/// A problem of one picture, with the message that explains it to the member.
 pub(super) enum UploadProblem {
     /// The picture itself is unsuitable, so another attempt cannot succeed.
     Picture(String),
@@ -80,15 +85,34 @@ pub(super) enum UploadError {
     Request(ApiError),
 }
 
+/// A problem of one picture is not an error of the whole request.
 impl From<UploadProblem> for UploadError {
     fn from(problem: UploadProblem) -> Self {
         Self::Problem(problem)
     }
 }
 
+/// An error of the service fails the whole request.
 impl From<ApiError> for UploadError {
     fn from(error: ApiError) -> Self {
         Self::Request(error)
+    }
+}
+
+/// The problems that the member can solve become messages. Other errors fail the whole request.
+impl From<PhotoError> for UploadError {
+    fn from(error: PhotoError) -> Self {
+        match error {
+            PhotoError::Invalid(problem) => {
+                let message = texts().picture_problem(problem);
+                Self::Problem(UploadProblem::Picture(message))
+            }
+            PhotoError::Busy => {
+                let message = texts().too_many_pictures.to_owned();
+                Self::Problem(UploadProblem::State(message))
+            }
+            error => Self::Request(error.into()),
+        }
     }
 }
 
@@ -112,7 +136,7 @@ impl UploadProblem {
 
 impl Uploads {
     /// Returns the zero-based position of the next picture in the form.
-    fn next_number(&self) -> usize {
+    fn next_position(&self) -> usize {
         self.added_count as usize + self.failed.len()
     }
 
@@ -131,9 +155,10 @@ impl Uploads {
     }
 }
 
-/// Handles a form with pictures. Each picture is added separately, so the failure of one does not
-/// affect the others. Without an animal in the path, the photos wait for the animal that the member
-/// is adding.
+/// Handles a form with pictures, and adds them to the animal in the path.
+///
+/// Each picture is added separately, so the failure of one does not affect the others. Without an
+/// animal in the path, the photos wait for the animal that the member is adding.
 pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let pet = desk.pet().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
@@ -156,26 +181,40 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
         .await
         .map_err(translate_unreadable_form)?
     {
-        match (part.file, part.content) {
-            (None, Some(content)) if part.name == KEY_FIELD => {
-                uploads.key = String::from_utf8_lossy(&content).into_owned();
-                if is_of_another_member(desk, &uploads.key) {
-                    return show_problem(desk, &Errors::from_text(texts().another_member)).await;
-                }
-            }
-            // Browsers send an empty file if no file was chosen.
-            (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
-                let result = add_picture(desk, pet.as_ref(), &mut uploads, content).await;
-                uploads.record_result(file, result)?;
-            }
-            (Some(file), None) => {
-                let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
-                uploads.record_result(file, Err(problem.into()))?;
-            }
-            _ => {}
+        add_part(desk, pet.as_ref(), part, &mut uploads).await?;
+        // The key comes before the pictures, so nothing is added for another member.
+        if is_of_another_member(desk, &uploads.key) {
+            return show_problem(desk, &Errors::from_text(texts().another_member)).await;
         }
     }
     show_uploads(desk, pet.as_ref(), uploads).await
+}
+
+/// Reads the key of the form, or adds a picture of the form. Ignores other parts. Fails if the
+/// error of a picture makes the whole request fail.
+async fn add_part(
+    desk: &Desk<'_>,
+    pet: Option<&StorePet>,
+    part: Part,
+    uploads: &mut Uploads,
+) -> Result<(), ApiError> {
+    match (part.file, part.content) {
+        (None, Some(content)) if part.name == KEY_FIELD => {
+            uploads.key = String::from_utf8_lossy(&content).into_owned();
+        }
+        // Browsers send an empty file if no file was chosen.
+        (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
+            let result = add_picture(desk, pet, uploads, content).await;
+            uploads.record_result(file, result)?;
+        }
+        // A part beyond the limit has no content.
+        (Some(file), None) => {
+            let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
+            uploads.record_result(file, Err(problem.into()))?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Returns a reader of the submitted form, whose pictures have at most `max_picture` bytes each.
@@ -207,7 +246,7 @@ async fn add_picture(
     picture: Bytes,
 ) -> Result<(), UploadError> {
     if let Some(pet) = pet {
-        return add_to_pet(desk, pet.id, &uploads.key, uploads.next_number(), picture).await;
+        return add_to_pet(desk, pet.id, &uploads.key, uploads.next_position(), picture).await;
     }
     let stored_photo = store_picture(desk, picture).await?;
     let token = waiting_photos::waiting_photo_token(desk, stored_photo);
@@ -215,8 +254,10 @@ async fn add_picture(
     Ok(())
 }
 
-/// Returns the response to an upload: the page with the errors, the photos that wait for an animal, or
-/// a redirect to the photos of the animal.
+/// Returns the response to an upload.
+///
+/// This is the page with the errors, the list of the photos that wait for an animal, or a redirect
+/// to the photos of the animal.
 async fn show_uploads(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
@@ -231,7 +272,7 @@ async fn show_uploads(
     };
     // The script reports the result of its own uploads, so the next page must not show a message.
     if session::is_in_background(desk.visit.request) {
-        return Ok(Reply::Redirect(photos::photos_path(pet.id), None));
+        return Ok(Reply::redirect_to(&photos::photos_path(pet.id)));
     }
     let flash = Flash::new("photos-added", uploads.added_count.into());
     Ok(photos::redirect_to_photos(pet.id, flash))
@@ -260,14 +301,16 @@ async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiErro
     photos::show(desk, errors).await
 }
 
-/// Adds a picture to an animal. `key` is the key of the form, and `number` is the position of the
-/// picture in it. Together they identify the picture, so that a repetition of the form does not add
-/// it again.
+/// Adds a picture to an animal. `key` is the key of the form, and `position` is the position of the
+/// picture in it.
+///
+/// The key and the position identify the picture, so that a repetition of the form does not add it
+/// again.
 async fn add_to_pet(
     desk: &Desk<'_>,
     id: PetId,
     key: &str,
-    number: usize,
+    position: usize,
     picture: Bytes,
 ) -> Result<(), UploadError> {
     let digest = Sha256::digest(&picture);
@@ -276,7 +319,7 @@ async fn add_to_pet(
     let identity = if key.is_empty() {
         None
     } else {
-        desk.identity(&format!("{key}-{number}"), &digest)
+        desk.identity(&format!("{key}-{position}"), &digest)
     };
     let photo = stored_photo.into_photo(None);
     let command = Command::AddPhoto { id, photo };
@@ -302,21 +345,4 @@ async fn store_picture(desk: &Desk<'_>, picture: Bytes) -> Result<StoredPhoto, U
         texts().no_picture
     };
     Err(UploadProblem::Picture(problem.to_owned()).into())
-}
-
-/// Converts the problems that the member can solve into messages. Other errors fail the request.
-impl From<PhotoError> for UploadError {
-    fn from(error: PhotoError) -> Self {
-        match error {
-            PhotoError::Invalid(problem) => {
-                let message = texts().picture_problem(problem);
-                Self::Problem(UploadProblem::Picture(message))
-            }
-            PhotoError::Busy => {
-                let message = texts().too_many_pictures.to_owned();
-                Self::Problem(UploadProblem::State(message))
-            }
-            error => Self::Request(error.into()),
-        }
-    }
 }

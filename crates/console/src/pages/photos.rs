@@ -15,11 +15,28 @@ use crate::{
 };
 
 /// The name of the file input for pictures.
-const PICTURES: &str = "pictures";
+pub(super) const PICTURES: &str = "pictures";
 
 /// The name of the field for a waiting photo, in the form of a new animal. A waiting photo is uploaded
-/// before its animal is added; see the module `waiting_photos`.
+/// before its animal is added: see [`super::waiting_photos`].
 pub(super) const PHOTO: &str = "photo";
+
+/// The names by which the script looks up its texts, in the order of the texts.
+const UPLOAD_TEXT_NAMES: [&str; 16] = [
+    "waiting", "sending", "answer", "added", "failed", "again", "drop", "large", "lost", "out",
+    "same", "fit", "one", "many", "unsent", "wait",
+];
+
+/// The values of the dropdown for the focus of a photo. Each is a point, as fractions from the left
+/// and from the top. The first one, an empty text, stands for no focus.
+const POINTS: [&str; 10] = [
+    "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
+    "0.8,0.8",
+];
+
+/// The longer side of the clickable picture, in pixels. The size is fixed, because the browser sends a
+/// click in pixels, and the service must know the size of the picture to interpret them.
+const CLICKABLE_SIDE: u32 = 240;
 
 /// Renders the page of the photos of an animal, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
@@ -63,12 +80,13 @@ fn photos_card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
                     @if !photos.is_empty() && may_change {
                         (change_form(desk, pet))
                     } @else if !photos.is_empty() {
-                        (photo_list(desk, pet, may_change))
+                        (photo_list(pet))
                     }
                     @if may_add && is_full { p.hint { (texts().too_many_photos) } }
                 }
                 @if may_add {
                     (upload_form(desk, pet, is_full))
+                    // The script sends the pictures to the path of the form above.
                     (upload_list(None))
                 }
             }
@@ -84,7 +102,7 @@ fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
             (merge::hidden_fields(&form_of_photos(pet)))
             // The Enter key presses the first button of a form, so the first button saves.
             div.buttons { button.main name="do" value="save" { (texts().save) } }
-            (photo_list(desk, pet, true))
+            (editable_photo_list(desk, pet))
         }
     }
 }
@@ -96,7 +114,7 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
         form.fields #upload data-kept method="post" action={ "/animals/" (pet.id) "/photos" }
             enctype="multipart/form-data" hidden[is_hidden] {
             (desk.key_field("photos"))
-            (picture_input(false))
+            (picture_input(PictureInput::Submitted))
             noscript {
                 @if !pet.photos.all().is_empty() { p.hint { (texts().save_texts_first) } }
                 div.buttons { button.main { (texts().upload) } }
@@ -105,8 +123,18 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
     }
 }
 
+/// What sends the pictures that are chosen in an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PictureInput {
+    /// The browser sends them with the form, or the script sends them.
+    Submitted,
+    /// Only the script sends them. The input is disabled until the script of the page enables it.
+    ScriptOnly,
+}
+
 /// Renders the input for pictures. Phones convert pictures of other types into an accepted one.
-fn picture_input(is_disabled: bool) -> Markup {
+fn picture_input(kind: PictureInput) -> Markup {
+    let is_disabled = kind == PictureInput::ScriptOnly;
     html! {
         div.field {
             // The label of a file input is in the language of the browser, so with a script, our
@@ -122,21 +150,9 @@ fn picture_input(is_disabled: bool) -> Markup {
     }
 }
 
-/// The names by which the script looks up its texts, in the order of the texts.
-const UPLOAD_TEXT_NAMES: [&str; 16] = [
-    "waiting", "sending", "answer", "added", "failed", "again", "drop", "large", "lost", "out",
-    "same", "fit", "one", "many", "unsent", "wait",
-];
-
-/// The values of the dropdown for the focus of a photo: points as fractions from the left and the top.
-/// The first one, an empty text, stands for no focus.
-const POINTS: [&str; 10] = [
-    "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
-    "0.8,0.8",
-];
-
-/// Renders the empty list in which the script shows its uploads, and the texts of the script. `target`
-/// is the path to which the script sends the pictures if the page has no form for them.
+/// Renders the empty list in which the script shows its uploads, and the texts of the script.
+///
+/// `target` is the path to which the script sends the pictures if the page has no form for them.
 fn upload_list(target: Option<&str>) -> Markup {
     html! {
         div #uploads data-kept data-most=(Photos::MAX) data-target=[target] {
@@ -155,13 +171,14 @@ fn script() -> Markup {
     html! { script defer src=(layout::photos_script()) {} }
 }
 
-/// Renders the input for the photos of a new animal, and those that are already uploaded. Only the
-/// script can upload them while the member fills in the form; without scripts, the page says to add
-/// them later.
+/// Renders the input for the photos of a new animal, and the photos that are already uploaded.
+///
+/// Only the script can upload photos while the member fills in the form. Without scripts, the page
+/// says that photos can be added later.
 pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
     html! {
         @if desk.app().photos.storage().is_some() {
-            div hidden data-scripted { (picture_input(true)) }
+            div hidden data-scripted { (picture_input(PictureInput::ScriptOnly)) }
             noscript { p.hint { (texts().photos_after) } }
             ol.photos.waiting #waiting data-label=(texts().take_photo) {
                 @for token in form.all(PHOTO) { (waiting_photo(token)) }
@@ -173,7 +190,8 @@ pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
 }
 
 /// Renders a photo that waits for its animal, with a checkbox. An unchecked photo is not added.
-/// `token` is its token, which begins with the id of the photo.
+///
+/// `token` is the token of the photo, which begins with its id.
 pub(super) fn waiting_photo(token: &str) -> Markup {
     let id = token.split('.').next().unwrap_or_default();
     html! {
@@ -187,32 +205,49 @@ pub(super) fn waiting_photo(token: &str) -> Markup {
     }
 }
 
-/// Renders the photos of an animal as a list. With `may_change`, each photo has inputs and buttons,
-/// which belong to the form around the list.
-fn photo_list(desk: &Desk<'_>, pet: &StorePet, may_change: bool) -> Markup {
+/// Renders the photos of an animal as a list.
+fn photo_list(pet: &StorePet) -> Markup {
+    let name = markup::plain_name(pet.name.as_str());
+    html! {
+        ol.photos {
+            @for (index, photo) in pet.photos.all().iter().enumerate() {
+                li data-photo=(photo.id) { (linked_photo(photo, index, &name)) }
+            }
+        }
+    }
+}
+
+/// Renders the photos of an animal as a list. Each photo has inputs and buttons, which belong to
+/// the form around the list.
+fn editable_photo_list(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let photos = pet.photos.all();
     let name = markup::plain_name(pet.name.as_str());
     html! {
         ol.photos {
             @for (index, photo) in photos.iter().enumerate() {
+                @let is_last = index + 1 == photos.len();
                 li data-photo=(photo.id) {
-                    a href={ "/photos/" (photo.id) "-large.jpg" } {
-                        (small_photo(photo, index, &name))
-                    }
-                    @if may_change {
-                        (photo_inputs(desk, index, photo, index + 1 == photos.len()))
-                    }
+                    (linked_photo(photo, index, &name))
+                    (photo_inputs(desk, index, photo, is_last))
                 }
             }
         }
     }
 }
 
+/// Renders a photo in its small size, with a link to its large size. For the parameters, see
+/// [`small_photo`].
+fn linked_photo(photo: &Photo, index: usize, pet_name: &str) -> Markup {
+    html! {
+        a href={ "/photos/" (photo.id) "-large.jpg" } { (small_photo(photo, index, pet_name)) }
+    }
+}
+
 /// Renders a photo in its small size. `index` is its zero-based position among the photos of the
-/// animal, and `animal` is the name of the animal.
-pub(super) fn small_photo(photo: &Photo, index: usize, animal: &str) -> Markup {
+/// animal, and `pet_name` is the name of the animal.
+pub(super) fn small_photo(photo: &Photo, index: usize, pet_name: &str) -> Markup {
     let text = photo.alt.as_ref().map(AltText::as_str);
-    let alt = texts().photo_of(index + 1, animal, text);
+    let alt = texts().photo_of(index + 1, pet_name, text);
     html! {
         img class=[look::focus(photo.focus)] src={ "/photos/" (photo.id) "-small.jpg" }
             loading="lazy" alt=(alt);
@@ -263,10 +298,6 @@ fn edited_value<'d>(desk: &'d Desk<'_>, name: &str) -> Option<&'d str> {
     submitted_form.all(name).next()
 }
 
-/// The longer side of the clickable picture, in pixels. The size is fixed, because the browser sends a
-/// click in pixels, and the service must know the size of the picture to interpret them.
-const CLICKABLE_SIDE: u32 = 240;
-
 /// Returns the width and the height of the clickable picture of a photo, in pixels.
 pub(super) fn clickable_size(photo: &Photo) -> [u32; 2] {
     let longer_side = photo.width.max(photo.height).max(1);
@@ -274,8 +305,10 @@ pub(super) fn clickable_size(photo: &Photo) -> [u32; 2] {
 }
 
 /// Renders the inputs for the focus of a photo, the point that stays visible when the photo is
-/// cropped: a picture to click, and a dropdown for people who use a keyboard. They are collapsed,
-/// because few photos need them.
+/// cropped.
+///
+/// The inputs are a picture to click, and a dropdown for people who use a keyboard. They are
+/// collapsed, because few photos need them.
 fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     let id = focus_input(photo.id);
     let stored_value = focus_value(photo.focus);
@@ -303,8 +336,8 @@ fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     }
 }
 
-/// Returns the options of the dropdown for the focus of a photo. If `value` is not one of [`POINTS`],
-/// because it was chosen by a click, it gets an option, too.
+/// Returns the options of the dropdown for the focus of a photo. A `value` that is not one of
+/// [`POINTS`], because it was chosen by a click, gets an option, too.
 fn point_options(value: &str) -> Vec<(String, String)> {
     let mut options = Vec::new();
     for (point, label) in POINTS.into_iter().zip(texts().points) {

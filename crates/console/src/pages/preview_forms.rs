@@ -1,5 +1,5 @@
-//! Renders the forms of a preview of pasted lines: the meanings of the columns, and whether the
-//! first line has headings.
+//! Renders the forms of a preview of pasted lines, in which the member chooses the meanings of the
+//! columns, and says whether the first line has headings.
 
 use petstore_formats::files::Separator;
 
@@ -7,7 +7,7 @@ use super::{
     column_meanings::column_choices,
     paste::PetTable,
     pasted_columns::Column,
-    pasted_text::{HEADINGS_INPUT, NO_HEADINGS, SEPARATOR_INPUT},
+    pasted_text::{HEADINGS_INPUT, LINES_INPUT, NO_HEADINGS, SEPARATOR_INPUT, WITH_HEADINGS},
     pet_schema::PetSchema,
 };
 use crate::prelude::*;
@@ -21,9 +21,6 @@ pub(super) struct ImportPreview<'p> {
     pub(super) added_count: usize,
 }
 
-/// The value of [`HEADINGS_INPUT`] if the first line has headings.
-const HEADINGS: &str = "yes";
-
 /// Renders a hidden input.
 pub(super) fn hidden_input(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
@@ -32,21 +29,22 @@ pub(super) fn hidden_input(name: &str, value: &str) -> Markup {
 /// Returns the value of [`HEADINGS_INPUT`] for these lines.
 pub(super) fn headings_value(pet_table: &PetTable) -> &'static str {
     if pet_table.has_headings {
-        HEADINGS
+        WITH_HEADINGS
     } else {
         NO_HEADINGS
     }
 }
 
-/// Renders a form with a button that repeats the preview with the first line as headings. Renders
-/// nothing unless the line looks like headings, but is read as an animal.
+/// Renders a form with a button that repeats the preview with the first line as headings.
+///
+/// Renders nothing unless the line looks like headings, but is read as an animal.
 pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
     html! {
         @if pet_table.may_have_headings {
             form.card.row method="post" action="/add/preview" {
-                (hidden_input("lines", form.raw("lines")))
+                (hidden_input(LINES_INPUT, form.raw(LINES_INPUT)))
                 (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
-                (hidden_input(HEADINGS_INPUT, HEADINGS))
+                (hidden_input(HEADINGS_INPUT, WITH_HEADINGS))
                 button.main { (texts().first_line_has_headings) }
                 span.muted { (texts().first_line_counts) }
             }
@@ -68,8 +66,10 @@ pub(super) fn has_unknown_columns(pet_table: &PetTable) -> bool {
         .any(|column| needs_choice(column, &pet_table.column_errors))
 }
 
-/// Renders the form that requests another preview. It begins with the columns whose meaning the member
-/// must choose. The other columns are collapsed, and so are the lines unless the preview has errors.
+/// Renders the form that requests another preview.
+///
+/// It begins with the columns whose meaning the member must choose. The other columns are
+/// collapsed, and so are the lines unless the preview has errors.
 pub(super) fn preview_form(
     preview: &ImportPreview<'_>,
     errors: &Errors,
@@ -84,7 +84,7 @@ pub(super) fn preview_form(
         .iter()
         .partition(|column| needs_choice(column, column_errors));
     let lines_input =
-        Input::from_form("lines", texts().paste, preview.form, errors).make_multiline();
+        Input::from_form(LINES_INPUT, texts().paste, preview.form, errors).make_multiline();
     html! {
         form.card.stack method="post" action="/add/preview" {
             @if !unknown_columns.is_empty() {
@@ -112,7 +112,10 @@ pub(super) fn preview_form(
 /// Renders the dropdowns that say whether the first line has headings, and what separates the cells.
 fn layout_inputs(pet_table: &PetTable) -> Markup {
     let mut headings_choices = Vec::new();
-    for (value, label) in [NO_HEADINGS, HEADINGS].iter().zip(texts().first_line_is) {
+    for (value, label) in [NO_HEADINGS, WITH_HEADINGS]
+        .iter()
+        .zip(texts().first_line_is)
+    {
         headings_choices.push((value, label));
     }
     let headings_input = Input {

@@ -15,8 +15,8 @@ use crate::prelude::*;
 /// The name of the checkbox that records a return as a new intake.
 const NEW_INTAKE_FIELD: &str = "new-intake";
 
-/// Renders the checkbox that records a return as a new intake; nothing if the store has no field for
-/// the day of an intake.
+/// Renders the checkbox that records a return as a new intake. Renders nothing if the store has no
+/// field for the day of an intake.
 pub(super) fn checkbox(fields: &FieldSet, is_checked: bool) -> Markup {
     if !has_intake_day(fields) {
         return html! {};
@@ -29,15 +29,16 @@ pub(super) fn checkbox(fields: &FieldSet, is_checked: bool) -> Markup {
     }
 }
 
-/// Whether the checkbox of the submitted form is checked.
+/// Whether the form records the return as a new intake.
 pub(super) fn is_checked(form: &Form) -> bool {
     form.get(NEW_INTAKE_FIELD) == "yes"
 }
 
-/// Returns the command that sets the day of the intake to today. If the store has a choice for it, the
-/// command also sets the kind of the intake to a return. `None` if the store has no field for the day
-/// of an intake.
-pub(super) fn command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<Command> {
+/// Returns the command that sets the day of the intake to today; `None` if the store has no field
+/// for this day.
+///
+/// If the kind of an intake has a choice for a return, the command also sets the kind to it.
+pub(super) fn intake_command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<Command> {
     if !has_intake_day(fields) {
         return None;
     }
@@ -61,8 +62,8 @@ pub(super) fn command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> Option<
     })
 }
 
-/// Whether the store has the field for the day of an intake. A field of this name that is no date does
-/// not count.
+/// Whether the store has the field for the day of an intake. A field of this name that is not a date
+/// does not count.
 fn has_intake_day(fields: &FieldSet) -> bool {
     fields
         .find(INTAKE)

@@ -5,32 +5,57 @@ use petstore_domain::store_area::{Category, FieldDefinition, FieldSet};
 use super::{pet_schema::PetSchema, values::label_of};
 use crate::prelude::*;
 
-/// The value of the button that reserves the animals.
-pub(super) const RESERVE: &str = "reserve";
-
-/// The value of the button that sells the animals.
-pub(super) const SELL: &str = "sell";
-
-/// The value of the button that cancels the reservations of the animals.
-pub(super) const CANCEL: &str = "cancel";
-
-/// The value of the button that moves the animals to another category.
-pub(super) const MOVE: &str = "move";
-
-/// The value of the button that sets the value of a field.
-pub(super) const SET_VALUE: &str = "value";
-
-/// The value of the button that puts the animals on the website.
-pub(super) const LIST: &str = "list";
-
-/// The value of the button that takes the animals off the website.
-pub(super) const UNLIST: &str = "unlist";
-
-/// The value of the button that withdraws the animals.
-pub(super) const WITHDRAW: &str = "withdraw";
-
 /// The maximum number of suggestions for the value of a field.
 const MAX_SUGGESTED_VALUES: usize = 200;
+
+/// A button of the bar, which starts a bulk action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BulkButton {
+    Reserve,
+    Sell,
+    CancelReservations,
+    /// Moves the animals to another category.
+    Move,
+    /// Sets the value of a field.
+    SetValue,
+    /// Puts the animals on the website.
+    List,
+    /// Takes the animals off the website.
+    Unlist,
+    Withdraw,
+}
+
+impl BulkButton {
+    const ALL: [Self; 8] = [
+        Self::Reserve,
+        Self::Sell,
+        Self::CancelReservations,
+        Self::Move,
+        Self::SetValue,
+        Self::List,
+        Self::Unlist,
+        Self::Withdraw,
+    ];
+
+    /// Returns the value that the form submits for the button.
+    fn value(self) -> &'static str {
+        match self {
+            Self::Reserve => "reserve",
+            Self::Sell => "sell",
+            Self::CancelReservations => "cancel",
+            Self::Move => "move",
+            Self::SetValue => "value",
+            Self::List => "list",
+            Self::Unlist => "unlist",
+            Self::Withdraw => "withdraw",
+        }
+    }
+
+    /// Returns the button with this value.
+    pub(super) fn from_value(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|button| button.value() == value)
+    }
+}
 
 /// The values and errors of the inputs of the bar.
 struct BarForm<'b> {
@@ -44,8 +69,9 @@ impl<'b> BarForm<'b> {
         Input::from_form(name, label, self.form, self.errors)
     }
 
-    /// Renders the inputs of an action below a button that expands them. They are collapsed unless one
-    /// of the inputs in `input_names` has an error.
+    /// Renders the inputs of an action below a button that expands them.
+    ///
+    /// The inputs are collapsed unless one of the inputs with these names has an error.
     fn collapsed_inputs(&self, label: &str, input_names: &[&str], content: &Markup) -> Markup {
         let has_error = input_names
             .iter()
@@ -59,8 +85,9 @@ impl<'b> BarForm<'b> {
     }
 }
 
-/// Renders the actions for the selected animals, each with its inputs and its button. `default_end`
-/// is the day on which a reservation ends unless the member chooses another one.
+/// Renders the actions for the selected animals, each with its inputs and its button.
+///
+/// `default_end` is the day on which a reservation ends unless the member chooses another one.
 pub(super) fn bar(
     schema: PetSchema<'_>,
     form: &Form,
@@ -76,7 +103,7 @@ pub(super) fn bar(
             button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts().save) }
             div.acts {
                 (order_part(&bar, default_end))
-                button name="do" value=(CANCEL) { (texts().cancel_reservations) }
+                button name="do" value=(BulkButton::CancelReservations.value()) { (texts().cancel_reservations) }
                 (move_part(&bar))
                 (value_part(&bar, schema.fields))
                 (website_part(&bar))
@@ -101,8 +128,8 @@ fn order_part(bar: &BarForm<'_>, default_end: &str) -> Markup {
         (forms::day_input(end, bar.errors.message_for("until")))
         (bar.input("contact", texts().contact).show())
         (price.show())
-        button name="do" value=(RESERVE) { (texts().reserve) }
-        button name="do" value=(SELL) { (texts().sell) }
+        button name="do" value=(BulkButton::Reserve.value()) { (texts().reserve) }
+        button name="do" value=(BulkButton::Sell.value()) { (texts().sell) }
     };
     bar.collapsed_inputs(
         texts().reserve_or_sell,
@@ -117,7 +144,7 @@ fn move_part(bar: &BarForm<'_>) -> Markup {
     category.list = Some("categories");
     let content = html! {
         (category.show())
-        button name="do" value=(MOVE) { (texts().move_label) }
+        button name="do" value=(BulkButton::Move.value()) { (texts().move_label) }
     };
     bar.collapsed_inputs(texts().move_more, &["to"], &content)
 }
@@ -135,7 +162,7 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
     let content = html! {
         (bar.input("of", texts().field_of_animals).show_dropdown(&options))
         (value.show())
-        button name="do" value=(SET_VALUE) { (texts().change_verb) }
+        button name="do" value=(BulkButton::SetValue.value()) { (texts().change_verb) }
     };
     bar.collapsed_inputs(texts().value_more, &["value"], &content)
 }
@@ -143,8 +170,8 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
 /// Renders the buttons that put the animals on the website and take them off it.
 fn website_part(bar: &BarForm<'_>) -> Markup {
     let content = html! {
-        button name="do" value=(LIST) { (texts().put_on_website) }
-        button name="do" value=(UNLIST) { (texts().take_off_website) }
+        button name="do" value=(BulkButton::List.value()) { (texts().put_on_website) }
+        button name="do" value=(BulkButton::Unlist.value()) { (texts().take_off_website) }
     };
     bar.collapsed_inputs(texts().website_more, &[], &content)
 }
@@ -154,7 +181,7 @@ fn withdraw_part(bar: &BarForm<'_>) -> Markup {
     let reason = bar.input("why", texts().reason_label);
     let content = html! {
         (reason.show_dropdown(&forms::withdrawal_reason_options()))
-        button.danger name="do" value=(WITHDRAW) { (texts().withdraw) }
+        button.danger name="do" value=(BulkButton::Withdraw.value()) { (texts().withdraw) }
     };
     bar.collapsed_inputs(texts().withdraw_more, &["why"], &content)
 }

@@ -5,21 +5,16 @@ use petstore_domain::store_area::{
     OrderTerms, PetPatch, Preconditions, RequestedValue, StorePet, WithdrawalReason,
 };
 
-use super::{
-    cells,
-    selected::{CANCEL, LIST, MOVE, RESERVE, SELL, SET_VALUE, UNLIST, WITHDRAW},
-    value_reader::ValueReader,
-    values,
-};
+use super::{cells, selected::BulkButton, value_reader::ValueReader, values};
 use crate::{order_inputs, prelude::*};
 
 /// The inputs that belong to a single action, each with the button that the Enter key stands for if
 /// the input has a value.
-const DEFAULT_BUTTONS: [(&str, &str); 4] = [
-    ("to", MOVE),
-    ("value", SET_VALUE),
-    ("why", WITHDRAW),
-    ("contact", RESERVE),
+const DEFAULT_BUTTONS: [(&str, BulkButton); 4] = [
+    ("to", BulkButton::Move),
+    ("value", BulkButton::SetValue),
+    ("why", BulkButton::Withdraw),
+    ("contact", BulkButton::Reserve),
 ];
 
 /// An animal that is selected in the list.
@@ -32,8 +27,8 @@ pub(super) struct SelectedAnimal {
 }
 
 /// A bulk action, which is carried out for each selected animal.
-pub(super) struct Act {
-    kind: ActKind,
+pub(super) struct BulkAction {
+    kind: ActionKind,
     /// The question that asks for confirmation.
     pub(super) question: String,
     /// The label of the button that confirms the action.
@@ -43,7 +38,7 @@ pub(super) struct Act {
 }
 
 /// What a bulk action does to each animal.
-enum ActKind {
+enum ActionKind {
     PlaceOrder {
         terms: OrderTerms,
         values: OrderPatch,
@@ -61,9 +56,9 @@ pub(super) struct NewFieldValue {
     pub(super) words: String,
 }
 
-impl Act {
+impl BulkAction {
     /// Creates an action that sets no field value.
-    fn new(kind: ActKind, question: String, confirm_label: &'static str) -> Self {
+    fn new(kind: ActionKind, question: String, confirm_label: &'static str) -> Self {
         Self {
             kind,
             question,
@@ -74,7 +69,12 @@ impl Act {
 
     /// Whether the action places an order for each animal.
     pub(super) fn places_orders(&self) -> bool {
-        matches!(self.kind, ActKind::PlaceOrder { .. })
+        matches!(self.kind, ActionKind::PlaceOrder { .. })
+    }
+
+    /// Whether the action cancels the reservation of each animal.
+    pub(super) fn cancels_reservations(&self) -> bool {
+        matches!(self.kind, ActionKind::CancelReservation)
     }
 
     /// Returns the commands for one animal. They require that the animal still has the version that
@@ -82,21 +82,21 @@ impl Act {
     pub(super) fn commands_for(&self, animal: &SelectedAnimal) -> Vec<Command> {
         let id = animal.pet.id;
         match &self.kind {
-            ActKind::PlaceOrder { terms, values } => {
+            ActionKind::PlaceOrder { terms, values } => {
                 let new_order = NewOrder::new(id, *terms).with_values(values.clone());
                 vec![
                     patch_command(animal, animal.shown_version, PetPatch::default()),
                     Command::PlaceOrder(new_order),
                 ]
             }
-            ActKind::CancelReservation => cancel_commands(animal),
-            ActKind::Withdraw(reason) => vec![Command::WithdrawPet {
+            ActionKind::CancelReservation => cancel_commands(animal),
+            ActionKind::Withdraw(reason) => vec![Command::WithdrawPet {
                 id,
                 reason: *reason,
                 note: None,
                 preconditions: Preconditions::version(animal.shown_version),
             }],
-            ActKind::Patch(pet_patch) => {
+            ActionKind::Patch(pet_patch) => {
                 vec![patch_command(
                     animal,
                     animal.shown_version,
@@ -107,8 +107,10 @@ impl Act {
     }
 }
 
-/// Returns the commands that cancel the reservation of an animal. Without a reservation, returns a
-/// command that the store refuses, because an action must change all animals or none.
+/// Returns the commands that cancel the reservation of an animal.
+///
+/// Without a reservation, returns a command that the store refuses, because an action must change
+/// all animals or none.
 fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     let Some(order) = &animal.order else {
         // No animal has the version 0, so the store refuses this command.
@@ -134,57 +136,47 @@ fn patch_command(animal: &SelectedAnimal, version: i64, patch: PetPatch) -> Comm
     }
 }
 
-/// Parses the action of the pressed button for `count` animals. Returns `None` if an input is
-/// invalid, with the reason in `errors`.
-pub(super) async fn parse_act(
+/// Parses the action of the pressed button for `count` animals. If an input is invalid, adds the
+/// reason to `errors` and returns `None`.
+pub(super) async fn parse_action(
     desk: &Desk<'_>,
     fields: &FieldSet,
     count: usize,
     errors: &mut Errors,
-) -> Result<Option<Act>, StoreError> {
-    let form = &desk.visit.form;
-    Ok(match pressed_button(form) {
-        RESERVE => {
-            let end = errors.ok_or_add("until", forms::parse_reservation_end(form, &desk.visit));
-            let kind = end.map(|end| parse_order(desk, OrderTerms::ReservedUntil(end), errors));
-            let question = texts().reserve_animals(count, &wording::day(form.get("until")));
-            kind.map(|kind| Act::new(kind, question, texts().reserve))
-        }
-        SELL => {
+) -> Result<Option<BulkAction>, StoreError> {
+    let action = match pressed_button(&desk.visit.form) {
+        Some(BulkButton::Reserve) => parse_reservation(desk, count, errors),
+        Some(BulkButton::Sell) => {
             let kind = parse_order(desk, OrderTerms::Completed, errors);
-            Some(Act::new(kind, texts().sell_animals(count), texts().sell))
+            let question = texts().sell_animals(count);
+            Some(BulkAction::new(kind, question, texts().sell))
         }
-        CANCEL => Some(Act::new(
-            ActKind::CancelReservation,
+        Some(BulkButton::CancelReservations) => Some(BulkAction::new(
+            ActionKind::CancelReservation,
             texts().cancel_reservations_of(count),
             texts().cancel_reservations,
         )),
-        WITHDRAW => {
-            let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(form.get("why")));
-            reason.map(|reason| {
-                let question = texts().withdraw_animals(count, reason);
-                Act::new(ActKind::Withdraw(reason), question, texts().withdraw)
-            })
-        }
-        LIST => Some(listing_act(true, count)),
-        UNLIST => Some(listing_act(false, count)),
-        SET_VALUE => {
+        Some(BulkButton::Withdraw) => parse_withdrawal(desk, count, errors),
+        Some(BulkButton::List) => Some(list_action(count)),
+        Some(BulkButton::Unlist) => Some(unlist_action(count)),
+        Some(BulkButton::SetValue) => {
             let value = errors.ok_or_add("value", parse_value(desk, fields));
-            value.map(|value| value_act(value, count))
+            value.map(|value| value_action(value, count))
         }
         // If no button is known, this reports that the category is missing.
-        _ => parse_move(desk, count, errors).await?,
-    })
+        Some(BulkButton::Move) | None => parse_move(desk, count, errors).await?,
+    };
+    Ok(action)
 }
 
-/// Returns the value of the pressed button.
+/// Returns the pressed button; `None` if it is unknown.
 ///
 /// After the Enter key, the form has no button. If exactly one input of [`DEFAULT_BUTTONS`] has a
-/// value, this returns the button of that input, and otherwise an empty text.
-fn pressed_button(form: &Form) -> &str {
+/// value, this returns the button of that input.
+fn pressed_button(form: &Form) -> Option<BulkButton> {
     let button = form.get("do");
     if !button.is_empty() {
-        return button;
+        return BulkButton::from_value(button);
     }
     let mut candidates = Vec::new();
     for (input, button) in DEFAULT_BUTTONS {
@@ -193,22 +185,43 @@ fn pressed_button(form: &Form) -> &str {
         }
     }
     match candidates[..] {
-        [button] => button,
-        _ => "",
+        [button] => Some(button),
+        _ => None,
     }
+}
+
+/// Parses the action that reserves the animals until the day in the form.
+fn parse_reservation(desk: &Desk<'_>, count: usize, errors: &mut Errors) -> Option<BulkAction> {
+    let form = &desk.visit.form;
+    let end = errors.ok_or_add("until", forms::parse_reservation_end(form, &desk.visit))?;
+    let kind = parse_order(desk, OrderTerms::ReservedUntil(end), errors);
+    let question = texts().reserve_animals(count, &wording::day(form.get("until")));
+    Some(BulkAction::new(kind, question, texts().reserve))
+}
+
+/// Parses the action that withdraws the animals for the reason in the form.
+fn parse_withdrawal(desk: &Desk<'_>, count: usize, errors: &mut Errors) -> Option<BulkAction> {
+    let typed_reason = desk.visit.form.get("why");
+    let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(typed_reason))?;
+    let question = texts().withdraw_animals(count, reason);
+    Some(BulkAction::new(
+        ActionKind::Withdraw(reason),
+        question,
+        texts().withdraw,
+    ))
 }
 
 /// Parses the order that the action places for each animal. All orders have the same customer, for
 /// example for a litter. If the form has no price, each order has the asking price of its animal.
-fn parse_order(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActKind {
+fn parse_order(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActionKind {
     let form = &desk.visit.form;
     let has_value = |name: &str| !form.get(name).is_empty();
     let values = order_inputs::parse_patch(form, desk.currency(), has_value, errors);
-    ActKind::PlaceOrder { terms, values }
+    ActionKind::PlaceOrder { terms, values }
 }
 
 /// Returns the action that sets a value of a field.
-fn value_act(value: NewFieldValue, count: usize) -> Act {
+fn value_action(value: NewFieldValue, count: usize) -> BulkAction {
     let label = markup::readable(value.field.label.as_str(), SHORT_LENGTH);
     let (question, confirm_label) = match value.requested_value {
         RequestedValue::Clear => (texts().clear_animals(count, &label), texts().remove_choice),
@@ -222,32 +235,39 @@ fn value_act(value: NewFieldValue, count: usize) -> Act {
         fields: FieldPatch::from([(name, value.requested_value.clone())]),
         ..PetPatch::default()
     };
-    Act {
+    BulkAction {
         value: Some(value),
-        ..Act::new(ActKind::Patch(patch), question, confirm_label)
+        ..BulkAction::new(ActionKind::Patch(patch), question, confirm_label)
     }
 }
 
-/// Returns the action that puts animals on the website, or takes them off it.
-fn listing_act(is_listed: bool, count: usize) -> Act {
+/// Returns the action that puts animals on the website.
+fn list_action(count: usize) -> BulkAction {
     let patch = PetPatch {
-        is_listed: Some(is_listed),
+        is_listed: Some(true),
         ..PetPatch::default()
     };
-    let (question, confirm_label) = if is_listed {
-        (texts().list_animals(count), texts().put_on_website)
-    } else {
-        (texts().unlist_animals(count), texts().take_off_website)
-    };
-    Act::new(ActKind::Patch(patch), question, confirm_label)
+    let question = texts().list_animals(count);
+    BulkAction::new(ActionKind::Patch(patch), question, texts().put_on_website)
 }
 
-/// Parses the action that moves animals to the category in the form.
+/// Returns the action that takes animals off the website.
+fn unlist_action(count: usize) -> BulkAction {
+    let patch = PetPatch {
+        is_listed: Some(false),
+        ..PetPatch::default()
+    };
+    let question = texts().unlist_animals(count);
+    BulkAction::new(ActionKind::Patch(patch), question, texts().take_off_website)
+}
+
+/// Parses the action that moves animals to the category in the form. If the category is missing or
+/// unknown, adds an error and returns `None`.
 async fn parse_move(
     desk: &Desk<'_>,
     count: usize,
     errors: &mut Errors,
-) -> Result<Option<Act>, StoreError> {
+) -> Result<Option<BulkAction>, StoreError> {
     let typed_category = desk.visit.form.get("to");
     let categories = desk.load_categories_by_names([typed_category]).await?;
     let Some(id) = errors.ok_or_add("to", forms::find_category(typed_category, &categories)) else {
@@ -258,12 +278,12 @@ async fn parse_move(
         category_id: Some(id),
         ..PetPatch::default()
     };
-    let act = Act::new(ActKind::Patch(patch), question, texts().move_label);
-    Ok(Some(act))
+    let kind = ActionKind::Patch(patch);
+    Ok(Some(BulkAction::new(kind, question, texts().move_label)))
 }
 
-/// Parses the new value for the chosen field. The value may have any spelling that a cell of a
-/// spreadsheet may have.
+/// Parses the new value for the chosen field, or returns the error message. The value may have any
+/// spelling that a cell of a spreadsheet may have.
 fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<NewFieldValue, String> {
     let field = fields
         .find(desk.visit.form.get("of"))

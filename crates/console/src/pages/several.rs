@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use petstore_domain::{
     Limit, PetId,
-    store_area::{Command, FieldSet, OrderId, PresentState, StorePet, decide},
-    text,
+    store_area::{Command, FieldSet, OrderId, PresentState, Refusal, StorePet, decide},
+    text::parse_integer,
 };
 
 use super::{
@@ -15,8 +15,7 @@ use super::{
     order_rows,
     parts::link,
     photos,
-    selected::CANCEL,
-    selected_acts::{Act, SelectedAnimal, parse_act},
+    selected_acts::{BulkAction, SelectedAnimal, parse_action},
     values,
 };
 use crate::{
@@ -36,42 +35,66 @@ pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> 
         errors.add("results", texts().none_selected);
     }
     let fields = Arc::new(desk.store().fields().await?);
-    let act = parse_act(desk, &fields, animals.len(), &mut errors).await?;
-    if !errors.is_empty() {
-        return animals::show(desk, form, &errors).await;
-    }
-    let Some(act) = act else {
-        return animals::show(desk, form, &errors).await;
+    let parsed_action = parse_action(desk, &fields, animals.len(), &mut errors).await?;
+    let action = match parsed_action {
+        Some(action) if errors.is_empty() => action,
+        _ => return animals::show(desk, form, &errors).await,
     };
 
+    let bulk = BulkCommands::new(desk, &animals, &action, &fields);
+    // A single animal is changed without a question.
+    if animals.len() == 1 {
+        return execute_commands(desk, bulk).await;
+    }
+    if bulk.problems.is_empty() {
+        if let Some(question_page) = ask_to_confirm(desk, &animals, action) {
+            return Ok(question_page);
+        }
+    } else if !Question::is_answered(form) {
+        return show_problems(desk, &bulk.problems).await;
+    }
+    // A confirmed form is executed even if there are problems, because it may come from the second
+    // click of a double click. The first click then caused the problems by changing the animals, and
+    // the store returns the response to it.
+    execute_commands(desk, bulk).await
+}
+
+/// Executes the commands of a bulk action, and redirects to the list. If they are refused, renders
+/// the list with the reasons: the problems that were found before, or the one that the store found.
+async fn execute_commands(desk: &Desk<'_>, bulk: BulkCommands<'_>) -> Result<Reply, ApiError> {
     let BulkCommands {
         commands,
         command_pets,
         mut problems,
-    } = BulkCommands::new(desk, &animals, &act, &fields);
-    let needs_confirmation = animals.len() > 1;
-    if needs_confirmation
-        && problems.is_empty()
-        && let Some(question_page) = confirm(desk, &animals, act)
-    {
-        return Ok(question_page);
+    } = bulk;
+    let failure = match desk.execute(commands).await? {
+        Ok(flash) => return Ok(redirect_to_list(desk, flash)),
+        Err(failure) => failure,
+    };
+    if problems.is_empty() {
+        let CommandFailure { index, message, .. } = failure;
+        let Some(pet) = index.and_then(|index| command_pets.get(index)) else {
+            return animals::show(desk, &desk.visit.form, &Errors::from_text(&message)).await;
+        };
+        problems.push(AnimalProblem {
+            pet: (*pet).clone(),
+            message,
+        });
     }
-    // A confirmed form is executed even if there are problems: on a second click, the changes of the
-    // first click cause them, and the store returns the response of the first click.
-    if !needs_confirmation || problems.is_empty() || Question::is_answered(form) {
-        match desk.execute(commands).await? {
-            Ok(flash) => return Ok(redirect_to_list(desk, flash)),
-            Err(CommandFailure { index, message, .. }) if problems.is_empty() => {
-                let Some(pet) = index.and_then(|index| command_pets.get(index)) else {
-                    return animals::show(desk, form, &Errors::from_text(&message)).await;
-                };
-                problems.push(((*pet).clone(), message));
-            }
-            Err(_) => {}
-        }
-    }
-    let list = problem_list(texts().nothing_changed, &problems);
-    animals::show(desk, form, &Errors::from_markup(list)).await
+    show_problems(desk, &problems).await
+}
+
+/// Renders the list of animals with the message that nothing was changed because of these problems.
+async fn show_problems(desk: &Desk<'_>, problems: &[AnimalProblem]) -> Result<Reply, ApiError> {
+    let list = problem_list(texts().nothing_changed, problems);
+    animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
+}
+
+/// The reason why an animal was not changed.
+pub(super) struct AnimalProblem {
+    pub(super) pet: StorePet,
+    /// The reason, for the member.
+    pub(super) message: String,
 }
 
 /// The commands of a bulk action.
@@ -79,8 +102,8 @@ struct BulkCommands<'a> {
     commands: Vec<Command>,
     /// The animal of each command, at the index of the command.
     command_pets: Vec<&'a StorePet>,
-    /// The animals whose commands would be refused, each with the reason.
-    problems: Vec<(StorePet, String)>,
+    /// The animals whose commands would be refused.
+    problems: Vec<AnimalProblem>,
 }
 
 impl<'a> BulkCommands<'a> {
@@ -88,7 +111,7 @@ impl<'a> BulkCommands<'a> {
     fn new(
         desk: &Desk<'_>,
         animals: &'a [SelectedAnimal],
-        act: &Act,
+        action: &BulkAction,
         fields: &Arc<FieldSet>,
     ) -> Self {
         let mut bulk = Self {
@@ -97,9 +120,18 @@ impl<'a> BulkCommands<'a> {
             problems: Vec::new(),
         };
         for animal in animals {
-            let animal_commands = act.commands_for(animal);
-            if let Some(problem) = find_problem(desk, animal, fields, &animal_commands) {
-                bulk.problems.push((animal.pet.clone(), problem));
+            let animal_commands = action.commands_for(animal);
+            if let Some(refusal) = find_refusal(desk, animal, fields, &animal_commands) {
+                let has_no_reservation = action.cancels_reservations() && animal.order.is_none();
+                let message = if has_no_reservation {
+                    texts().has_no_reservation.to_owned()
+                } else {
+                    refusal_message(&refusal)
+                };
+                bulk.problems.push(AnimalProblem {
+                    pet: animal.pet.clone(),
+                    message,
+                });
             }
             for command in animal_commands {
                 bulk.commands.push(command);
@@ -110,26 +142,37 @@ impl<'a> BulkCommands<'a> {
     }
 }
 
-/// Loads the animals that are selected in the form, with their open orders. Skips unknown animals, and
-/// reads at most [`Limit::MAX`] ids.
+/// An animal as the form selects it.
+struct Selection {
+    id: PetId,
+    /// The version of the animal that the list showed.
+    shown_version: i64,
+}
+
+impl Selection {
+    /// Parses the id and the version, such as `7:3`.
+    fn parse(text: &str) -> Option<Self> {
+        let (id, version) = text.split_once(':')?;
+        Some(Self {
+            id: PetId::new(parse_integer(id)?)?,
+            shown_version: parse_integer(version)?,
+        })
+    }
+}
+
+/// Loads the animals that are selected in the form, with their open orders.
 ///
-/// The form has a field `pet` for each animal, with its id and the version that the list showed,
-/// such as `7:3`.
+/// The form has a field `pet` for each animal. Skips unknown animals, and reads at most
+/// [`Limit::MAX`] of the fields, which are more than a page of the list has.
 async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
-    let selected_ids = desk.visit.form.all("pet").filter_map(|value| {
-        let (id, version) = value.split_once(':')?;
-        Some((
-            PetId::new(text::parse_integer(id)?)?,
-            text::parse_integer(version)?,
-        ))
-    });
+    let selections = desk.visit.form.all("pet").filter_map(Selection::parse);
     let mut animals = Vec::new();
-    for (id, shown_version) in selected_ids.take(usize::from(Limit::MAX)) {
-        if let Some(pet) = desk.store().get_store_pet(id).await? {
+    for selection in selections.take(usize::from(Limit::MAX)) {
+        if let Some(pet) = desk.store().get_store_pet(selection.id).await? {
             animals.push(SelectedAnimal {
                 pet,
                 order: None,
-                shown_version,
+                shown_version: selection.shown_version,
             });
         }
     }
@@ -146,12 +189,12 @@ async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreErro
 }
 
 /// Renders the animals that were not changed, each with the reason, below an introductory sentence.
-pub(super) fn problem_list(introduction: &str, problems: &[(StorePet, String)]) -> Markup {
+pub(super) fn problem_list(introduction: &str, problems: &[AnimalProblem]) -> Markup {
     html! {
         div {
             p { (introduction) }
             ul {
-                @for (pet, message) in problems {
+                @for AnimalProblem { pet, message } in problems {
                     li {
                         a href={ "/animals/" (pet.id) } { (markup::name(pet.name.as_str(), SHORT_LENGTH)) }
                         (window_texts().colon) (message)
@@ -162,33 +205,32 @@ pub(super) fn problem_list(introduction: &str, problems: &[(StorePet, String)]) 
     }
 }
 
-/// Checks the commands for an animal by the rules of the domain, without the store. Returns the reason
-/// why one of them would be refused; `None` if all would be accepted.
-fn find_problem(
+/// Checks the commands for an animal by the rules of the domain, without the store.
+///
+/// Each command is checked against the present state of the animal, as if it were the only one.
+/// Returns the refusal of the last command that would be refused; `None` if all would be accepted.
+fn find_refusal(
     desk: &Desk<'_>,
     animal: &SelectedAnimal,
     fields: &Arc<FieldSet>,
     commands: &[Command],
-) -> Option<String> {
+) -> Option<Refusal> {
     let present_state = PresentState {
         pet: Some(animal.pet.clone()),
         order: animal.order.clone(),
+        // The open order of an animal is the one that holds it.
         holder: animal.order.clone(),
         fields: Arc::clone(fields),
         // Any id will do, because the decision is not carried out.
         next_order: OrderId::new(1),
         ..PresentState::default()
     };
-    // Start with the last command, because the first one often only checks the version, and its
+    // The last command comes first, because the first one often only checks the version, and its
     // refusal is the least informative.
-    let refusal = commands
+    commands
         .iter()
         .rev()
-        .find_map(|command| decide(command, &present_state, desk.visit.now).err())?;
-    if desk.visit.form.get("do") == CANCEL && animal.order.is_none() {
-        return Some(texts().has_no_reservation.to_owned());
-    }
-    Some(refusal_message(&refusal))
+        .find_map(|command| decide(command, &present_state, desk.visit.now).err())
 }
 
 /// Returns the path of the list from which the form was sent, with its filters.
@@ -216,44 +258,53 @@ pub(super) fn redirect_to_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     Reply::Redirect(path, Some(flash))
 }
 
-/// Returns the page that lists the animals and asks for confirmation of the action; `None` if the form
-/// already confirms it.
-fn confirm(desk: &Desk<'_>, animals: &[SelectedAnimal], act: Act) -> Option<Reply> {
+/// Returns the page that lists the animals and asks for confirmation of the action. Returns `None`
+/// if the form already confirms it.
+fn ask_to_confirm(
+    desk: &Desk<'_>,
+    animals: &[SelectedAnimal],
+    action: BulkAction,
+) -> Option<Reply> {
     let details = html! {
-        @if act.places_orders() { (typed_order(desk)) }
-        ul { @for animal in animals { li { (animal_row(desk, animal, &act)) } } }
+        @if action.places_orders() { (new_order_summary(desk)) }
+        ul { @for animal in animals { li { (animal_row(desk, animal, &action)) } } }
     };
     let question = Question {
-        title: act.question,
+        title: action.question,
         effects: vec![texts().all_or_none.to_owned()],
-        confirm_label: act.confirm_label,
+        confirm_label: action.confirm_label,
         back_path: &list_path(&desk.visit.form),
     };
     question.ask(desk, &details)
 }
 
 /// Renders the customer and the price of the new orders, as the member typed them.
-fn typed_order(desk: &Desk<'_>) -> Markup {
-    let mut rows = Vec::new();
+fn new_order_summary(desk: &Desk<'_>) -> Markup {
+    let mut labelled_values = Vec::new();
     for name in [order_inputs::CONTACT, order_inputs::PRICE] {
-        let typed_text = desk.visit.form.get(name);
-        if !typed_text.is_empty() {
-            rows.extend(values::in_words(
+        let typed_value = desk.visit.form.get(name);
+        if !typed_value.is_empty() {
+            labelled_values.extend(values::in_words(
                 values::NO_FIELDS,
                 desk.currency(),
                 name,
-                typed_text,
+                typed_value,
             ));
         }
     }
     html! {
-        dl { @for (label, typed_text) in rows { dt { (label) } dd { (markup::text(&typed_text, LONG_LENGTH)) } } }
+        dl {
+            @for (label, value) in labelled_values {
+                dt { (label) }
+                dd { (markup::text(&value, LONG_LENGTH)) }
+            }
+        }
     }
 }
 
 /// Renders an animal for the confirmation, with the customer of its order. If the action sets a field,
 /// also renders its present and its new value.
-fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
+fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, action: &BulkAction) -> Markup {
     let pet = &animal.pet;
     html! {
         (photos::thumbnail(pet))
@@ -262,7 +313,7 @@ fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, act: &Act) -> Markup {
         @if let Some(order) = &animal.order {
             @if let Some(contact) = order_rows::contact(desk, order) { " " (markup::text(contact, SHORT_LENGTH)) }
         }
-        @if let Some(value) = &act.value {
+        @if let Some(value) = &action.value {
             " "
             @match pet.fields.get(value.field.name.as_str()) {
                 Some(present_value) => (values::value_markup(desk, &value.field, present_value)),

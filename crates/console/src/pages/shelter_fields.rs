@@ -1,22 +1,21 @@
 //! Adds the default fields of a shelter. A new shelter gets them automatically, and an existing
-//! store that lacks some can add them in the settings.
+//! shelter that lacks some of them can add them in the settings.
 
 use petstore_app::StoreFacts;
-use petstore_domain::{
-    Limit, WriteContext,
-    store_area::{FieldDefinition, PetQuery, Profile, StoreKind, missing_shelter_fields},
+use petstore_domain::store_area::{
+    FieldDefinition, PetQuery, Profile, StoreKind, missing_shelter_fields,
 };
 use petstore_languages::field_labels;
 
 use super::{
     fields::{self, FieldError},
-    parts::missing_page,
+    parts::{constant_limit, missing_page},
     values::label_of,
 };
 use crate::{prelude::*, staff};
 
 /// Returns the default fields of a shelter that the store lacks, with labels in the language of the
-/// store. Returns none if the store is no shelter.
+/// store. The list is empty if the store is not a shelter.
 async fn missing_fields(
     desk: &Desk<'_>,
     facts: &StoreFacts,
@@ -58,7 +57,7 @@ pub(super) async fn missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiEr
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = missing_fields(desk, &desk.visit.facts).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
-    match fields::check_outcome(&outcome, FieldError::Outdated) {
+    match fields::to_field_result(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(error) => Ok(missing_page(error.message())),
     }
@@ -82,11 +81,9 @@ pub(super) async fn add_to_new_shelter(
         return Ok(());
     }
     let fields = missing_fields(desk, &facts).await?;
-    // The change of the profile has already used the idempotency key of the form.
-    let context = WriteContext {
-        idempotency: None,
-        ..desk.context()
-    };
+    // The change of the profile has already used the idempotency key of the form. This change needs
+    // no key, because a repetition finds no missing fields.
+    let context = desk.context_of(None);
     if !fields.is_empty() {
         desk.app().fields.put_all(&fields, &context).await?;
     }
@@ -95,10 +92,11 @@ pub(super) async fn add_to_new_shelter(
 
 /// Whether the store has or had animals.
 async fn has_animals(desk: &Desk<'_>) -> Result<bool, StoreError> {
+    // A query finds either withdrawn animals or all others.
     for is_withdrawn in [false, true] {
         let query = PetQuery {
             is_withdrawn,
-            limit: Limit::new(1).unwrap_or_default(),
+            limit: constant_limit(1),
             ..PetQuery::default()
         };
         let (pets, _) = desk.store().list_store_pets(&query).await?;

@@ -15,7 +15,7 @@ use crate::{prelude::*, zone};
 /// it by the rows of one read.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The number of reads at which a table is cut off.
+/// The number of reads at which a table is cut off, which limits how long an export takes.
 const MAX_READS: usize = 400;
 
 /// The value of a cell.
@@ -65,8 +65,10 @@ impl Spreadsheet {
         let _ = self.writer.write_record(&record);
     }
 
-    /// Records that rows were read and that more follow. Returns whether the table has room for
-    /// them. If not, appends a last row with `cut_message`, which says that rows are missing.
+    /// Records that rows were read and that more follow. Returns `true` if the table has room for
+    /// more rows.
+    ///
+    /// If it has no room, appends a last row with `cut_message`, which says that rows are missing.
     pub(super) fn continue_unless_full(&mut self, cut_message: &str) -> bool {
         self.read_count += 1;
         if self.length < MAX_BYTES && self.read_count < MAX_READS {
@@ -88,8 +90,8 @@ impl Spreadsheet {
     }
 }
 
-/// Returns the heading of a column with times: its label, and the time zone of the store if it has
-/// one.
+/// Returns the heading of a column with times. It is the label, followed by the time zone of the
+/// store if the store has one.
 pub(super) fn time_heading(label: &str) -> String {
     match zone::store_zone() {
         Some(zone) => format!("{label} ({})", zone.as_str()),
@@ -97,9 +99,10 @@ pub(super) fn time_heading(label: &str) -> String {
     }
 }
 
-/// Formats a time in the time zone of the store, in a format that spreadsheets recognize:
-/// `2026-11-28 05:35:50`. If the store has no time zone, the time is in UTC:
-/// `2026-11-28T04:35:50.1Z`.
+/// Formats a time in the time zone of the store, in a format that spreadsheets recognize, such as
+/// `2026-11-28 05:35:50`.
+///
+/// If the store has no time zone, the time is in UTC, such as `2026-11-28T04:35:50.1Z`.
 pub(super) fn time_text(time: Timestamp) -> String {
     let Some(zone) = zone::store_zone() else {
         return time.to_string();

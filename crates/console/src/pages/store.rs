@@ -28,7 +28,8 @@ const STORE_PATH: &str = "/settings/store";
 /// The name of the file input for the logo.
 pub(super) const LOGO: &str = "logo";
 
-/// Renders the page of `GET /settings/store`, with the errors of a rejected form if there are any.
+/// Handles `GET /settings/store`: renders the page with the saved profile, and the errors of a
+/// rejected form if there are any.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
     profile_page(desk, &profile, &form_of(&profile), errors).await
@@ -55,7 +56,7 @@ async fn profile_page(
                 (desk.key_field("store"))
                 (merge::hidden_fields(&form_of(profile)))
                 (input_group(texts().who_you_are, &identity, &no_links))
-                (input_group(texts().how_to_reach_you, &contact, &links(form, errors)))
+                (input_group(texts().how_to_reach_you, &contact, &link_group(form, errors)))
                 (input_group(texts().paper_heading, &paper, &no_links))
                 (input_group(texts().pages_heading, &pages, &no_links))
                 div.buttons { button.main { (texts().save) } }
@@ -83,12 +84,12 @@ fn profile_inputs(
     html! { @for input in inputs { (input.show(form, errors, facts)) } }
 }
 
-/// Renders a group of inputs with its heading. `links` are further inputs at its end.
-fn input_group(title: &str, inputs: &Markup, links: &Markup) -> Markup {
+/// Renders a group of inputs with its heading. `link_inputs` are further inputs at its end.
+fn input_group(title: &str, inputs: &Markup, link_inputs: &Markup) -> Markup {
     html! {
         fieldset.card {
             legend { h2 { (title) } }
-            div.fields { (inputs) (links) }
+            div.fields { (inputs) (link_inputs) }
         }
     }
 }
@@ -152,7 +153,7 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     let empty_form = Form::default();
     let mut picture = Input::from_form(LOGO, texts().upload_logo, &empty_form, errors)
         .with_hint(texts().logo_hint);
-    picture.kind = "file";
+    picture.kind = InputKind::File;
     html! {
         section.card.stack {
             h2 { (texts().logo) }
@@ -181,16 +182,16 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
     }
 }
 
-/// Renders the inputs for the links. The inputs of the used links and of one more are visible, and the
-/// others are collapsed.
-fn links(form: &Form, errors: &Errors) -> Markup {
+/// Renders the inputs for the links. The inputs for the used links and for one more link are
+/// visible, and the others are collapsed.
+fn link_group(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::link_inputs(form, errors);
     let last_used_index = links.iter().rposition(|link| link.is_used);
-    // The used links, and one more.
-    let open_count = match last_used_index {
-        Some(index) => index + 2,
-        None => 1,
+    let used_count = match last_used_index {
+        Some(index) => index + 1,
+        None => 0,
     };
+    let open_count = used_count + 1;
     let (open_links, closed_links) = links.split_at(open_count.min(links.len()));
     html! {
         fieldset.fields {
@@ -231,31 +232,33 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let changes_language = merge::differs(&merged_form.form, &form_of(&profile), "store.language");
     if execute_change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
         shelter_fields::add_to_new_shelter(desk, &profile).await?;
-        if changes_language && !submitted_form.get(store_inputs::WITH_LABELS).is_empty() {
+        let wants_new_labels = !submitted_form.get(store_inputs::WITH_LABELS).is_empty();
+        if changes_language && wants_new_labels {
             field_labels::relabel_for_new_language(desk).await?;
         }
         return Ok(staff::redirect_with_message(STORE_PATH, "saved"));
     }
 
-    // Somebody else has changed the profile. The page now compares with the current profile, so that
-    // the member can save the typed values over it.
-    let current_profile = desk.store().profile().await?;
-    let new_merged_form = MergedForm::new(submitted_form, &form_of(&current_profile));
-    let mut conflict_errors = new_merged_form.change_messages(ReportedChanges::Conflicts, in_words);
-    if conflict_errors.is_empty() {
-        conflict_errors = Errors::from_text(texts().store_stale);
-    }
-    profile_page(
-        desk,
-        &current_profile,
-        &new_merged_form.form,
-        &conflict_errors,
-    )
-    .await
+    show_conflict(desk, submitted_form).await
 }
 
-/// Changes the profile, at most once for all submissions of the same form. Returns `true` if this or an
-/// earlier submission made the change, and `false` if the preconditions failed.
+/// Renders the page after somebody else has changed the profile, with the submitted values.
+///
+/// The page compares them with the current profile, so that the member can save them over it.
+async fn show_conflict(desk: &Desk<'_>, submitted_form: &Form) -> Result<Reply, ApiError> {
+    let profile = desk.store().profile().await?;
+    let merged_form = MergedForm::new(submitted_form, &form_of(&profile));
+    let mut errors = merged_form.change_messages(ReportedChanges::Conflicts, in_words);
+    if errors.is_empty() {
+        errors = Errors::from_text(texts().store_stale);
+    }
+    profile_page(desk, &profile, &merged_form.form, &errors).await
+}
+
+/// Changes the profile, at most once for all submissions of the same form.
+///
+/// Returns `true` if this or an earlier submission made the change, and `false` if the
+/// preconditions failed.
 async fn execute_change(
     desk: &Desk<'_>,
     change: ProfileChange,

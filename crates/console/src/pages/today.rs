@@ -111,8 +111,9 @@ fn clock_notice(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders a notice for managers if the store has no backup, or only an old one. A store with few
-/// animals needs none, so the notice depends on their number.
+/// Renders a notice for managers if the store has no backup, or only an old one.
+///
+/// A store with few animals needs no backup, so the notice depends on their number.
 fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     if desk.role() < Role::Manager {
         return html! {};
@@ -174,8 +175,8 @@ async fn shared_value_notices(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders the reservations that end by the day after tomorrow, sorted by their end, with a table for
-/// each label of [`end_label`].
+/// Renders the reservations that end by the day after tomorrow, sorted by their end. There is a
+/// table for each label of [`end_label`].
 async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
     let day_after_tomorrow = parts::today(desk).saturating_add(2.days());
     let zone = desk.visit.facts.zone_of_days();
@@ -192,7 +193,7 @@ async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiE
         .map(|(id, _)| *id);
     let mut rows = order_rows::load_rows(desk, shown_ids).await?;
 
-    // The orders are sorted by their end, so those with the same label are next to each other.
+    // The orders are sorted by their end, so orders with the same label are next to each other.
     let groups = due_orders
         .chunk_by(|(_, end), (_, next_end)| end_label(desk, *end) == end_label(desk, *next_end));
     Ok(html! {
@@ -214,7 +215,7 @@ async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiE
     })
 }
 
-/// Removes and returns the rows whose reservation ends at a time with this label.
+/// Removes the rows whose reservation ends at a time with this label, and returns them.
 fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<OrderRow> {
     rows.extract_if(.., |row| {
         let end = row.order.expires_at;
@@ -236,8 +237,7 @@ fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     }
 }
 
-/// Renders the numbers of animals in each status, and of withdrawn animals, as links to their
-/// lists.
+/// Renders the number of animals in each status and of withdrawn animals, as links to their lists.
 fn inventory_counts(inventory: Option<&Inventory>) -> Markup {
     let available = inventory.map(|inventory| inventory.available);
     let pending = inventory.map(|inventory| inventory.pending);
@@ -258,8 +258,10 @@ fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
     count_link(status.as_str(), texts().status(status), number)
 }
 
-/// Renders a number of animals with a badge, as a link to the list of the given animals. `status` is the
-/// `status` parameter of that list, and `word` is the word for the status of a single animal.
+/// Renders a number of animals with a badge, as a link to the list of these animals.
+///
+/// `status` is the `status` parameter of the list, and `word` is the word for the status of a
+/// single animal.
 fn count_link(status: &str, word: &'static str, number: Option<u64>) -> Markup {
     // While the number is unknown, the badge has the plural.
     let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);

@@ -74,8 +74,10 @@ impl Section<'_> {
     }
 }
 
-/// Returns a text with the number of listed entries and the total, such as `20 of 45`. If they are
-/// equal, it is a single number. With `has_more`, the total is only a lower bound: `20 of 45+`.
+/// Returns a text with the number of listed entries and the total, such as `20 of 45`.
+///
+/// Two equal numbers become a single one. With `has_more`, the total is only a lower bound, as in
+/// `20 of 45+`.
 pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> String {
     let plus = if has_more { "+" } else { "" };
     let total = format!("{count}{plus}");
@@ -86,20 +88,20 @@ pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> St
     }
 }
 
-/// Renders the sales of today, the newest first, without those that were undone or returned since.
+/// Renders the sales of today, the newest first, without the sales that were undone or returned
+/// since.
 pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
-    let mut sales = sales_of_today(desk).await?;
-    let hidden_orders = sales
-        .orders
-        .split_off(sales.orders.len().min(MAX_ENTRIES_IN_SECTION));
-    let shown_rows = order_rows::with_pets(desk, sales.orders).await?;
+    let mut sales = load_sales_of_today(desk).await?;
+    // The total price and the number include the sales that the section does not list.
+    let totals = order_rows::price_totals(desk, sales.orders.iter());
+    let count = sales.orders.len();
+    sales.orders.truncate(MAX_ENTRIES_IN_SECTION);
 
     let mut entries = Vec::new();
-    for OrderRow { order, pet } in &shown_rows {
-        let name = pet.as_ref().map(|pet| pet.name.as_str().to_owned());
+    for OrderRow { order, pet } in order_rows::with_pets(desk, sales.orders).await? {
+        let name = pet.map(|pet| pet.name.as_str().to_owned());
         let price = order
             .price
-            .as_ref()
             .map(|price| amount(price.as_str(), desk.currency()));
         entries.push(SectionEntry {
             path: format!("/orders/{}", order.id),
@@ -107,11 +109,6 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
             detail: price.unwrap_or_default(),
         });
     }
-    let count = shown_rows.len() + hidden_orders.len();
-    // The totals include the orders that the section does not list. Their animals are not needed.
-    let mut rows = shown_rows;
-    rows.extend(hidden_orders.into_iter().map(OrderRow::without_pet));
-    let totals = order_rows::price_totals(desk, &rows);
 
     let section = Section {
         title: texts().sold_today,
@@ -132,9 +129,11 @@ struct Sales {
     has_more: bool,
 }
 
-/// Loads the orders that were sold today and are still completed, the newest first. They are found in
-/// the audit trail, because an order that is completed today can have been placed long ago.
-async fn sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
+/// Loads the orders that were sold today and are still completed, the newest first.
+///
+/// They are found in the audit trail, because an order that is completed today can have been placed
+/// long ago.
+async fn load_sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
     let zone = desk.visit.facts.zone_of_days();
     let midnight = zone
         .start_of_day(parts::today(desk))
@@ -174,9 +173,10 @@ pub(super) async fn incomplete_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
 ) -> Result<Markup, StoreError> {
+    let oldest_first = false;
     let (mut newest_pets, next_position) = desk
         .store()
-        .list_on_offer(None, category_names::largest_page_limit(), false)
+        .list_on_offer(None, category_names::largest_page_limit(), oldest_first)
         .await?;
     let read_count = newest_pets.len();
     let now = desk.visit.now;
@@ -210,8 +210,8 @@ pub(super) async fn incomplete_pets(
     Ok(section.show())
 }
 
-/// Returns a text for each thing that an animal lacks: a photo, and the number of its microchip if
-/// animals of its species usually have one.
+/// Returns a text for each thing that an animal lacks. An animal should have a photo, and the number
+/// of its microchip if animals of its species usually have one.
 fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
     let mut missing_parts = Vec::new();
     let can_have_photos = desk.app().photos.storage().is_some();

@@ -23,23 +23,24 @@ pub(super) fn is_too_early(born: Date, today: Date) -> bool {
         .is_ok_and(|earliest| born < earliest)
 }
 
-/// Returns the form of this request with its age converted to a day of birth.
+/// Returns the form of this request with its age converted to a day of birth. Without an age,
+/// returns an unchanged form.
 ///
 /// Adds an error for the input of the age if the age is invalid, or if the form also has a day of
 /// birth.
 pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
-    let age = form.get(AGE_INPUT);
     let birth_field = fields.all().iter().find(|field| field.is_birth());
     let Some(birth_field) = birth_field else {
         return form.clone();
     };
-    if age.is_empty() {
+    if form.get(AGE_INPUT).is_empty() {
         return form.clone();
     }
 
     let birth_input = values::input_of(birth_field);
     let result = read_birth_date(desk, birth_field);
+    // With an invalid age, the day of birth is empty. The form is not saved, because of the error.
     let birth_date = errors.ok_or_add(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
@@ -48,8 +49,8 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
     inputs.into_iter().collect()
 }
 
-/// Returns the form with its day of birth marked as an estimate. If the store has no field for this
-/// mark, returns the form unchanged.
+/// Returns the form with its day of birth marked as an estimate. Returns an unchanged form if the
+/// store has no field for this mark.
 pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
     let estimate_field = fields.all().iter().find(|field| field.is_birth_estimate());
@@ -72,8 +73,8 @@ fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<Str
     }
 }
 
-/// Converts an age to a day of birth. An age is a number with a unit; without a unit, it is a number of
-/// years.
+/// Converts an age to a day of birth; `None` if the text is not an age. An age is a number with a
+/// unit, or a number of years without one.
 ///
 /// On 28 November 2026, `2` is 28 November 2024, and `8 months` is 28 March 2026.
 fn birth_date(age: &str, reader: CellReader<'_>) -> Option<Date> {

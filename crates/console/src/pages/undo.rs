@@ -1,15 +1,17 @@
 //! Handles the button "Undo" of a message, and the button "Put it back" of a deleted photo in the
-//! history. Both revert an act: the changes that one form made.
+//! history. Both revert an act, which is all changes that one form made.
 
+use petstore_app::RecordedAct;
 use petstore_domain::{
     PetId,
-    store_area::{ChangeType, Command, OrderId, PetReversal, Refusal, Reversal, StorePet},
+    store_area::{ChangeType, Command, OrderId, PetReversal, Refusal, Reversal},
 };
 
 use super::{
     animal, animals,
     commands::{CommandFailure, refusal_message},
-    orders, photos, several,
+    orders, photos,
+    several::{self, AnimalProblem},
 };
 use crate::{
     prelude::*,
@@ -41,37 +43,32 @@ pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiEr
     match desk.execute(commands.clone()).await? {
         Ok(flash) => Ok(redirect_to_result(desk, page, &commands, flash)),
         Err(failure) if page == UndoPage::Animals => {
-            let changes = act.changes().unwrap_or_default();
-            let allows_partial_undo = changes
-                .iter()
-                .all(|change| change.kind == ChangeType::PetChanged);
-            undo_unchanged_pets(desk, commands, failure, allows_partial_undo).await
+            undo_unchanged_pets(desk, &act, commands, failure).await
         }
         Err(failure) => show_problem(desk, page, &failure.message).await,
     }
 }
 
-/// Whether the commands revert what the page is about: the animal or order in its path, or any animals
-/// if the page is the list. If not, this page did not render the form.
+/// Whether the commands revert what the page is about. If not, this page did not render the form.
+///
+/// The list is about any animals, and every other page only about the animal or order in its path.
 fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
     let reversals: Vec<&PetReversal> = commands.iter().filter_map(pet_reversal).collect();
-    let is_one_pet = reversals.len() == 1;
-    let Some(reversal) = reversals.first() else {
-        return false;
-    };
-    match page {
-        UndoPage::Animals => true,
-        UndoPage::Animal | UndoPage::Photos => {
-            is_one_pet && desk.path_id(PetId::new) == Some(reversal.id)
+    match (page, &reversals[..]) {
+        (UndoPage::Animals, reversals) => !reversals.is_empty(),
+        (UndoPage::Animal | UndoPage::Photos, [reversal]) => {
+            desk.path_id(PetId::new) == Some(reversal.id)
         }
-        UndoPage::Order => {
-            let order_id = reversal.order.as_ref().map(|order| order.after.id);
-            is_one_pet && order_id.is_some() && desk.path_id(OrderId::new) == order_id
-        }
+        (UndoPage::Order, [reversal]) => match &reversal.order {
+            Some(order) => desk.path_id(OrderId::new) == Some(order.after.id),
+            None => false,
+        },
+        _ => false,
     }
 }
 
-/// Returns the reversal of an animal, and of its order, that a command makes.
+/// Returns the reversal of an animal and its order that a command makes; `None` if the command is
+/// another one.
 fn pet_reversal(command: &Command) -> Option<&PetReversal> {
     match command {
         Command::Revert(Reversal::Pet(reversal)) => Some(reversal),
@@ -112,18 +109,18 @@ fn redirect_to_result(
     Reply::Redirect(path, Some(flash))
 }
 
-/// Reverts an act only for the animals that nobody has changed since, if the act allows a partial
-/// undo. Renders the list of animals with the reason why each of the others was not changed.
+/// Reverts an act only for the animals that nobody has changed since, if the act allows that.
+/// Renders the list of animals with the reason why each of the others was not changed.
 ///
 /// `failure` says why the act could not be reverted as a whole.
 async fn undo_unchanged_pets(
     desk: &Desk<'_>,
+    act: &RecordedAct,
     commands: Vec<Command>,
     failure: CommandFailure,
-    allows_partial_undo: bool,
 ) -> Result<Reply, ApiError> {
     let mut applicable_commands = Vec::new();
-    let mut problems: Vec<(StorePet, String)> = Vec::new();
+    let mut problems = Vec::new();
     for (index, command) in commands.into_iter().enumerate() {
         let Some(reversal) = pet_reversal(&command) else {
             continue;
@@ -135,23 +132,34 @@ async fn undo_unchanged_pets(
         let expected_version = pet_change.map(|change| change.after.version);
         if expected_version.is_some_and(|version| version != pet.version) {
             let refusal = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
-            problems.push((pet, refusal_message(&refusal)));
+            let message = refusal_message(&refusal);
+            problems.push(AnimalProblem { pet, message });
         } else if failure.index == Some(index) {
-            problems.push((pet, failure.message.clone()));
+            let message = failure.message.clone();
+            problems.push(AnimalProblem { pet, message });
         } else {
             applicable_commands.push(command);
         }
     }
 
-    let mut introduction = texts().nothing_changed;
-    if allows_partial_undo
-        && !applicable_commands.is_empty()
-        && desk.execute(applicable_commands).await?.is_ok()
-    {
-        introduction = texts().undone_without;
-    }
+    let can_undo = allows_partial_undo(act) && !applicable_commands.is_empty();
+    let introduction = if can_undo && desk.execute(applicable_commands).await?.is_ok() {
+        texts().undone_without
+    } else {
+        texts().nothing_changed
+    };
     let list = several::problem_list(introduction, &problems);
     animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
+}
+
+/// Whether an act can be reverted for some of its animals only. It only changed animals, so that
+/// what it did to one animal does not depend on another resource, such as an order.
+fn allows_partial_undo(act: &RecordedAct) -> bool {
+    // An act whose changes cannot be read has no commands for animals, and does not come this far.
+    let changes = act.changes().unwrap_or_default();
+    changes
+        .iter()
+        .all(|change| change.kind == ChangeType::PetChanged)
 }
 
 /// Renders the page of the button with the reason why nothing was undone.

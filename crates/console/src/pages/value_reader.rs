@@ -43,8 +43,10 @@ impl<'r> ValueReader<'r> {
         }
     }
 
-    /// Reads the values in a form as a patch of the stored values. A field that the form does not
-    /// contain stays unchanged. Each invalid value becomes an error of its input.
+    /// Reads the values in a form as a patch of the stored values.
+    ///
+    /// A field that the form does not contain stays unchanged. Each invalid value becomes an error
+    /// of its input.
     pub(super) fn read_patch(
         &self,
         form: &Form,
@@ -70,9 +72,10 @@ impl<'r> ValueReader<'r> {
         patch
     }
 
-    /// Adds a change of the mark that the day of birth is an estimate. If the patch changes the day of
-    /// birth, the mark must follow: it is set if the new day is an estimate, and cleared otherwise.
-    /// If the form changes the mark itself, that change takes precedence.
+    /// Adapts the field that marks the day of birth as an estimate, if the patch changes that day.
+    ///
+    /// The mark is set if the new day is an estimate, and cleared otherwise. If the form changes
+    /// the mark itself, that change takes precedence.
     fn update_birth_estimate(
         &self,
         form: &Form,
@@ -80,18 +83,19 @@ impl<'r> ValueReader<'r> {
         patch: &mut FieldPatch,
     ) {
         let all_fields = self.fields.all();
-        let mark = all_fields.iter().find(|field| field.is_birth_estimate());
+        let mark_field = all_fields.iter().find(|field| field.is_birth_estimate());
         let birth_field = all_fields.iter().find(|field| field.is_birth());
-        let (Some(mark), Some(birth_field)) = (mark, birth_field) else {
+        let (Some(mark_field), Some(birth_field)) = (mark_field, birth_field) else {
             return;
         };
+        let mark_name = mark_field.name.as_str();
         let has_new_birth = patch.get(birth_field.name.as_str()).is_some();
-        let has_new_mark = patch.get(mark.name.as_str()).is_some();
+        let has_new_mark = patch.get(mark_name).is_some();
         if !has_new_birth || has_new_mark {
             return;
         }
         let typed_birth = form.raw(&input_of(birth_field));
-        let is_marked = stored_values.get(mark.name.as_str()) == Some(&FieldValue::Boolean(true));
+        let is_marked = stored_values.get(mark_name) == Some(&FieldValue::Boolean(true));
         let change = if self.cells.is_estimated_birth(birth_field, typed_birth) {
             RequestedValue::Set(FieldValue::Boolean(true))
         } else if is_marked {
@@ -99,7 +103,7 @@ impl<'r> ValueReader<'r> {
         } else {
             return;
         };
-        patch.insert(mark.name.as_str().to_owned(), change);
+        patch.insert(mark_name.to_owned(), change);
     }
 
     /// Compares each value in a form with the stored value of its field.
@@ -114,16 +118,15 @@ impl<'r> ValueReader<'r> {
             let Some(typed_text) = form.all(&input_of(field)).next() else {
                 continue;
             };
-            let value = stored_values.get(field.name.as_str());
-            let stored_value = if let Some(value) = value {
-                value_markup(desk, field, value)
-            } else {
-                html! { (texts().no_value) }
+            let stored_value = stored_values.get(field.name.as_str());
+            let shown_value = match stored_value {
+                Some(value) => value_markup(desk, field, value),
+                None => html! { (texts().no_value) },
             };
             compared_values.push(ComparedValue {
                 label: label_of(field),
-                stored_value,
-                differs: self.differs(field, typed_text, value),
+                stored_value: shown_value,
+                differs: self.differs(field, typed_text, stored_value),
             });
         }
         compared_values
@@ -143,7 +146,7 @@ impl<'r> ValueReader<'r> {
     }
 
     /// Reads the text in the input of a field as a change of the stored value; `None` if the value
-    /// stays unchanged. Returns an error message if the text is not a valid value.
+    /// stays unchanged. Returns the error message if the text is not a valid value.
     ///
     /// Some stored values cannot be represented by their input, such as two lines in an input of one
     /// line. Such a value is kept until the member edits the text.
@@ -184,8 +187,8 @@ impl<'r> ValueReader<'r> {
         Ok(Some(change))
     }
 
-    /// Checks that a day of birth does not make the animal implausibly old, or returns the error
-    /// message. Accepts every value of other fields.
+    /// Checks that a day of birth does not make the animal implausibly old. If it does, returns the
+    /// error message. Accepts every value of another field.
     fn check_birth(&self, field: &FieldDefinition, text: &str) -> Result<(), String> {
         let is_implausible = field.is_birth()
             && text
@@ -225,8 +228,8 @@ fn labelled_message(field: &FieldDefinition, message: &str) -> String {
     [&*label_of(field), window_texts().colon, message].concat()
 }
 
-/// Whether values of this kind can be written in several ways, such as `1,5` and `1.5`. Dates are
-/// among them, because not every browser has a date input.
+/// Whether values of this kind can be written in several ways, such as `1,5` and `1.5`. Dates can,
+/// because not every browser has a date input.
 fn has_several_spellings(kind: FieldKind) -> bool {
     matches!(
         kind,
@@ -244,8 +247,8 @@ fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     }
 }
 
-/// Trims a submitted text, unless its field has texts, in which white space is significant. Converts
-/// the line breaks of a long text to the format of the store.
+/// Trims a submitted text. Texts are not trimmed, because white space is significant in them, and
+/// the line breaks of a long text are converted to the format of the store.
 fn trim_for_kind(kind: FieldKind, text: &str) -> String {
     match kind {
         FieldKind::Text => text.to_owned(),

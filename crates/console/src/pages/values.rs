@@ -1,13 +1,12 @@
 //! The values of the fields of an animal: their inputs in forms, and how pages show them.
 
 use petstore_domain::store_area::{FieldDefinition, FieldKind, FieldSet, FieldValue, FieldValues};
-
 use petstore_languages::look::estimated_birth_in_words;
+pub(super) use petstore_languages::look::label_of;
 
 use super::parts;
 pub(super) use crate::words::{NO_FIELDS, in_words, input_of};
-use crate::{merge, prelude::*, words::PREFIX};
-pub(super) use petstore_languages::look::label_of;
+use crate::{merge, prelude::*, words::FIELD_PREFIX};
 
 /// The number of inputs that are always visible. The inputs after them are collapsed.
 const MAX_INPUTS_IN_VIEW: usize = 6;
@@ -24,8 +23,8 @@ pub(super) fn as_input_text(kind: FieldKind, value: &FieldValue) -> String {
     }
 }
 
-/// Returns the inputs of all fields with the values of an animal, as pairs of name and value, as a
-/// browser would submit them.
+/// Returns the values of an animal as a browser would submit them: a pair of the input's name and
+/// its value for each field.
 pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(String, String)> {
     let mut inputs = Vec::new();
     for field in fields.all() {
@@ -78,16 +77,16 @@ pub(super) fn inputs(
     }
 }
 
-/// Returns the edited inputs, as pairs of name and value, whose fields were deleted after the form was
-/// rendered. An input that the member left empty is not among them.
+/// Returns the edited inputs whose fields were deleted after the form was rendered, as pairs of
+/// name and value. An input that the member left empty is not among them.
 fn values_of_deleted_fields<'f>(
     fields: &FieldSet,
     form: &'f Form,
 ) -> impl Iterator<Item = &'f (String, String)> {
     form.fields().iter().filter(move |(name, value)| {
         let is_deleted = name
-            .strip_prefix(PREFIX)
-            .is_some_and(|name| fields.find(name).is_none());
+            .strip_prefix(FIELD_PREFIX)
+            .is_some_and(|field_name| fields.find(field_name).is_none());
         is_deleted && !value.trim().is_empty() && merge::is_touched(form, name)
     })
 }
@@ -96,8 +95,9 @@ fn values_of_deleted_fields<'f>(
 /// be saved.
 pub(super) fn report_deleted_fields(fields: &FieldSet, form: &Form, errors: &mut Errors) {
     for (input_name, value) in values_of_deleted_fields(fields, form) {
-        let field_name = wording::readable_name(input_name.trim_start_matches(PREFIX));
-        let message = texts().field_removed(&field_name, &markup::readable(value, LONG_LENGTH));
+        let field_name = input_name.strip_prefix(FIELD_PREFIX).unwrap_or(input_name);
+        let readable_name = wording::readable_name(field_name);
+        let message = texts().field_removed(&readable_name, &markup::readable(value, LONG_LENGTH));
         errors.add(input_name.clone(), message);
     }
 }
@@ -118,16 +118,16 @@ pub(super) fn options(
         return options;
     }
 
-    let mut values: Vec<&str> = Vec::new();
+    let mut offered_values: Vec<&str> = Vec::new();
     if let Some(choices) = &field.choices {
-        values.extend(choices.values().iter().map(String::as_str));
+        offered_values.extend(choices.values().iter().map(String::as_str));
     }
-    if !value.is_empty() && !values.contains(&value) {
-        values.push(value);
+    if !value.is_empty() && !offered_values.contains(&value) {
+        offered_values.push(value);
     }
-    for value in values {
-        let label = markup::readable(field.display_text(value), SHORT_LENGTH);
-        options.push((value.to_owned(), label));
+    for offered_value in offered_values {
+        let label = markup::readable(field.display_text(offered_value), SHORT_LENGTH);
+        options.push((offered_value.to_owned(), label));
     }
     options
 }
@@ -149,8 +149,8 @@ pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Ma
             };
             return input.show_dropdown(&options(field, texts().no_value, value));
         }
-        FieldKind::LongText => input.kind = "textarea",
-        FieldKind::Date => input.kind = "date",
+        FieldKind::LongText => input.kind = InputKind::Paragraph,
+        FieldKind::Date => input.kind = InputKind::Date,
         FieldKind::Decimal => input.inputmode = "decimal",
         FieldKind::Integer => input.inputmode = "numeric",
         // A microchip number consists of digits, so offer the numeric keyboard.
@@ -192,8 +192,8 @@ fn is_birth_estimated(fields: &FieldSet, values: &FieldValues) -> bool {
     value == Some(&FieldValue::Boolean(true))
 }
 
-/// Renders an estimated day of birth, such as `around 2024`. A value that is no date is rendered as it
-/// is.
+/// Renders an estimated day of birth, such as `around 2024`. A value that is not a date is rendered
+/// as it is.
 pub(super) fn estimated_birth(desk: &Desk<'_>, value: &FieldValue) -> Markup {
     let text = value.to_string();
     let Ok(born) = text.parse() else {

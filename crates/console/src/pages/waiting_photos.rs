@@ -18,8 +18,8 @@ const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 
 /// Returns the token of a waiting photo, which only this member can use.
 ///
-/// Its format is `ID.WIDTH.HEIGHT.SECONDS.TAG`: the sides in pixels, the Unix time of the upload in
-/// seconds, and the signature.
+/// Its format is `ID.WIDTH.HEIGHT.SECONDS.TAG`, with the sides in pixels, the Unix time of the
+/// upload in seconds, and the signature.
 pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
     let StoredPhoto { id, width, height } = photo;
     let text = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());

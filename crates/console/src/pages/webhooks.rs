@@ -9,7 +9,7 @@ use petstore_domain::store_area::{
 
 pub(super) use self::change::{add, disable, execute};
 
-use super::parts::missing_page;
+use super::parts::{PLAIN_BUTTON, missing_page};
 use crate::{prelude::*, staff};
 
 /// The number of delivery attempts that the page of a webhook shows.
@@ -36,8 +36,8 @@ fn state_badge(stored: &StoredWebhook) -> Markup {
     }
 }
 
-/// Renders the page of `GET /settings/webhooks`, with the errors of a rejected form if there are
-/// any.
+/// Handles `GET /settings/webhooks`: renders the list of webhooks, with the errors of a rejected
+/// form if there are any.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
     let chosen_types: Vec<&str> = desk.visit.form.all("type").collect();
@@ -113,7 +113,7 @@ fn description(webhook: &Webhook) -> Markup {
 fn inputs(form: &Form, errors: &Errors) -> Markup {
     let mut url =
         Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
-    url.kind = "url";
+    url.kind = InputKind::Url;
     let description =
         Input::from_form("description", texts().description, form, errors).make_optional();
     html! { (url.show()) (description.show()) }
@@ -142,7 +142,8 @@ fn webhook_in_path(desk: &Desk<'_>) -> Option<WebhookId> {
     desk.path_id(|id| Some(WebhookId(id)))
 }
 
-/// Renders the page of the webhook in the path, with the errors of a rejected form.
+/// Handles `GET /settings/webhooks/{id}`: renders the page of the webhook in the path, with the
+/// errors of a rejected form if there are any.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let Some(stored) = desk.app().webhooks.find(webhook_in_path(desk)).await? else {
         return Ok(missing_page(texts().no_webhook));
@@ -190,10 +191,11 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
     }
 }
 
-/// Loads the newest delivery attempts of a webhook, the newest first. The store can only list them from
-/// oldest to newest, so this reads all of them.
+/// Loads the newest [`MAX_SHOWN_ATTEMPTS`] delivery attempts of a webhook, the newest first.
+///
+/// The store can only list them from oldest to newest, so this reads all of them.
 async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Attempt>, StoreError> {
-    let mut newest = Vec::new();
+    let mut newest_attempts = Vec::new();
     let mut after = 0;
     loop {
         let page = desk
@@ -204,12 +206,13 @@ async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Atte
             break;
         };
         after = last_number;
-        newest.extend(page.into_iter().map(|(_, attempt)| attempt));
-        // Keep only the newest attempts so far, to limit the memory.
-        newest.drain(..newest.len().saturating_sub(MAX_SHOWN_ATTEMPTS));
+        newest_attempts.extend(page.into_iter().map(|(_, attempt)| attempt));
+        // Only the newest attempts so far are kept, so that the memory does not grow with the list.
+        let excess_count = newest_attempts.len().saturating_sub(MAX_SHOWN_ATTEMPTS);
+        newest_attempts.drain(..excess_count);
     }
-    newest.reverse();
-    Ok(newest)
+    newest_attempts.reverse();
+    Ok(newest_attempts)
 }
 
 /// Renders the table of delivery attempts.
@@ -252,12 +255,12 @@ fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
         div.card.stack {
             @if webhook.disabled.is_some() {
                 (button("resume", "main", texts().enable, texts().enable_hint))
-                (button("enable", "", texts().enable_now, texts().enable_now_hint))
+                (button("enable", PLAIN_BUTTON, texts().enable_now, texts().enable_now_hint))
             } @else {
                 (button("test", "main", texts().test, texts().test_hint))
-                (button("disable", "", texts().disable, texts().disable_hint))
+                (button("disable", PLAIN_BUTTON, texts().disable, texts().disable_hint))
             }
-            (button("rotate", "", texts().rotate, texts().rotate_hint))
+            (button("rotate", PLAIN_BUTTON, texts().rotate, texts().rotate_hint))
             details {
                 summary { (texts().delete) }
                 (button("delete", "danger", texts().delete_webhook, texts().delete_hint))

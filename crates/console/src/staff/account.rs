@@ -3,15 +3,15 @@
 
 use jiff::Timestamp;
 use petstore_domain::{
-    Problem, StaffId,
-    staff::{EndedSessions, StaffChange, StaffMember, StaffSession},
+    Problem,
+    staff::{EndedSessions, PasswordHash, StaffChange, StaffMember, StaffSession},
     store_area::{ActType, Language},
 };
 use petstore_languages::{self as languages, browser};
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
-    account_page, changed_meanwhile, link::parse_new_password, new_password_inputs, password_input,
+    account_page, changed_meanwhile, link::parse_new_password, new_password_inputs, password_field,
     redirect_with_message, write_and_redirect,
 };
 use crate::{passwords::Sender, prelude::*};
@@ -26,7 +26,7 @@ const LANGUAGE: &str = "language";
 const MAX_SHOWN_SESSIONS: usize = 100;
 
 /// Responds to `GET /account`, and renders the page again after an invalid form.
-pub(crate) async fn account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(crate) async fn show_account(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let session = &desk.session;
     let member = &session.member;
     let sessions = desk.store().list_sessions(Some(member.id)).await?;
@@ -96,7 +96,7 @@ fn password_section(desk: &Desk<'_>) -> Markup {
             h2 { (texts().password) }
             form.fields method="post" action="/account/password" {
                 (desk.key_field("password"))
-                (password_input("current", texts().current_password, None))
+                (password_field("current", texts().current_password).show())
                 (new_password_inputs())
                 div.buttons { button { (texts().change_password) } }
             }
@@ -209,15 +209,17 @@ fn browser_label(user_agent: &str) -> String {
 }
 
 /// Responds to `POST /account/language`: sets the member's language, or removes it, so that the
-/// store's applies.
+/// language of the store applies.
 pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     let language = match desk.visit.form.get(LANGUAGE) {
         "" => None,
-        code => Some(
-            code.parse()
-                .map_err(|_| ApiError::new(Problem::InvalidRequest, texts().incomplete_form))?,
-        ),
+        code => {
+            let language: Language = code
+                .parse()
+                .map_err(|_| ApiError::new(Problem::InvalidRequest, texts().incomplete_form))?;
+            Some(language)
+        }
     };
     if member.language == language {
         return Ok(redirect_with_message(PAGE, "saved"));
@@ -243,11 +245,11 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let slot = passwords.acquire_slot(Sender::KnownMember)?;
     // A browser in which the member is signed in counts as one of the member's known browsers.
     if let Err(error) = visit.count_attempt(&member.name.key(), Some(member.id)) {
-        return account(desk, &Errors::from_text(error.message())).await;
+        return show_account(desk, &Errors::from_text(error.message())).await;
     }
     let password = match parse_new_password(visit, member) {
         Ok(password) => password,
-        Err(message) => return account(desk, &Errors::from_text(&message)).await,
+        Err(message) => return show_account(desk, &Errors::from_text(&message)).await,
     };
     let hash = passwords
         .hash(slot.clone(), password, desk.random_from_form())
@@ -260,9 +262,17 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let typed_password = visit.form.raw("current");
     let current_hash = member.password.clone();
     if !passwords.verify(slot, typed_password, current_hash).await? {
-        return account(desk, &Errors::from_text(texts().current_password_wrong)).await;
+        return show_account(desk, &Errors::from_text(texts().current_password_wrong)).await;
     }
+    write_password(desk, hash).await?;
+    Ok(redirect_with_message(PAGE, "password-changed"))
+}
 
+/// Writes the member's new password, and ends the member's other sessions. Fails with 409 if
+/// somebody else has changed the member in the meantime.
+async fn write_password(desk: &Desk<'_>, hash: PasswordHash) -> Result<(), ApiError> {
+    let Desk { visit, session, .. } = desk;
+    let member = &session.member;
     let change = member
         .clone()
         .change(
@@ -270,42 +280,43 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             ActType::StaffPasswordSet,
         )
         .with_ended_sessions(EndedSessions::Others(session.record.digest));
-    if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
+    if visit.write_member(change, session.actor()).await? == StaffWriteOutcome::Stale {
         // The other request of a double click may have set the same password in the meantime.
         let current_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
         if current_member.is_none_or(|member| member.password != Some(hash)) {
             return Err(changed_meanwhile());
         }
     }
-    Ok(redirect_with_message(PAGE, "password-changed"))
+    Ok(())
 }
 
 /// Responds to `POST /account/sessions/end`: ends one of the member's own sessions.
 pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    end_named_session(desk, Some(desk.session.member.id), PAGE).await
+    let member = desk.session.member.id;
+    let own_sessions = desk.store().list_sessions(Some(member)).await?;
+    end_named_session(desk, own_sessions, PAGE).await
 }
 
-/// Ends the session that the form names, and redirects to `next_path`. Ends only sessions of
-/// `member`, or with `None`, of any member. If there is no such session, it has already ended,
-/// which is not an error.
+/// Ends the session that the form names, and redirects to `next_path`. Ends only one of
+/// `sessions`, which the member may end. If the named session is not among them, it has already
+/// ended, which is not an error.
 pub(super) async fn end_named_session(
     desk: &Desk<'_>,
-    member: Option<StaffId>,
+    sessions: Vec<StaffSession>,
     next_path: &str,
 ) -> Result<Reply, ApiError> {
     let name = desk.visit.form.raw("session");
-    let sessions = desk.store().list_sessions(member).await?;
-    let session = sessions
+    let named_session = sessions
         .into_iter()
         .find(|session| session.digest.name() == name);
-    let Some(session) = session else {
+    let Some(session) = named_session else {
         return Ok(redirect_with_message(next_path, "session-ended"));
     };
-    let owner = desk.store().find_staff(StaffKey::Id(session.staff)).await?;
-    let Some(owner) = owner else {
+    let key = StaffKey::Id(session.staff);
+    let Some(member) = desk.store().find_staff(key).await? else {
         return Ok(redirect_with_message(next_path, "session-ended"));
     };
-    let change = StaffChange::new(owner.version, owner, ActType::StaffSessionsEnded)
+    let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
         .with_ended_sessions(EndedSessions::One(session.digest));
     write_and_redirect(desk, change, next_path, "session-ended").await
 }

@@ -1,20 +1,17 @@
-//! Counts and records sign-in attempts, writes changes of members, and decrypts their secrets.
-
-use std::sync::Arc;
+//! Counts sign-in attempts, and records failed ones.
 
 use petstore_domain::{
-    Actor, NamedActor, Problem, StaffId,
-    staff::{StaffChange, StaffMember, TotpSecret},
+    Actor, StaffId,
+    staff::StaffMember,
     store_area::{Act, ActType, JournalSubject, SubjectKind},
 };
-use petstore_store::StaffWriteOutcome;
 use tracing::warn;
 
-use crate::{Console, openid::Failure, prelude::*, visit::Visit};
+use crate::{openid::Failure, prelude::*, visit::Visit};
 
-/// Records a failed sign-in: counts it by `method` in the metrics, logs its cause, and adds it to
-/// the audit trail with the member, if known. The typed name is not recorded, because people
-/// sometimes type their password there.
+/// Records a failed sign-in: counts it by `method` in the metrics, logs its cause if there is one,
+/// and adds it to the audit trail with the member, if known. The typed name is not recorded,
+/// because people sometimes type their password there.
 ///
 /// The audit trail gets only a limited number of failures per hour, and none that is due to an
 /// unreachable provider.
@@ -31,24 +28,45 @@ pub(super) async fn record_rejection(
         "rejected"
     };
     visit.console.app.sign_ins.count(method, result);
-    let edge = &visit.console.edge;
-    let now = visit.console.app.clock.instant();
-    if let Some(cause) = cause
-        && let Some(left_out) = edge.sign_in_log_limiter.try_acquire(now)
-    {
-        warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method} failed: {cause}");
+    if let Some(cause) = cause {
+        log_failure(visit, method, cause);
     }
     if is_unavailable {
         return Ok(());
     }
 
+    let now = visit.console.app.clock.instant();
     if !visit.console.guesses.count_failure(now) {
-        if let Some(left_out) = edge.unrecorded_sign_in_log_limiter.try_acquire(now) {
-            let address = visit.visitor.address;
-            warn!(%address, left_out, "a failed sign-in is not in the audit trail, because it has too many of this hour");
-        }
+        log_unrecorded_failure(visit);
         return Ok(());
     }
+    add_to_audit_trail(visit, member).await
+}
+
+/// Logs the cause of a failed sign-in, unless too many failures were logged recently.
+fn log_failure(visit: &Visit<'_>, method: &str, cause: &Failure) {
+    let now = visit.console.app.clock.instant();
+    let log_limiter = &visit.console.edge.sign_in_log_limiter;
+    if let Some(left_out) = log_limiter.try_acquire(now) {
+        warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method} failed: {cause}");
+    }
+}
+
+/// Logs that the audit trail does not have a failed sign-in, unless this was logged recently.
+fn log_unrecorded_failure(visit: &Visit<'_>) {
+    let now = visit.console.app.clock.instant();
+    let log_limiter = &visit.console.edge.unrecorded_sign_in_log_limiter;
+    if let Some(left_out) = log_limiter.try_acquire(now) {
+        let address = visit.visitor.address;
+        warn!(%address, left_out, "a failed sign-in is not in the audit trail, because it has too many of this hour");
+    }
+}
+
+/// Adds a failed sign-in to the audit trail, with the address of the browser.
+async fn add_to_audit_trail(
+    visit: &Visit<'_>,
+    member: Option<&StaffMember>,
+) -> Result<(), ApiError> {
     let act = Act {
         kind: ActType::StaffSignInFailed.into(),
         subject: JournalSubject {
@@ -75,36 +93,4 @@ impl Visit<'_> {
             .guesses
             .count_attempt(name, address, known_member, now)
     }
-
-    /// Writes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has
-    /// changed the member in the meantime.
-    pub(crate) async fn write(
-        &self,
-        change: StaffChange,
-        actor: NamedActor,
-    ) -> Result<StaffWriteOutcome, ApiError> {
-        let store = &self.console.app.store;
-        Ok(store
-            .write_staff(change, self.context_without_key(actor))
-            .await?)
-    }
-}
-
-impl Console {
-    /// Decrypts the secret of a member's authenticator app. Fails with 500 if the key file is
-    /// missing or is not the one that encrypted it.
-    pub fn open_secret(&self, member: StaffId, sealed: &[u8]) -> Result<TotpSecret, ApiError> {
-        let vault = self.app.webhooks.registrar.vault();
-        let bytes = vault
-            .open(&secret_subject(member), sealed)
-            .map_err(|error| ApiError::internal(Arc::new(error)))?;
-        TotpSecret::from_bytes(&bytes)
-            .ok_or_else(|| ApiError::new(Problem::Internal, "invalid secret"))
-    }
-}
-
-/// Returns the subject to which the encryption binds the secret of a member: `staff 7` for member
-/// 7. A secret that is copied to another member's row cannot be decrypted.
-pub(super) fn secret_subject(member: StaffId) -> String {
-    format!("staff {member}")
 }

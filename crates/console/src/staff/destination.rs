@@ -18,9 +18,7 @@ pub(super) const DONE_PATH: &str = "/sign-in/done";
 /// The maximum length of a form that the sign-in page saves, in bytes.
 const MAX_SAVED_BYTES: usize = 64 << 10;
 
-// In the names of the fields, `kept` means saved.
-
-/// The hidden field with the path of a saved form.
+/// The hidden field with the path of a saved form. In the names of the fields, `kept` means saved.
 const PATH_FIELD: &str = "kept_path";
 
 /// The hidden field with the content of a saved form.
@@ -135,8 +133,8 @@ impl Destination {
         Ok(destination)
     }
 
-    /// Returns this request as the destination: the member continues with what needed the sign-in.
-    /// Forms with pictures and very long forms are not saved.
+    /// Returns this request as the destination, so that the member continues with what needed the
+    /// sign-in. Forms with pictures and very long forms are not saved.
     pub(super) fn from_request(visit: &Visit<'_>, browser: &BrowserSecret) -> Self {
         let path = match visit.request.uri.path_and_query() {
             Some(path_and_query) => path_and_query.as_str().to_owned(),
@@ -170,8 +168,8 @@ impl Destination {
     }
 
     /// Returns the response to a successful sign-in: the page of the saved form, or a redirect to
-    /// the destination. Sets the cookies of the session. Counts the sign-in by `method`, such as
-    /// `password`, in the metrics.
+    /// the destination. The response sets the cookies of the session. Counts the sign-in by
+    /// `method`, such as `password`, in the metrics.
     pub(super) async fn complete_sign_in(
         &self,
         visit: &Visit<'_>,
@@ -191,8 +189,8 @@ impl Destination {
     }
 }
 
-/// Returns the path if the console has a route for it with this method. This prevents open
-/// redirects, with which a link to the console would lead to another site.
+/// Returns the path if the console has a route for it with this method; otherwise `None`. This
+/// prevents open redirects, with which a link to the console would lead to another site.
 pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
     // Browsers treat a backslash in a path like a slash, so `/\shop.example` would be another site.
     let is_plain = path

@@ -9,7 +9,8 @@ use crate::{ask::SettingChange, prelude::*};
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/keys";
 
-/// How long the old key stays valid after a rotation, in hours.
+/// How long the old key stays valid after a rotation, in hours. Programs get the new key in this
+/// time.
 const OVERLAP_HOURS: i64 = 24;
 
 /// The maximum length of a key's name, in characters.
@@ -17,7 +18,7 @@ const MAX_NAME_LENGTH: usize = 255;
 
 /// Responds to `GET /settings/keys`, and renders the page again after an invalid form. Shows only
 /// the keys of the configured deployment.
-pub(crate) async fn keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(crate) async fn show_keys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let deployment = desk.visit.console.settings.deployment;
     let keys = desk.store().list_keys().await?;
     let labels = [
@@ -136,14 +137,11 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     // The dropdown offers only valid scopes, so a missing one needs no message of its own.
     let scope = match chosen_scope {
         Some(scope) if is_valid_name(name) => scope,
-        _ => return keys(desk, &Errors::from_text(texts().key_name_invalid)).await,
+        _ => return show_keys(desk, &Errors::from_text(texts().key_name_invalid)).await,
     };
 
     let deployment = desk.visit.console.settings.deployment;
     let key = ApiKey::generate(deployment, &mut desk.random_from_form());
-    if already_created(desk, &key).await? {
-        return Ok(key_page(&key));
-    }
     let new_key = NewKey {
         digest: key.digest(),
         name: name.to_owned(),
@@ -152,13 +150,24 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         expires_at: None,
         rate_limit: None,
     };
-    let context = desk.visit.context_without_key(desk.session.actor());
-    match desk.store().create_key(new_key, context).await {
-        Ok(_) => Ok(key_page(&key)),
-        // The other request of a double click created the key between the check and the write.
-        Err(_) if already_created(desk, &key).await? => Ok(key_page(&key)),
-        Err(error) => Err(error.into()),
+    create_key_once(desk, &key, new_key).await?;
+    Ok(key_page(&key))
+}
+
+/// Stores a new key, unless the other request of a double click has already stored it.
+async fn create_key_once(desk: &Desk<'_>, key: &ApiKey, new_key: NewKey) -> Result<(), ApiError> {
+    if already_created(desk, key).await? {
+        return Ok(());
     }
+    let context = desk.visit.context_without_key(desk.session.actor());
+    let Err(error) = desk.store().create_key(new_key, context).await else {
+        return Ok(());
+    };
+    // The other request may have stored the key after the check.
+    if already_created(desk, key).await? {
+        return Ok(());
+    }
+    Err(error.into())
 }
 
 /// Whether a key can have this name: 1 to [`MAX_NAME_LENGTH`] characters, none of them a control
@@ -168,8 +177,8 @@ fn is_valid_name(name: &str) -> bool {
     (1..=MAX_NAME_LENGTH).contains(&length) && !name.contains(char::is_control)
 }
 
-/// Whether this form has already created its key, because of a double click. The same form always
-/// generates the same key: see [`Desk::random_from_form`].
+/// Whether this form has already created `key`, because of a double click. The same form always
+/// generates the same key, so it is enough that the key exists: see [`Desk::random_from_form`].
 async fn already_created(desk: &Desk<'_>, key: &ApiKey) -> Result<bool, ApiError> {
     Ok(desk.store().find_key(&key.digest()).await?.is_some())
 }
@@ -215,25 +224,34 @@ async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
     Ok(redirect_with_message(PAGE, "key-revoked"))
 }
 
-/// Rotates a key: creates its successor, and shows it once. The old key stays valid for
-/// [`OVERLAP_HOURS`]. A key that is not valid or already has a successor is not rotated.
+/// Rotates a key: creates its successor, and shows the successor once. A key that is not valid or
+/// already has a successor is not rotated, and the page says so.
 async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
-    let now = desk.visit.now;
     let new_key = ApiKey::generate(key.deployment, &mut desk.random_from_form());
-    let successor = if key.is_valid_at(now) {
-        key.successor_at(new_key.digest(), now)
-    } else {
-        None
-    };
-    let mut is_rotated = false;
-    if let Some(successor) = successor {
-        let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
-        let context = desk.visit.context_without_key(desk.session.actor());
-        let rotation = desk.store().rotate_key(key.id, successor, end, context);
-        is_rotated = rotation.await?.is_some();
-    }
-    if is_rotated || already_created(desk, &new_key).await? {
+    let is_rotated =
+        replace_key(desk, key, &new_key).await? || already_created(desk, &new_key).await?;
+    if is_rotated {
         return Ok(key_page(&new_key));
     }
-    keys(desk, &Errors::from_text(texts().key_not_rotated)).await
+    show_keys(desk, &Errors::from_text(texts().key_not_rotated)).await
+}
+
+/// Stores the successor of a key, and lets the key expire after [`OVERLAP_HOURS`]. Returns `false`
+/// if the key is not valid or already has a successor.
+async fn replace_key(desk: &Desk<'_>, key: &KeyRecord, new_key: &ApiKey) -> Result<bool, ApiError> {
+    let now = desk.visit.now;
+    if !key.is_valid_at(now) {
+        return Ok(false);
+    }
+    let Some(successor) = key.successor_at(new_key.digest(), now) else {
+        return Ok(false);
+    };
+    // The sum is out of range only at the end of the year 9999.
+    let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
+    let context = desk.visit.context_without_key(desk.session.actor());
+    let rotated_key = desk
+        .store()
+        .rotate_key(key.id, successor, end, context)
+        .await?;
+    Ok(rotated_key.is_some())
 }

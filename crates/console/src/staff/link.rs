@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 use petstore_domain::{
     Role,
-    staff::{EndedSessions, Password, StaffChange, StaffMember, TokenDigest},
+    staff::{EndedSessions, Password, PasswordHash, StaffChange, StaffMember, TokenDigest},
     store_area::ActType,
 };
 use petstore_languages::console_texts as texts;
@@ -23,8 +23,8 @@ use crate::{
     visit::Visit,
 };
 
-/// Responds to `GET /link/{token}` with the form for a new password. The link of a demo signs in at
-/// once instead.
+/// Responds to `GET /link/{token}` with the form for a new password. The link of a demo signs the
+/// browser in at once instead.
 pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let link = TokenDigest::from_presented(visit.parameter);
     if link.is_some() && link == visit.console.settings.demo_link {
@@ -55,9 +55,9 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     Ok(response)
 }
 
-/// Responds to `POST /link/{token}`: sets the new password if the console has passwords, and signs
-/// the member in. Ends the member's other sessions.
-pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiError> {
+/// Responds to `POST /link/{token}`: signs the member in, and sets the new password if the console
+/// has passwords. Ends the member's other sessions. The link is not valid any more afterwards.
+pub(crate) async fn use_link(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = find_member(visit).await? else {
         return Ok(invalid_link_page(visit));
     };
@@ -69,27 +69,33 @@ pub(crate) async fn choose_password(visit: &Visit<'_>) -> Result<Response, ApiEr
             Ok(password) => password,
             Err(message) => return Ok(form_page(visit, &member, Some(&message))),
         };
-        let random = visit.console.with_random(random_for_thread);
-        let passwords = &visit.console.passwords;
-        // Not counted as an attempt: a valid link can be used only once.
-        let slot = passwords.acquire_slot(Sender::KnownMember)?;
-        let hash = passwords.hash(slot, password, random).await?;
+        let hash = hash_password(visit, password).await?;
         let member = member.with_password(hash);
         StaffChange::new(version, member, ActType::StaffPasswordSet)
     } else {
+        // The member signs in only once with the link, and at the provider afterwards.
         StaffChange::new(version, member.without_link(), ActType::StaffSignedIn)
     };
     change.ended_sessions = EndedSessions::All;
     change.new_session = Some(record);
 
     let member = change.after.clone();
-    if visit.write(change, actor).await? == StaffWriteOutcome::Stale {
+    if visit.write_member(change, actor).await? == StaffWriteOutcome::Stale {
         return Err(changed_meanwhile());
     }
     visit.console.app.sign_ins.count("link", "accepted");
     let mut response = layout::redirect("/");
     session::set_cookies(visit, &mut response, &token, &member);
     Ok(response)
+}
+
+/// Hashes a new password. This is not counted as an attempt, because a valid link can be used only
+/// once.
+async fn hash_password(visit: &Visit<'_>, password: Password) -> Result<PasswordHash, ApiError> {
+    let random = visit.console.with_random(random_for_thread);
+    let passwords = &visit.console.passwords;
+    let slot = passwords.acquire_slot(Sender::KnownMember)?;
+    passwords.hash(slot, password, random).await
 }
 
 /// Finds the member of the link in the path. See [`find_member_by_link`].

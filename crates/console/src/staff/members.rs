@@ -18,7 +18,7 @@ use crate::{ask::SettingChange, prelude::*};
 const PAGE: &str = "/settings/staff";
 
 /// Responds to `GET /settings/staff`, and renders the page again after an invalid form.
-pub(crate) async fn members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(crate) async fn show_members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let staff = desk.store().list_staff().await?;
     let sessions = desk.store().list_sessions(None).await?;
     let session_table = SessionTable {
@@ -91,7 +91,7 @@ fn member_row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
                     } @else {
                         (action_button(desk, member, "reset", texts().new_link))
                         @if member.disabled_at.is_none() {
-                            (action_button(desk, member, "disable", texts().disable))
+                            (action_button(desk, member, "disable", texts().block_member))
                         }
                     }
                 }
@@ -169,28 +169,36 @@ fn provider_host(identity: &Identity) -> &str {
 pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let Some(name) = StaffName::new(form.raw("name")) else {
-        return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
+        return show_members(desk, &Errors::from_text(texts().member_name_invalid)).await;
     };
     let Ok(role) = form.raw("role").parse() else {
-        return members(desk, &Errors::from_text(texts().member_name_invalid)).await;
+        return Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form));
     };
     let link = Token::generate(&mut desk.random_from_form());
     let member = StaffMember::new(name.clone(), role, &link, desk.visit.now);
     let change = StaffChange::adding(member);
-    let message = match desk.visit.write(change, desk.session.actor()).await? {
+    let outcome = desk
+        .visit
+        .write_member(change, desk.session.actor())
+        .await?;
+    let message = match outcome {
         StaffWriteOutcome::Done(_) => return Ok(link_page(desk, &name, &link)),
-        StaffWriteOutcome::NameTaken if already_created(desk, &link).await? => {
-            return Ok(link_page(desk, &name, &link));
+        StaffWriteOutcome::NameTaken => {
+            // The first request of a double click may have added this very member.
+            if already_created(desk, &link).await? {
+                return Ok(link_page(desk, &name, &link));
+            }
+            texts().member_name_taken
         }
-        StaffWriteOutcome::NameTaken => texts().member_name_taken,
+        // A new member is never stale.
         StaffWriteOutcome::Full | StaffWriteOutcome::Stale => texts().too_many_members,
     };
-    members(desk, &Errors::from_text(message)).await
+    show_members(desk, &Errors::from_text(message)).await
 }
 
-/// Whether this form has already created its link, because of a double click. False again once
-/// somebody has used the link. The same form always generates the same link: see
-/// [`Desk::random_from_form`].
+/// Whether this form has already created `link`, because of a double click. The same form always
+/// generates the same link: see [`Desk::random_from_form`]. Once somebody has used the link, it no
+/// longer exists, so the result is `false`.
 async fn already_created(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
     let key = StaffKey::Link(link.digest());
     Ok(desk.store().find_staff(key).await?.is_some())
@@ -229,31 +237,27 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Changes a member's role to the one in the form, once the manager has confirmed it. Fails with
 /// 403 for a member whose role comes from the provider.
 async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
-    let role: Option<Role> = desk.visit.form.raw("role").parse().ok();
-    if let Some(role) = role
-        && role != member.role
-    {
-        let name = member.name.as_str();
-        let object = texts().for_member(name);
-        let role_change = SettingChange {
-            verb: texts().change_role,
-            object: object.trim(),
-            effect: &texts().role_becomes(name, member.role, role),
-            back_path: PAGE,
-        };
-        if let Some(question_page) = role_change.confirm(desk) {
-            return Ok(question_page);
-        }
-    }
     if member.identity.is_some() {
         let message = texts().role_of_provider;
         return Err(ApiError::new(Problem::InsufficientScope, message));
     }
-    let Some(role) = role else {
+    let Ok(role) = desk.visit.form.raw("role").parse::<Role>() else {
         return Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form));
     };
     if role == member.role {
-        return Ok(Reply::Redirect(PAGE.to_owned(), None));
+        return Ok(Reply::redirect_to(PAGE));
+    }
+
+    let name = member.name.as_str();
+    let object = texts().for_member(name);
+    let role_change = SettingChange {
+        verb: texts().change_role,
+        object: object.trim(),
+        effect: &texts().role_becomes(name, member.role, role),
+        back_path: PAGE,
+    };
+    if let Some(question_page) = role_change.confirm(desk) {
+        return Ok(question_page);
     }
     let change = member.change(|member| member.with_role(role), ActType::StaffRoleChanged);
     write_and_redirect(desk, change, PAGE, "role-changed").await
@@ -263,7 +267,7 @@ async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiE
 async fn disable_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.as_str();
     let disabling = SettingChange {
-        verb: texts().disable,
+        verb: texts().block_member,
         object: name,
         effect: &texts().disable_member(name),
         back_path: PAGE,
@@ -293,13 +297,16 @@ async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, Api
         return Ok(question_page);
     }
     let link = Token::generate(&mut desk.random_from_form());
-    // The version that the page showed. If the form is submitted again later, its version is stale,
-    // so it does not undo newer changes.
+    // The version is the one that the page showed. If the form is submitted again later, its
+    // version is stale, so it does not undo newer changes.
     let shown_version = desk.visit.form.integer("version").unwrap_or(member.version);
     let member = member.reset(&link, desk.visit.now);
     let change = StaffChange::new(shown_version, member, ActType::StaffReset)
         .with_ended_sessions(EndedSessions::All);
-    let outcome = desk.visit.write(change, desk.session.actor()).await?;
+    let outcome = desk
+        .visit
+        .write_member(change, desk.session.actor())
+        .await?;
     if matches!(outcome, StaffWriteOutcome::Done(_)) || already_created(desk, &link).await? {
         return Ok(link_page(desk, &name, &link));
     }
@@ -308,5 +315,6 @@ async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, Api
 
 /// Responds to `POST /settings/sessions/end`: ends a session, which can be of any member.
 pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    end_named_session(desk, None, PAGE).await
+    let all_sessions = desk.store().list_sessions(None).await?;
+    end_named_session(desk, all_sessions, PAGE).await
 }

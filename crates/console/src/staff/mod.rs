@@ -1,5 +1,5 @@
-//! Pages for signing in, for the member's own account, and for managing staff and API keys. Also
-//! contains the parts that all settings pages share.
+//! Pages for signing in, for the member's own account, and for managing staff and API keys. This
+//! file contains the parts that several of these pages share.
 
 mod account;
 mod attempts;
@@ -12,45 +12,44 @@ mod passkey_button;
 mod passkeys;
 mod pending_sign_in;
 mod provider;
+mod provider_decision;
+mod provider_rejection;
 mod saved_form;
 mod second_factor;
 mod sign_in;
 mod sign_in_page;
 mod sign_out;
+mod totp_secrets;
 
 use std::future::{Ready, ready};
 
 use hyper::StatusCode;
-use petstore_domain::{Problem, staff::StaffChange};
+use petstore_domain::{NamedActor, Problem, staff::StaffChange};
 use petstore_store::StaffWriteOutcome;
+use petstore_web::edge::Origin;
 
 pub(super) use self::{
-    account::{account, end_session, set_language, set_password},
-    keys::{add_key, change_key, keys},
-    link::{choose_password, link_form},
-    members::{add_member, change_member, end_session_of_member, members},
-    passkey_assertion::challenge,
-    passkeys::{add_passkey, passkeys, remove_passkey, sign_in_with_passkey},
+    account::{end_session, set_language, set_password, show_account},
+    keys::{add_key, change_key, show_keys},
+    link::{link_form, use_link},
+    members::{add_member, change_member, end_session_of_member, show_members},
+    passkey_assertion::send_challenge,
+    passkeys::{add_passkey, remove_passkey, show_passkeys, sign_in_with_passkey},
     provider::{handle_callback, redirect_to_provider, signed_in_page},
     saved_form::page as saved_form_page,
-    second_factor::{new_recovery_codes, remove_second_factor, second_factor, set_second_factor},
+    second_factor::{
+        remove_second_factor, replace_recovery_codes, set_second_factor, show_second_factor,
+    },
     sign_in::{continue_here, sign_in, sign_in_form, submit_code},
     sign_in_page::sign_in_page,
     sign_out::{end_sessions, sign_out},
 };
 
-use super::reply::Flash;
+use super::{openid::Provider, reply::Flash, visit::Visit};
 use crate::prelude::*;
 
-/// Renders a password input. See [`password_field`].
-fn password_input(id: &str, label: &str, hint: Option<&str>) -> Markup {
-    let mut input = password_field(id, label);
-    input.hint = hint;
-    input.show()
-}
-
-/// Returns a password input, which is required. By its `autocomplete`, password managers fill in
-/// the current password, or suggest a new one if `id` is `new` or `again`.
+/// Returns a required password input. By its `autocomplete`, password managers fill in the current
+/// password, or suggest a new one if `id` is `new` or `again`.
 fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     let autocomplete = match id {
         "new" | "again" => "new-password",
@@ -59,7 +58,7 @@ fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
     Input {
         id,
         label,
-        kind: "password",
+        kind: InputKind::Password,
         is_required: true,
         autocomplete,
         ..Input::default()
@@ -68,24 +67,21 @@ fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
 
 /// Renders two inputs for a new password, which must be typed twice.
 fn new_password_inputs() -> Markup {
-    let hint = Some(texts().new_password_hint);
-    html! {
-        (password_input("new", texts().new_password, hint))
-        (password_input("again", texts().new_password_again, None))
-    }
+    let first_input =
+        password_field("new", texts().new_password).with_hint(texts().new_password_hint);
+    let second_input = password_field("again", texts().new_password_again);
+    html! { (first_input.show()) (second_input.show()) }
 }
 
-/// Renders an input for a one-time code or a recovery code.
-fn code_input(label: &str, hint: Option<&str>) -> Markup {
+/// Returns an input for a one-time code or a recovery code.
+fn code_field(label: &str) -> Input<'_> {
     Input {
         id: "code",
         label,
-        hint,
         is_required: true,
         autocomplete: "one-time-code",
         ..Input::default()
     }
-    .show()
 }
 
 /// Renders an error message for the top of a page. Renders nothing without a message.
@@ -143,8 +139,8 @@ pub(super) fn settings_menu(title: &str) -> Markup {
 }
 
 /// Responds to `GET /settings` with a redirect to the first settings page.
-pub(super) fn settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
-    ready(Ok(Reply::Redirect("/settings/store".to_owned(), None)))
+pub(super) fn redirect_to_settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+    ready(Ok(Reply::redirect_to("/settings/store")))
 }
 
 /// Returns a settings page: the settings menu, a hint about the purpose of the page, the errors,
@@ -169,7 +165,7 @@ fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     titled_page(title, errors, &html! { (errors.summary()) (content) })
 }
 
-/// Returns a page with its title as the heading. With errors, it is marked as an error page.
+/// Returns a page with its title as the heading. With errors, the page is marked as an error page.
 fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
     let content = html! { h1 { (title) } (content) };
     Page::new(title, content)
@@ -177,26 +173,67 @@ fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
         .into()
 }
 
-/// Redirects to a page, and shows the flash message with this code there. See [`wording::flash`].
+/// Returns a redirect to a page, which then shows the flash message with this code. See
+/// [`wording::flash`].
 pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
     Reply::Redirect(path.to_owned(), Some(Flash::new(code, 0)))
 }
 
-/// Writes a change of a member, redirects to a page, and shows the flash message with this code
-/// there. Fails with 409 if somebody else has changed the member in the meantime, and if the store fails.
+/// Writes a change of an existing member, as the signed-in member. Returns a redirect to
+/// `next_path`, where the page shows the flash message with this code. Fails with 409 if somebody
+/// else has changed the member in the meantime.
 async fn write_and_redirect(
     desk: &Desk<'_>,
     change: StaffChange,
     next_path: &str,
     code: &str,
 ) -> Result<Reply, ApiError> {
-    match desk.visit.write(change, desk.session.actor()).await? {
+    let outcome = desk
+        .visit
+        .write_member(change, desk.session.actor())
+        .await?;
+    match outcome {
         StaffWriteOutcome::Done(_) => Ok(redirect_with_message(next_path, code)),
-        _ => Err(changed_meanwhile()),
+        // The last two outcomes are only for new members.
+        StaffWriteOutcome::Stale | StaffWriteOutcome::NameTaken | StaffWriteOutcome::Full => {
+            Err(changed_meanwhile())
+        }
+    }
+}
+
+impl Visit<'_> {
+    /// Writes a change of a member. Returns [`StaffWriteOutcome::Stale`] if somebody else has
+    /// changed the member in the meantime, which is the only refusal for an existing member.
+    async fn write_member(
+        &self,
+        change: StaffChange,
+        actor: NamedActor,
+    ) -> Result<StaffWriteOutcome, ApiError> {
+        let context = self.context_without_key(actor);
+        Ok(self.console.app.store.write_staff(change, context).await?)
     }
 }
 
 /// Returns the 409 error for a change that conflicts with a concurrent change of the same member.
 fn changed_meanwhile() -> ApiError {
     ApiError::new(Problem::InvalidTransition, texts().changed_meanwhile)
+}
+
+/// Returns the configured public origin of the console; empty if no origin is configured.
+fn console_origin<'v>(visit: &'v Visit<'_>) -> &'v str {
+    visit
+        .console
+        .settings
+        .url
+        .as_ref()
+        .map_or("", Origin::as_str)
+}
+
+/// Returns the console's provider. Fails with 404 if the operator has not configured one.
+fn required_provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
+    visit
+        .console
+        .provider
+        .as_ref()
+        .ok_or_else(ApiError::no_such_path)
 }

@@ -15,19 +15,51 @@ use crate::{cookies::Cookie, layout, prelude::*, visit::Visit};
 /// How long a challenge is valid, in seconds.
 const MAX_SECONDS: u32 = 5 * 60;
 
-/// The reason why the challenge itself was rejected. The passkey may be right, so the member is
-/// asked to repeat the sign-in.
-pub(super) const LATE_REASON: &str =
-    "it was asked for more than 5 minutes ago, was used, or is of another browser";
+/// The reason why a passkey was rejected.
+pub(super) enum PasskeyRejection {
+    /// The challenge has expired, was used before, or is of another browser. The passkey may be
+    /// right, so the member is asked to repeat the sign-in.
+    Challenge,
+    /// The passkey or the browser's response is invalid, for this reason.
+    Invalid(&'static str),
+}
+
+impl From<&'static str> for PasskeyRejection {
+    /// Rejects a passkey as invalid for this reason.
+    fn from(reason: &'static str) -> Self {
+        Self::Invalid(reason)
+    }
+}
+
+impl PasskeyRejection {
+    /// Returns the reason for the log.
+    pub(super) fn reason(&self) -> &'static str {
+        match *self {
+            Self::Challenge => {
+                "it was asked for more than 5 minutes ago, was used, or is of another browser"
+            }
+            Self::Invalid(reason) => reason,
+        }
+    }
+
+    /// Returns the message for the member. `message_if_invalid` is the message for an invalid
+    /// passkey, which depends on what the member wanted to do with it.
+    pub(super) fn message(&self, message_if_invalid: &'static str) -> &'static str {
+        match self {
+            Self::Challenge => texts().passkey_late,
+            Self::Invalid(_) => message_if_invalid,
+        }
+    }
+}
 
 /// Responds to `GET /sign-in/passkey` with a new challenge for this browser. It is derived from a
 /// random text in a cookie with a secret key, so the service does not have to store challenges.
-pub(crate) fn challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
+pub(crate) fn send_challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiError>> {
     let secret = visit.console.with_random(Token::generate).reveal();
     let text = format!("{secret}.{}", visit.now.as_second());
     let challenge = Bytes::from(derive_challenge(visit, &text));
     let mut response = layout::response_of_type("text/plain; charset=utf-8", challenge.into());
-    Cookie::Passkey.set(visit, &mut response, &text, Some(MAX_SECONDS));
+    Cookie::Passkey.set_for(visit, &mut response, &text, MAX_SECONDS);
     ready(Ok(response))
 }
 
@@ -47,18 +79,17 @@ pub(super) fn decode_field(visit: &Visit<'_>, name: &str) -> Vec<u8> {
     BASE64.decode(visit.form.raw(name)).unwrap_or_default()
 }
 
-/// Checks the browser's response in the form, and accepts its challenge once. `purpose` is the
-/// required `type` of the client data, such as `webauthn.get`. `verify` checks the passkey itself;
-/// its arguments are the response and the host to which passkeys are bound. Returns the result of
-/// `verify`.
+/// Checks the browser's response in the form, and accepts its challenge once. Returns the result of
+/// `verify`, which checks the passkey itself. Fails if the response is for another purpose, site or
+/// browser, or if `verify` fails.
 ///
-/// Fails with a reason for the log if the response is for another purpose, site or browser, or if
-/// `verify` fails.
+/// `purpose` is the required `type` of the client data, such as `webauthn.get`. The arguments of
+/// `verify` are the response, and the host to which passkeys are bound.
 pub(super) fn accept_assertion<T>(
     visit: &Visit<'_>,
     purpose: &str,
     verify: impl FnOnce(Assertion, &str) -> Result<T, &'static str>,
-) -> Result<T, &'static str> {
+) -> Result<T, PasskeyRejection> {
     let host = passkey_host(visit).ok_or("there are no passkeys at this address")?;
     let assertion = Assertion {
         id: decode_field(visit, "id"),
@@ -72,7 +103,7 @@ pub(super) fn accept_assertion<T>(
     let cookie_text = Cookie::Passkey.get(visit).unwrap_or_default();
     let challenge = derive_challenge(visit, cookie_text);
     if is_expired(visit, cookie_text) {
-        return Err(LATE_REASON);
+        return Err(PasskeyRejection::Challenge);
     }
     check_client_data(visit, &client_data, purpose, &challenge)?;
 
@@ -80,7 +111,7 @@ pub(super) fn accept_assertion<T>(
     // Last, so that only somebody with a valid passkey can fill the cache.
     let used_challenges = &visit.console.replay_caches.challenges;
     if !used_challenges.insert(&challenge, visit.now) {
-        return Err(LATE_REASON);
+        return Err(PasskeyRejection::Challenge);
     }
     Ok(verified_passkey)
 }
@@ -89,8 +120,8 @@ pub(super) fn accept_assertion<T>(
 /// Authentication).
 type ClientData = Map<String, Value>;
 
-/// Whether the challenge has expired, according to the time in the cookie's text. A malformed text
-/// counts as expired.
+/// Whether the challenge has expired, by the time in the cookie's text. A malformed text counts as
+/// expired.
 fn is_expired(visit: &Visit<'_>, cookie_text: &str) -> bool {
     let created_second = match cookie_text.split_once('.') {
         Some((_, second)) => second.parse().unwrap_or(0),
@@ -106,25 +137,25 @@ fn check_client_data(
     client_data: &ClientData,
     purpose: &str,
     challenge: &str,
-) -> Result<(), &'static str> {
+) -> Result<(), PasskeyRejection> {
     let states = |name: &str, expected_value: &str| {
         let value = client_data.get(name);
         value.is_some_and(|value| value == expected_value)
     };
     if !states("challenge", challenge) {
-        return Err(LATE_REASON);
+        return Err(PasskeyRejection::Challenge);
     }
     if !states("type", purpose) {
-        return Err("it is for another purpose (type)");
+        return Err("it is for another purpose (type)".into());
     }
     if !states("origin", &visit.visitor.origin) {
-        return Err("it is for another site (origin)");
+        return Err("it is for another site (origin)".into());
     }
     let is_cross_origin = client_data
         .get("crossOrigin")
         .is_some_and(|value| value != false);
     if is_cross_origin || client_data.contains_key("topOrigin") {
-        return Err("it is from a frame (crossOrigin)");
+        return Err("it is from a frame (crossOrigin)".into());
     }
     Ok(())
 }

@@ -8,8 +8,10 @@ use petstore_web::edge::{Origin, request::without_port};
 use crate::{layout, prelude::*, visit::Visit};
 
 /// Returns the host to which passkeys are bound (the relying party id). `None` if passkeys are not
-/// available in this request. They need a stable host name, HTTPS unless the host is this machine,
-/// and a console with passwords.
+/// available in this request.
+///
+/// Passkeys need a stable host name, HTTPS unless the host is this machine, and a console with
+/// passwords, because only members with a password have passkeys.
 pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     if !visit.console.has_passwords() {
         return None;
@@ -28,8 +30,8 @@ pub(super) fn passkey_host<'v>(visit: &'v Visit<'_>) -> Option<&'v str> {
     (is_stable && is_name && is_safe).then_some(host)
 }
 
-/// Renders the button for signing in with a passkey. With a known member, only this member's
-/// passkeys are accepted, and if passkeys are not available, a hint says so.
+/// Renders the button for signing in with a passkey. If the member is known, only this member's
+/// passkeys are accepted, and a hint replaces the button where passkeys are not available.
 pub(super) fn sign_in_button(visit: &Visit<'_>, member: Option<&StaffMember>) -> Markup {
     html! {
         @if let Some(member) = member {

@@ -14,7 +14,7 @@ use super::{
     account_page,
     attempts::record_rejection,
     destination::Destination,
-    passkey_assertion::{LATE_REASON, accept_assertion, decode_field, encode_base64url},
+    passkey_assertion::{PasskeyRejection, accept_assertion, decode_field, encode_base64url},
     passkey_button::{passkey_button, passkey_host},
     redirect_with_message,
     second_factor::check_keeps_second_factor,
@@ -34,50 +34,62 @@ const MAX_NAME_LENGTH: usize = 60;
 /// the second factor after a password, or authenticate a signed-in member again.
 pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let respond_with_error = |message: &str, status| {
-        let page = SignInPage::new(&destination)
+    let error_page = |message: &str, status| {
+        SignInPage::new(&destination)
             .with_message(message)
-            .with_status(status);
-        Ok(page.render(visit))
+            .with_status(status)
+            .render(visit)
     };
     let claimed_member = find_member_by_handle(visit, &decode_field(visit, "user")).await?;
     let known_id = known_member_id(visit, claimed_member.as_ref());
+    // The user handle identifies the member, so the attempt is counted by it instead of a name.
     if let Err(error) = visit.count_attempt(visit.form.raw("user"), known_id) {
-        return respond_with_error(error.message(), StatusCode::TOO_MANY_REQUESTS);
+        return Ok(error_page(error.message(), StatusCode::TOO_MANY_REQUESTS));
     }
 
-    let (member, act) = match verify_passkey(visit, claimed_member.as_ref()) {
-        Ok(member_and_act) => member_and_act,
-        Err(reason) => {
-            let cause = Failure::Invalid(reason.to_owned());
+    let PasskeySignIn { member, act } = match verify_passkey(visit, claimed_member.as_ref()) {
+        Ok(sign_in) => sign_in,
+        Err(rejection) => {
+            let cause = Failure::Invalid(rejection.reason().to_owned());
             record_rejection(visit, "passkey", claimed_member.as_ref(), Some(&cause)).await?;
-            let message = rejection_message(reason, texts().passkey_rejected);
-            return respond_with_error(message, StatusCode::FORBIDDEN);
+            let message = rejection.message(texts().passkey_rejected);
+            return Ok(error_page(message, StatusCode::FORBIDDEN));
         }
     };
-    // The id of the member whose second factor this is, or who must authenticate again; empty for
-    // any member.
-    let expected_id = visit.form.raw("for");
-    if !expected_id.is_empty() && expected_id != member.id.to_string() {
-        return respond_with_error(texts().passkey_of_another, StatusCode::FORBIDDEN);
+    if !is_expected(visit, &member) {
+        let message = texts().passkey_of_another;
+        return Ok(error_page(message, StatusCode::FORBIDDEN));
     }
 
-    match begin_session(visit, &member, act).await? {
-        Some(token) => {
-            destination
-                .complete_sign_in(visit, &token, &member, "passkey")
-                .await
-        }
-        None => respond_with_error(texts().passkey_late, StatusCode::FORBIDDEN),
-    }
+    let Some(token) = begin_session(visit, &member, act).await? else {
+        return Ok(error_page(texts().passkey_late, StatusCode::FORBIDDEN));
+    };
+    destination
+        .complete_sign_in(visit, &token, &member, "passkey")
+        .await
 }
 
-/// Verifies the passkey in the form, which must be one of this member's. Returns the member with
-/// the updated passkey, and the sign-in for the audit trail. Fails with a reason for the log.
+/// Whether the form accepts a passkey of this member. The field `for` has the id of the member
+/// whose second factor this is, or who must authenticate again. It is empty for a sign-in as any
+/// member.
+fn is_expected(visit: &Visit<'_>, member: &StaffMember) -> bool {
+    let expected_id = visit.form.raw("for");
+    expected_id.is_empty() || expected_id == member.id.to_string()
+}
+
+/// A sign-in with a verified passkey.
+struct PasskeySignIn {
+    /// The member, with the updated passkey.
+    member: StaffMember,
+    /// The sign-in for the audit trail.
+    act: Act,
+}
+
+/// Verifies the passkey in the form, which must be one of this member's.
 fn verify_passkey(
     visit: &Visit<'_>,
     claimed_member: Option<&StaffMember>,
-) -> Result<(StaffMember, Act), &'static str> {
+) -> Result<PasskeySignIn, PasskeyRejection> {
     accept_assertion(visit, "webauthn.get", |assertion, host| {
         let mut member = match claimed_member {
             Some(member) if member.disabled_at.is_none() => member.clone(),
@@ -88,22 +100,13 @@ fn verify_passkey(
         for (name, value) in details {
             act.details.push((name.into(), value));
         }
-        Ok((member, act))
+        Ok(PasskeySignIn { member, act })
     })
 }
 
-/// Returns the message for a passkey that was rejected for this reason. If only the challenge is
-/// too old, the message says so.
-fn rejection_message(reason: &str, message_otherwise: &'static str) -> &'static str {
-    if reason == LATE_REASON {
-        texts().passkey_late
-    } else {
-        message_otherwise
-    }
-}
-
-/// Finds the member whose passkeys have this user handle. The whole handle must match, because
-/// anybody can guess the member's id in it, but only a passkey of the member knows the rest.
+/// Finds the member whose passkeys have this user handle; `None` if there is none. The whole handle
+/// must match, because anybody can guess the member's id in it, but only a passkey of the member
+/// knows the rest.
 async fn find_member_by_handle(
     visit: &Visit<'_>,
     user_handle: &[u8],
@@ -130,10 +133,10 @@ fn user_handle(visit: &Visit<'_>, member: &StaffMember) -> Vec<u8> {
 
 /// Responds to `GET /account/passkeys`, and renders the page again after an invalid form. Members
 /// without a password have no passkeys, and are redirected to their account.
-pub(crate) async fn passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+pub(crate) async fn show_passkeys(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let member = &desk.session.member;
     if member.password.is_none() || !desk.visit.console.has_passwords() {
-        return Ok(Reply::Redirect("/account".to_owned(), None));
+        return Ok(Reply::redirect_to("/account"));
     }
     let content = html! {
         p { (texts().passkeys_hint) }
@@ -235,37 +238,40 @@ pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let name = parse_line(visit.form.raw("name"), MAX_NAME_LENGTH)
         .ok_or_else(|| texts().passkey_name_invalid);
     let Some(name) = errors.ok_or_add("name", name) else {
-        return passkeys(desk, &errors).await;
+        return show_passkeys(desk, &errors).await;
     };
-    let staff = desk.store().list_staff().await?;
-    let is_id_taken = staff
-        .iter()
-        .flat_map(|member| &member.passkeys)
-        .any(|passkey| passkey.id == id);
-
+    let is_id_taken = is_passkey_id_taken(desk, &id).await?;
     match verify_new_passkey(visit, member, name, is_id_taken) {
         Ok(passkey) => {
             let mut passkeys = member.passkeys.clone();
             passkeys.push(passkey.clone());
-            let kind = ActType::StaffPasskeyAdded;
-            save_passkeys(desk, passkeys, &passkey, kind, "passkey-added").await
+            let act_type = ActType::StaffPasskeyAdded;
+            save_passkeys(desk, passkeys, &passkey, act_type, "passkey-added").await
         }
-        Err(reason) => {
+        Err(rejection) => {
+            let reason = rejection.reason();
             warn!(request_id = ?visit.request_id, "a new passkey was refused: {reason}");
-            let message = rejection_message(reason, texts().passkey_unusable);
-            passkeys(desk, &Errors::from_text(message)).await
+            let message = rejection.message(texts().passkey_unusable);
+            show_passkeys(desk, &Errors::from_text(message)).await
         }
     }
 }
 
-/// Verifies the new passkey in the form. Fails with a reason for the log if it is invalid, if its
-/// id is taken, or if the member cannot have another passkey.
+/// Whether any member has a passkey with this id.
+async fn is_passkey_id_taken(desk: &Desk<'_>, id: &[u8]) -> Result<bool, ApiError> {
+    let staff = desk.store().list_staff().await?;
+    let mut passkeys = staff.iter().flat_map(|member| &member.passkeys);
+    Ok(passkeys.any(|passkey| passkey.id == id))
+}
+
+/// Verifies the new passkey in the form. Fails if it is invalid, if its id is taken, or if the
+/// member cannot have another passkey.
 fn verify_new_passkey(
     visit: &Visit<'_>,
     member: &StaffMember,
     name: String,
     is_id_taken: bool,
-) -> Result<Passkey, &'static str> {
+) -> Result<Passkey, PasskeyRejection> {
     accept_assertion(visit, "webauthn.create", |assertion, host| {
         if is_id_taken || member.passkeys.len() >= Passkey::MAX || member.password.is_none() {
             return Err("a member has it, or this one can have no more");
@@ -278,6 +284,7 @@ fn verify_new_passkey(
         // Without a key in the form, `Passkey::new` reads it from the authenticator's data.
         let key_bytes = decode_field(visit, "key");
         let has_key = !key_bytes.is_empty();
+        // An invalid algorithm becomes 0, which is none of the allowed ones.
         let public_key = has_key.then(|| PublicKey {
             algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
             bytes: &key_bytes,
@@ -295,8 +302,15 @@ pub(crate) async fn remove_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return Ok(redirect_with_message(PAGE, "passkey-removed"));
     };
     let removed_passkey = passkeys.remove(index);
-    let kind = ActType::StaffPasskeyRemoved;
-    save_passkeys(desk, passkeys, &removed_passkey, kind, "passkey-removed").await
+    let act_type = ActType::StaffPasskeyRemoved;
+    save_passkeys(
+        desk,
+        passkeys,
+        &removed_passkey,
+        act_type,
+        "passkey-removed",
+    )
+    .await
 }
 
 /// Replaces the member's passkeys by this list, and ends the member's other sessions. The audit

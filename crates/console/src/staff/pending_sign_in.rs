@@ -5,7 +5,7 @@ use hyper::Method;
 use petstore_domain::staff::{Token, TokenDigest};
 use petstore_web::edge::Response;
 
-use super::{destination::own_path, sign_out::console_origin};
+use super::{console_origin, destination::own_path};
 use crate::{cookies::Cookie, openid::SignIn, visit::Visit};
 
 /// How long a sign-in may take, in seconds.
@@ -21,8 +21,9 @@ const MAX_NEXT_BYTES: usize = 500;
 /// A sign-in that has begun in this browser and waits for the callback from the provider.
 ///
 /// The cookie has a random text, from which the service derives `state`, `nonce` and the PKCE
-/// verifier with a secret key. So the service stores nothing for a pending sign-in, and rejects its
-/// callback in any other browser. Nobody can derive the parameters for a forged cookie.
+/// verifier with a secret key. So the service stores nothing for a pending sign-in, and rejects the
+/// callback of the sign-in in any other browser. Nobody can derive the parameters for a forged
+/// cookie.
 pub(super) struct PendingSignIn {
     /// The text in the cookie, such as `SECRET.1764316800.0.Lw`: a random secret, the Unix time at
     /// which the sign-in began, whether the provider must authenticate the member again, and the
@@ -38,30 +39,35 @@ pub(super) struct PendingSignIn {
 
 impl PendingSignIn {
     /// Begins a sign-in that leads to the page in the query parameter `next`, or to the first page
-    /// if that is not a page of the console. Never returns `None`, because the text that it parses
-    /// is well-formed.
-    pub(super) fn begin(visit: &Visit<'_>) -> Option<Self> {
+    /// if that is not a page of the console.
+    pub(super) fn begin(visit: &Visit<'_>) -> Self {
         let secret = visit.console.with_random(Token::generate).reveal();
         let next_path = match own_path(visit, &Method::GET, visit.query.raw("next")) {
             Some(path) if path.len() <= MAX_NEXT_BYTES => path,
             _ => "/",
         };
-        let second = visit.now.as_second();
-        let asks_again = u8::from(visit.query.raw("again") == "1");
+        let begun_second = visit.now.as_second();
+        let asks_again = visit.query.raw("again") == "1";
+        let again_digit = u8::from(asks_again);
         let encoded_path = URL_SAFE_NO_PAD.encode(next_path);
-        Self::parse(&format!("{secret}.{second}.{asks_again}.{encoded_path}"))
+        Self {
+            text: format!("{secret}.{begun_second}.{again_digit}.{encoded_path}"),
+            begun_second,
+            asks_again,
+            next_path: next_path.to_owned(),
+        }
     }
 
     /// Parses the text of one sign-in in the cookie; `None` if it is malformed.
     fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
-        let [_secret, second, asks_again, encoded_path] = parts[..] else {
+        let [_secret, begun_second, again_digit, encoded_path] = parts[..] else {
             return None;
         };
         let path = URL_SAFE_NO_PAD.decode(encoded_path).ok()?;
         Some(Self {
-            begun_second: second.parse().ok()?,
-            asks_again: asks_again == "1",
+            begun_second: begun_second.parse().ok()?,
+            asks_again: again_digit == "1",
             next_path: String::from_utf8(path).ok()?,
             text: text.to_owned(),
         })
@@ -76,13 +82,16 @@ impl PendingSignIn {
             .split('~')
             .take(MAX_PENDING)
             .filter_map(Self::parse)
-            .filter(move |pending| {
-                now.saturating_sub(pending.begun_second) < i64::from(MAX_SECONDS)
-            })
+            .filter(move |pending| !pending.is_expired_at(now))
+    }
+
+    /// Whether the sign-in began too long ago. `now` is the Unix time in seconds.
+    fn is_expired_at(&self, now: i64) -> bool {
+        now.saturating_sub(self.begun_second) >= i64::from(MAX_SECONDS)
     }
 
     /// Removes the sign-in with the `state` parameter of the callback from the list, and returns
-    /// it.
+    /// it; `None` if the list has no such sign-in.
     pub(super) fn take_by_state(
         pending_sign_ins: &mut Vec<Self>,
         visit: &Visit<'_>,
@@ -101,9 +110,11 @@ impl PendingSignIn {
             .take(MAX_PENDING)
             .map(|pending| pending.text)
             .collect();
-        // An age of 0 makes the browser delete the cookie.
-        let seconds = if texts.is_empty() { 0 } else { MAX_SECONDS };
-        Cookie::Provider.set(visit, response, &texts.join("~"), Some(seconds));
+        if texts.is_empty() {
+            Cookie::Provider.clear(visit, response);
+        } else {
+            Cookie::Provider.set_for(visit, response, &texts.join("~"), MAX_SECONDS);
+        }
     }
 
     /// Derives a parameter of the protocol, such as `state`, from the text in the cookie.
@@ -123,8 +134,9 @@ impl PendingSignIn {
         }
     }
 
-    /// Returns the digest of the member's link, if the sign-in began on the page of a link, such as
-    /// `/link/TOKEN`. The sign-in then links the member to the identity at the provider.
+    /// Returns the digest of the member's link; `None` unless the sign-in began on the page of a
+    /// link, such as `/link/TOKEN`. Such a sign-in links the member to the identity at the
+    /// provider.
     pub(super) fn link(&self) -> Option<TokenDigest> {
         TokenDigest::from_presented(self.next_path.strip_prefix("/link/")?)
     }

@@ -1,20 +1,24 @@
 //! The page of a form that was saved during a sign-in. It shows what the form does, and with which
 //! values. The member then submits or discards the form.
+//!
+//! The subjects of the form are the entries that it changes, such as an order or animals.
 
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 use petstore_domain::{
     PetId, Role, StaffId,
     staff::StaffMember,
     store_area::{Order, OrderId, StorePet, SubjectKind},
     text,
 };
-use petstore_store::{StaffKey, Store};
+use petstore_store::StaffKey;
 use petstore_web::edge::Response;
 
 use crate::{
     ask::CONFIRMATION,
-    desk, layout, merge,
+    desk::{self, KEY_FIELD},
+    layout, merge,
     prelude::*,
+    reply::{CHANGE_FIELD, FROM_FIELD},
     visit::{FormAction, Visit},
     words,
 };
@@ -53,13 +57,47 @@ const HIDDEN_INPUTS: [&str; 10] = [
     "pet",
     "version",
     CONFIRMATION,
-    "_key",
-    "from",
-    "change",
+    KEY_FIELD,
+    FROM_FIELD,
+    CHANGE_FIELD,
     "like",
     "photo",
     "until-offset",
 ];
+
+/// A saved form, and what is known about it.
+struct Submission<'a> {
+    form: &'a Form,
+    /// The path to which the form was submitted, possibly with a query.
+    path: &'a str,
+    /// The path without the query.
+    path_only: &'a str,
+    /// What submitting the form does; `None` if the console has no route for it.
+    action: Option<FormAction<'a>>,
+}
+
+impl<'a> Submission<'a> {
+    /// Returns the submission of a form to this path.
+    fn new(visit: &Visit<'_>, path: &'a str, form: &'a Form) -> Self {
+        let path_only = path.split('?').next().unwrap_or_default();
+        Self {
+            form,
+            path,
+            path_only,
+            action: (visit.find_form_action)(&Method::POST, path_only),
+        }
+    }
+
+    /// Returns the number in the path, such as the number of an order, if the path begins with this
+    /// prefix.
+    fn number_below(&self, prefix: &str) -> Option<i64> {
+        if !self.path_only.starts_with(prefix) {
+            return None;
+        }
+        let action = self.action.as_ref()?;
+        text::parse_integer(action.parameter)
+    }
+}
 
 /// Returns the page of a saved form, with a button that submits it to `path`. If another member
 /// filled in the form, the page says so, and has the status 409.
@@ -69,45 +107,61 @@ pub(crate) async fn page(
     path: &str,
     form: &Form,
 ) -> Result<Response, ApiError> {
-    let form_description = describe_form(visit, member, path, form).await?;
-    let other_owner_id = desk::owner_of(form).filter(|owner| *owner != member.id);
-    let Some(owner_id) = other_owner_id else {
-        let button = html! { button.main { (texts().submit_saved_form) } };
-        let content = html! {
-            p { (texts().submit_saved_form_hint) }
-            (form_description)
-            (hidden_form(path, form, &button))
-        };
-        let title = texts().continue_label;
-        return Ok(layout::public_page(
-            StatusCode::OK,
-            &visit.facts,
-            title,
-            &content,
-        ));
-    };
+    let submission = Submission::new(visit, path, form);
+    let description = describe(visit, member, &submission).await?;
+    match desk::owner_of(form) {
+        Some(owner) if owner != member.id => {
+            let owner_name = find_name(visit, owner).await?;
+            let owner_name = owner_name.as_deref().unwrap_or(texts().somebody);
+            let explanation = html! {
+                p { (texts().form_of(owner_name, member.name.as_str())) }
+                (description)
+            };
+            let page = page_of_other_owner(visit, member, &submission, &explanation);
+            Ok(page)
+        }
+        _ => Ok(page_of_own_form(visit, &submission, &description)),
+    }
+}
 
-    let key = StaffKey::Id(owner_id);
-    let owner = visit.console.app.store.find_staff(key).await?;
-    let owner_name = match &owner {
-        Some(owner) => owner.name.as_str(),
-        None => texts().somebody,
-    };
-    let member_name = member.name.as_str();
-    let button = html! { button { (texts().send_as(member_name)) } };
-    let own_form = desk::with_owner(form, member.id);
+/// Returns the page of a form that the member filled in, or that was filled in without a session.
+fn page_of_own_form(
+    visit: &Visit<'_>,
+    submission: &Submission<'_>,
+    description: &Markup,
+) -> Response {
+    let button = html! { button.main { (texts().submit_saved_form) } };
     let content = html! {
-        p { (texts().form_of(owner_name, member_name)) }
-        (form_description)
-        (hidden_form(path, &own_form, &button))
+        p { (texts().submit_saved_form_hint) }
+        (description)
+        (hidden_form(submission.path, submission.form, &button))
+    };
+    let title = texts().continue_label;
+    layout::public_page(StatusCode::OK, &visit.facts, title, &content)
+}
+
+/// Returns the page of a form that another member filled in. `explanation` says who it was, and
+/// what the form does. The button submits the form as the signed-in member.
+fn page_of_other_owner(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    submission: &Submission<'_>,
+    explanation: &Markup,
+) -> Response {
+    let button = html! { button { (texts().send_as(member.name.as_str())) } };
+    let own_form = desk::with_owner(submission.form, member.id);
+    let content = html! {
+        (explanation)
+        (hidden_form(submission.path, &own_form, &button))
     };
     let title = texts().form_of_another;
-    Ok(layout::public_page(
-        StatusCode::CONFLICT,
-        &visit.facts,
-        title,
-        &content,
-    ))
+    layout::public_page(StatusCode::CONFLICT, &visit.facts, title, &content)
+}
+
+/// Returns the name of a member; `None` if there is no such member.
+async fn find_name(visit: &Visit<'_>, id: StaffId) -> Result<Option<String>, ApiError> {
+    let member = visit.console.app.store.find_staff(StaffKey::Id(id)).await?;
+    Ok(member.map(|member| member.name.as_str().to_owned()))
 }
 
 /// Renders the form with all of its fields hidden, and the button that submits it.
@@ -124,28 +178,23 @@ fn hidden_form(path: &str, form: &Form, button: &Markup) -> Markup {
 
 /// Renders what the form does, the entries that it changes, and its values, as far as this member
 /// may see them.
-async fn describe_form(
+async fn describe(
     visit: &Visit<'_>,
     member: &StaffMember,
-    path: &str,
-    form: &Form,
+    submission: &Submission<'_>,
 ) -> Result<Markup, ApiError> {
-    let page = path.split('?').next().unwrap_or_default();
-    let action = (visit.find_form_action)(&hyper::Method::POST, page);
-    let number = action
-        .as_ref()
-        .and_then(|action| text::parse_integer(action.parameter));
-    let subjects = Subjects::load(&*visit.console.app.store, member, page, number, form).await?;
-    let values = typed_values(visit, member, page, form).await?;
+    let form = submission.form;
+    let subjects = Subjects::load(visit, member, submission).await?;
+    let values = typed_values(visit, member, submission).await?;
     let question = form.raw(CONFIRMATION);
     Ok(html! {
         dl.card {
             dt { (texts().what) }
-            @if let Some(action) = action {
+            @if let Some(action) = &submission.action {
                 dd { (wording::form_action(action.name, form.get("do"))) }
             }
             @if !question.is_empty() { dd { (markup::text(question, LONG_LENGTH)) } }
-            dd.muted { code { (markup::readable(path, LONG_LENGTH)) } }
+            dd.muted { code { (markup::readable(submission.path, LONG_LENGTH)) } }
             (subjects.show())
             @for value in values {
                 dt { (value.label) }
@@ -167,40 +216,28 @@ impl Subjects {
     /// Loads the entry whose number is in the path of the form, if the member may see it, and the
     /// selected animals. An order also names its animal.
     async fn load(
-        store: &dyn Store,
+        visit: &Visit<'_>,
         member: &StaffMember,
-        page: &str,
-        number: Option<i64>,
-        form: &Form,
+        submission: &Submission<'_>,
     ) -> Result<Self, ApiError> {
-        let mut subjects = Self {
-            order: None,
-            staff_name: None,
-            animals: Vec::new(),
+        let store = &visit.console.app.store;
+        let order = match submission.number_below("/orders/").and_then(OrderId::new) {
+            Some(id) => store.get_order(id).await?,
+            None => None,
         };
-        let mut animal_ids = Vec::new();
-        if page.starts_with("/orders/")
-            && let Some(id) = number.and_then(OrderId::new)
-        {
-            subjects.order = store.get_order(id).await?;
-            animal_ids.extend(subjects.order.as_ref().map(|order| order.pet_id));
+        let staff_name = match submission.number_below("/settings/staff/") {
+            Some(id) if member.role == Role::Manager => find_name(visit, StaffId(id)).await?,
+            _ => None,
+        };
+        let mut animals = Vec::new();
+        for id in animal_ids(submission, order.as_ref()) {
+            animals.extend(store.get_store_pet(id).await?);
         }
-        if page.starts_with("/animals/") {
-            animal_ids.extend(number.and_then(PetId::new));
-        }
-        if page.starts_with("/settings/staff/")
-            && member.role == Role::Manager
-            && let Some(id) = number
-        {
-            let subject_member = store.find_staff(StaffKey::Id(StaffId(id))).await?;
-            subjects.staff_name = subject_member.map(|member| member.name.as_str().to_owned());
-        }
-        let selected_animals = form.all("pet").filter_map(parse_selected_animal);
-        animal_ids.extend(selected_animals.take(MAX_NAMED_ANIMALS));
-        for id in animal_ids {
-            subjects.animals.extend(store.get_store_pet(id).await?);
-        }
-        Ok(subjects)
+        Ok(Self {
+            order,
+            staff_name,
+            animals,
+        })
     }
 
     /// Renders the entries.
@@ -222,6 +259,18 @@ impl Subjects {
     }
 }
 
+/// Returns the ids of the animals that a form changes: the animal of the order, the animal in the
+/// path, and the selected animals, up to [`MAX_NAMED_ANIMALS`].
+fn animal_ids(submission: &Submission<'_>, order: Option<&Order>) -> Vec<PetId> {
+    let id_in_path = submission.number_below("/animals/").and_then(PetId::new);
+    let selected_ids = submission.form.all("pet").filter_map(parse_selected_animal);
+    let mut ids = Vec::new();
+    ids.extend(order.map(|order| order.pet_id));
+    ids.extend(id_in_path);
+    ids.extend(selected_ids.take(MAX_NAMED_ANIMALS));
+    ids
+}
+
 /// Parses the id of a selected animal from the value of its checkbox: `7` from `7:12`, which
 /// consists of the id and the version.
 fn parse_selected_animal(value: &str) -> Option<PetId> {
@@ -241,63 +290,66 @@ struct TypedValue {
 async fn typed_values(
     visit: &Visit<'_>,
     member: &StaffMember,
-    page: &str,
-    form: &Form,
+    submission: &Submission<'_>,
 ) -> Result<Vec<TypedValue>, ApiError> {
     let fields = visit.console.app.store.fields().await?;
     let currency = visit.facts.currency().value;
-    let action = (visit.find_form_action)(&hyper::Method::POST, page);
     let mut values = Vec::new();
     let mut photo_number = 0;
-    for (name, value) in form.fields() {
+    for (name, untrimmed_value) in submission.form.fields() {
+        let value = untrimmed_value.trim();
         // The inputs for descriptions of photos are numbered in the order of the form, whether
         // shown or not.
         let is_photo_description = name.starts_with("alt-");
-        photo_number += usize::from(is_photo_description);
+        if is_photo_description {
+            photo_number += 1;
+        }
         let is_private = name == "contact" && member.role < Role::Clerk;
-        if is_private || !is_shown(action.as_ref(), page, form, name, value.trim()) {
+        if is_private || !submission.shows(name, value) {
             continue;
         }
 
         if is_photo_description {
             values.push(TypedValue {
                 label: texts().alt_of(photo_number),
-                words: markup::readable(value, SHORT_LENGTH),
+                words: markup::readable(untrimmed_value, SHORT_LENGTH),
             });
             continue;
         }
-        let known_input = words::in_words(fields.all(), currency, name, value.trim());
-        let (label, words) = known_input.unwrap_or_else(|| wording::detail(name, value.trim()));
+        let known_input = words::in_words(fields.all(), currency, name, value);
+        let (label, words) = known_input.unwrap_or_else(|| wording::detail(name, value));
         values.push(TypedValue { label, words });
     }
     Ok(values)
 }
 
-/// Whether the page shows this value: it is not secret, people fill it in, and it may have an
-/// effect.
-fn is_shown(
-    action: Option<&FormAction<'_>>,
-    page: &str,
-    form: &Form,
-    name: &str,
-    value: &str,
-) -> bool {
-    if SECRET_INPUTS.contains(&name)
-        || HIDDEN_INPUTS.contains(&name)
-        || merge::is_initial_value_name(name)
-    {
-        return false;
+impl Submission<'_> {
+    /// Whether the page shows this value of an input: it is not secret, people fill it in, and it
+    /// may have an effect.
+    fn shows(&self, name: &str, value: &str) -> bool {
+        if SECRET_INPUTS.contains(&name)
+            || HIDDEN_INPUTS.contains(&name)
+            || merge::is_initial_value_name(name)
+        {
+            return false;
+        }
+        if self.path_only == SELECTED_ANIMALS_PATH {
+            // `of` names the field that gets the `value`.
+            let is_field = name == "of" && !self.form.get("value").is_empty();
+            return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
+        }
+        // Of a merged form, only the touched values take effect. The price is always shown.
+        if self.is_merged() && name != "price" && merge::initial_value(self.form, name).is_some() {
+            return merge::is_touched(self.form, name);
+        }
+        !value.is_empty()
     }
-    if page == SELECTED_ANIMALS_PATH {
-        // `of` names the field that gets the `value`.
-        let is_field = name == "of" && !form.get("value").is_empty();
-        return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
+
+    /// Whether the submitted values are merged with the current ones. Forms that require a recent
+    /// sign-in are not merged, so all of their values take effect.
+    fn is_merged(&self) -> bool {
+        self.action
+            .as_ref()
+            .is_some_and(|action| !action.needs_recent_sign_in)
     }
-    // Of a merged form, only the touched values take effect. Forms that require a recent sign-in
-    // are not merged, so all of their values are shown. The price is always shown, too.
-    let is_merged = name != "price" && action.is_some_and(|action| !action.needs_recent_sign_in);
-    if is_merged && merge::initial_value(form, name).is_some() {
-        return merge::is_touched(form, name);
-    }
-    !value.is_empty()
 }

@@ -1,10 +1,7 @@
 //! The page of a member's second factor: sets up an authenticator app, replaces its recovery codes,
 //! and removes it.
 
-use std::{
-    future::{Ready, ready},
-    sync::Arc,
-};
+use std::future::{Ready, ready};
 
 use petstore_app::delivery;
 use petstore_domain::{
@@ -17,9 +14,7 @@ use petstore_domain::{
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
-use super::{
-    account_page, attempts::secret_subject, changed_meanwhile, code_input, write_and_redirect,
-};
+use super::{account_page, changed_meanwhile, code_field, write_and_redirect};
 use crate::prelude::*;
 
 /// The path of the page.
@@ -27,9 +22,9 @@ const PAGE: &str = "/account/second-factor";
 
 /// Responds to `GET /account/second-factor`. Members who sign in at a provider have no second
 /// factor here, and are redirected to their account.
-pub(crate) fn second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
+pub(crate) fn show_second_factor(desk: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     if desk.session.member.identity.is_some() {
-        return ready(Ok(Reply::Redirect("/account".to_owned(), None)));
+        return ready(Ok(Reply::redirect_to("/account")));
     }
     let new_secret = desk.visit.console.with_random(TotpSecret::generate);
     ready(Ok(second_factor_page(
@@ -80,8 +75,8 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
     account_page(texts().second_factor, errors, &content)
 }
 
-/// Renders the new secret as a QR code and as text, and the form for a first code of the app, which
-/// proves that the app has the secret.
+/// Renders the new secret as a QR code and as text, and the form for the first code of the app. The
+/// code proves that the app has the secret.
 fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
     let uri = new_secret.uri(desk.session.member.name.as_str());
     html! {
@@ -98,7 +93,7 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
             form.fields method="post" action=(PAGE) {
                 (desk.key_field("set"))
                 input type="hidden" name="secret" value=(new_secret.setup_key());
-                (code_input(texts().app_code, None))
+                (code_field(texts().app_code).show())
                 div.buttons { button.main { (texts().use_app) } }
             }
         }
@@ -110,7 +105,7 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
 pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let visit = &desk.visit;
     let Some(new_secret) = TotpSecret::parse(visit.form.raw("secret")) else {
-        return Ok(Reply::Redirect(PAGE.to_owned(), None));
+        return Ok(Reply::redirect_to(PAGE));
     };
     let member = desk.session.member.clone();
     if let Some(page) = repeated_codes_page(desk, &member) {
@@ -131,22 +126,18 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
     // Only the first secret may create the key file. If the store already has secrets, their key
     // file exists, perhaps on another machine, and a new one could not decrypt them.
     let may_create_key_file = !delivery::has_secrets(desk.store()).await?;
-    let vault = desk.app().webhooks.registrar.vault();
-    let subject = secret_subject(member.id);
-    second_factor.sealed_secret = visit
-        .console
-        .with_random(|random| {
-            vault.seal(&subject, new_secret.as_bytes(), may_create_key_file, random)
-        })
-        .map_err(|error| ApiError::internal(Arc::new(error)))?;
+    second_factor.sealed_secret =
+        visit
+            .console
+            .seal_secret(member.id, &new_secret, may_create_key_file)?;
     save_with_new_codes(desk, member, second_factor).await
 }
 
 /// Responds to `POST /account/recovery-codes`: replaces the recovery codes, and shows the new ones.
-pub(crate) async fn new_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(crate) async fn replace_recovery_codes(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.clone();
     let Some(second_factor) = member.second_factor.clone() else {
-        return Ok(Reply::Redirect(PAGE.to_owned(), None));
+        return Ok(Reply::redirect_to(PAGE));
     };
     if let Some(page) = repeated_codes_page(desk, &member) {
         return Ok(page);
@@ -162,7 +153,7 @@ async fn save_with_new_codes(
     mut second_factor: SecondFactor,
 ) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
-    let (codes, digests) = generate_codes(desk);
+    let RecoveryCodes { codes, digests } = RecoveryCodes::from_form(desk);
     second_factor.recovery = digests;
     let change = member
         .change(
@@ -170,7 +161,7 @@ async fn save_with_new_codes(
             ActType::StaffSecondFactorSet,
         )
         .with_ended_sessions(EndedSessions::Others(session.record.digest));
-    if visit.write(change, session.actor()).await? == StaffWriteOutcome::Stale {
+    if visit.write_member(change, session.actor()).await? == StaffWriteOutcome::Stale {
         let key = StaffKey::Id(session.member.id);
         // Another request of a double click may have saved these codes.
         let current_member = desk.store().find_staff(key).await?;
@@ -180,26 +171,44 @@ async fn save_with_new_codes(
     Ok(codes_page(desk, &codes))
 }
 
-/// Generates the recovery codes for this form, and their digests for the store. The same form
-/// always generates the same codes: see [`Desk::random_from_form`].
-fn generate_codes(desk: &Desk<'_>) -> (Vec<String>, Vec<TokenDigest>) {
-    let mut random = desk.random_from_form();
-    (0..RECOVERY_CODE_COUNT)
-        .map(|_| generate_recovery_code(&mut random))
-        .unzip()
+/// The recovery codes of a member. Each recovery code can be used once in place of a code of the
+/// app.
+struct RecoveryCodes {
+    codes: Vec<String>,
+    /// The digests of the codes, which the store has.
+    digests: Vec<TokenDigest>,
+}
+
+impl RecoveryCodes {
+    /// Generates the recovery codes for this form. The same form always generates the same codes:
+    /// see [`Desk::random_from_form`].
+    fn from_form(desk: &Desk<'_>) -> Self {
+        let mut random = desk.random_from_form();
+        let mut codes = Vec::new();
+        let mut digests = Vec::new();
+        for _ in 0..RECOVERY_CODE_COUNT {
+            let (code, digest) = generate_recovery_code(&mut random);
+            codes.push(code);
+            digests.push(digest);
+        }
+        Self { codes, digests }
+    }
 }
 
 /// Returns the page with the recovery codes for this form if the member already has them, because
 /// the form was submitted before; otherwise `None`.
 fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
-    let (codes, digests) = generate_codes(desk);
+    let RecoveryCodes { codes, digests } = RecoveryCodes::from_form(desk);
     let second_factor = member.second_factor.as_ref()?;
-    (second_factor.recovery == digests).then(|| codes_page(desk, &codes))
+    if second_factor.recovery != digests {
+        return None;
+    }
+    Some(codes_page(desk, &codes))
 }
 
 /// Returns the page that shows recovery codes once.
 fn codes_page(desk: &Desk<'_>, codes: &[String]) -> Reply {
-    // Only the form that sets up the second factor has a secret. The other one replaces the codes.
+    // Only the form that sets up the second factor has a secret. The other form replaces the codes.
     let message = if desk.visit.form.raw("secret").is_empty() {
         texts().codes_replaced
     } else {

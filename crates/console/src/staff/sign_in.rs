@@ -5,7 +5,7 @@ use std::future::{Ready, ready};
 use hyper::StatusCode;
 use petstore_domain::{
     StaffId, StaffName,
-    staff::{EndedSessions, SecondFactor, StaffChange, StaffMember, Token},
+    staff::{EndedSessions, SecondFactor, StaffChange, StaffMember, StaffSession, Token},
     store_area::{Act, ActType},
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
@@ -13,7 +13,7 @@ use petstore_web::edge::Response;
 
 use super::{
     attempts::record_rejection,
-    code_input,
+    code_field,
     destination::Destination,
     passkey_button, problem_banner, saved_form,
     sign_in_page::{Candidate, SignInPage},
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     cookies::Cookie,
     known_browsers, layout,
-    passwords::Sender,
+    passwords::{QueueSlot, Sender},
     prelude::*,
     session::{self, NewSession, Session},
     visit::Visit,
@@ -39,7 +39,7 @@ pub(crate) fn sign_in_form(visit: &Visit<'_>) -> Ready<Result<Response, ApiError
 /// at the provider in another tab. Continues with the saved form.
 pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let Some(Session { member, .. }) = session::find(visit).await? else {
+    let Some(Session { member, .. }) = session::resume(visit).await? else {
         let page = SignInPage::new(&destination).with_status(StatusCode::FORBIDDEN);
         return Ok(page.render(visit));
     };
@@ -106,11 +106,12 @@ async fn sign_in_with_password(
     let member = check_password(visit).await?;
     if member.has_second_factor() {
         let new_session = NewSession::without_second_factor(visit, member.id);
+        // Without an act, because the audit trail gets the sign-in only after the second factor.
         let token = write_session(visit, &member, new_session, None)
             .await?
             .ok_or_else(SignInFailure::wrong_password)?;
         let mut response = code_page(visit, destination, &member, None);
-        Cookie::Session.set(visit, &mut response, &token.reveal(), None);
+        Cookie::Session.set(visit, &mut response, &token.reveal());
         return Ok(response);
     }
 
@@ -124,9 +125,11 @@ async fn sign_in_with_password(
     Ok(response)
 }
 
-/// Counts the attempt, and returns the active member with the name and the password in the form. A
-/// hash is computed even for an unknown name, so that the response time does not reveal which names
-/// exist.
+/// Checks the name and the password in the form, and returns the member, who is not disabled.
+/// Counts the attempt, and records its failure.
+///
+/// A hash is computed even for an unknown name, so that the response time does not reveal which
+/// names exist.
 async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure> {
     if !visit.console.has_passwords() {
         return Err(SignInFailure::Rejected {
@@ -141,19 +144,7 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     };
     let store = &visit.console.app.store;
     let member = store.find_staff(StaffKey::Name(name_key.clone())).await?;
-    let known_id = known_member_id(visit, member.as_ref());
-    let sender = match known_id {
-        Some(_) => Sender::KnownMember,
-        None => Sender::Stranger,
-    };
-    // Before the attempt is counted: a request that a full queue rejects is not an attempt.
-    let slot = visit.console.passwords.acquire_slot(sender)?;
-    if let Err(error) = visit.count_attempt(&name_key, known_id) {
-        return Err(SignInFailure::Rejected {
-            message: error.message().to_owned(),
-            status: StatusCode::TOO_MANY_REQUESTS,
-        });
-    }
+    let slot = count_attempt_and_take_slot(visit, &name_key, member.as_ref())?;
 
     let active_member = member.filter(|member| member.disabled_at.is_none());
     let hash = active_member
@@ -171,16 +162,40 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     }
 }
 
+/// Counts an attempt to sign in with a name, and takes a slot in the queue for password hashes.
+/// `member` is the member with this name, if there is one. Fails after too many attempts, or if the
+/// queue is full.
+fn count_attempt_and_take_slot(
+    visit: &Visit<'_>,
+    name_key: &str,
+    member: Option<&StaffMember>,
+) -> Result<QueueSlot, SignInFailure> {
+    let known_id = known_member_id(visit, member);
+    let sender = match known_id {
+        Some(_) => Sender::KnownMember,
+        None => Sender::Stranger,
+    };
+    // Before the attempt is counted: a request that a full queue rejects is not an attempt.
+    let slot = visit.console.passwords.acquire_slot(sender)?;
+    match visit.count_attempt(name_key, known_id) {
+        Ok(()) => Ok(slot),
+        Err(error) => Err(SignInFailure::Rejected {
+            message: error.message().to_owned(),
+            status: StatusCode::TOO_MANY_REQUESTS,
+        }),
+    }
+}
+
 /// Returns the id of the member if the request comes from one of the member's [known
-/// browsers](known_browsers).
+/// browsers](known_browsers); otherwise `None`.
 pub(super) fn known_member_id(visit: &Visit<'_>, member: Option<&StaffMember>) -> Option<StaffId> {
     let member = member?;
     known_browsers::has_signed_in(visit, member).then_some(member.id)
 }
 
 /// Stores a new session of a member who is fully signed in, and records the act in the audit trail.
-/// The new session replaces the one of the browser. Returns the session token; `None` if somebody
-/// has just changed the member.
+/// The new session replaces the browser's session. Returns the token of the new session; `None` if
+/// somebody has just changed the member.
 pub(super) async fn begin_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -190,8 +205,9 @@ pub(super) async fn begin_session(
     write_session(visit, member, new_session, Some(act)).await
 }
 
-/// Stores a new session, which replaces the one of the browser, and records the act, if there is
-/// one. Returns the session token; `None` if somebody has just changed the member.
+/// Stores a new session, which replaces the browser's session. Records the act in the audit trail,
+/// if there is one. Returns the token of the new session; `None` if somebody has just changed the
+/// member.
 async fn write_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -205,7 +221,7 @@ async fn write_session(
         new_session: Some(new_session.record),
         act,
     };
-    match visit.write(change, session::actor(member)).await? {
+    match visit.write_member(change, session::actor(member)).await? {
         StaffWriteOutcome::Stale => Ok(None),
         _ => Ok(Some(new_session.token)),
     }
@@ -224,7 +240,7 @@ fn code_page(
         form.fields.card method="post" action="/sign-in/code" {
             (destination.hidden_fields())
             @if member.second_factor.is_some() {
-                (code_input(texts().code, Some(texts().code_hint)))
+                (code_field(texts().code).with_hint(texts().code_hint).show())
                 div.buttons { button.main { (texts().continue_label) } }
             } @else {
                 p { (texts().passkey_needed) }
@@ -237,11 +253,11 @@ fn code_page(
     layout::public_page(status_of(message), &visit.facts, texts().sign_in, &content)
 }
 
-/// Responds to `POST /sign-in/code`: checks the code of the second factor. Replaces the session
-/// that waits for it by one in which the member is fully signed in.
+/// Responds to `POST /sign-in/code`: checks the code of the second factor, and completes the
+/// sign-in that began with the password.
 pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let session = session::find_with_or_without_second_factor(visit).await?;
+    let session = session::resume_with_or_without_second_factor(visit).await?;
     let Some(Session { member, record }) =
         session.filter(|session| session.record.confirmed_at.is_none())
     else {
@@ -260,6 +276,23 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
         return Ok(ask_again(texts().code_wrong));
     };
 
+    let Some(token) = replace_session(visit, &member, &record, second_factor).await? else {
+        return Ok(ask_again(texts().code_wrong));
+    };
+    destination
+        .complete_sign_in(visit, &token, &member, "password")
+        .await
+}
+
+/// Replaces the session that waits for the second factor by one in which the member is fully signed
+/// in, and marks the code as used. Returns the token of the new session. `None` if a concurrent
+/// request has used the code, or if somebody else has changed the member.
+async fn replace_session(
+    visit: &Visit<'_>,
+    member: &StaffMember,
+    waiting_session: &StaffSession,
+    second_factor: SecondFactor,
+) -> Result<Option<Token>, ApiError> {
     let new_session = NewSession::confirmed(visit, member.id);
     let mut change = member
         .clone()
@@ -267,15 +300,12 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
             |member| member.with_second_factor(Some(second_factor)),
             ActType::StaffSignedIn,
         )
-        .with_ended_sessions(EndedSessions::One(record.digest));
+        .with_ended_sessions(EndedSessions::One(waiting_session.digest));
     change.new_session = Some(new_session.record);
-    // Stale if a concurrent request has used the code, or if somebody else has changed the member.
-    if visit.write(change, session::actor(&member)).await? == StaffWriteOutcome::Stale {
-        return Ok(ask_again(texts().code_wrong));
+    match visit.write_member(change, session::actor(member)).await? {
+        StaffWriteOutcome::Stale => Ok(None),
+        _ => Ok(Some(new_session.token)),
     }
-    destination
-        .complete_sign_in(visit, &new_session.token, &member, "password")
-        .await
 }
 
 /// Checks the code in the form, which is a one-time code or a recovery code. Returns the second

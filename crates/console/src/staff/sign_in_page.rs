@@ -36,8 +36,10 @@ pub(super) struct SignInPage<'a> {
 }
 
 /// Returns the response to a request that needs a sign-in, because there is no session, or because
-/// the member of `session` must authenticate again. A request for a page without a session is
-/// redirected to the sign-in page; in the other cases, the response is the sign-in page itself.
+/// the member of `session` must authenticate again.
+///
+/// A request for a page without a session is redirected to the sign-in page. In the other cases,
+/// the response is the sign-in page itself.
 pub(crate) fn sign_in_page(visit: &Visit<'_>, session: Option<&Session>) -> Response {
     // A sign-out without a session is not worth saving: it comes from a double click on "Sign out",
     // or from a page whose session has ended.
@@ -74,13 +76,13 @@ fn redirect_to_sign_in(visit: &Visit<'_>, destination: &Destination) -> Response
         .as_ref()
         .is_some_and(|provider| provider.settings.redirects);
     // A background request of a script cannot follow a redirect to another site.
-    let page = if skips_page && !session::is_in_background(visit.request) {
+    let path = if skips_page && !session::is_in_background(visit.request) {
         "/sign-in/provider"
     } else {
         "/sign-in"
     };
     let next = utf8_percent_encode(&destination.path, NON_ALPHANUMERIC);
-    layout::redirect(&format!("{page}?next={next}"))
+    layout::redirect(&format!("{path}?next={next}"))
 }
 
 impl<'a> SignInPage<'a> {
@@ -124,11 +126,11 @@ impl<'a> SignInPage<'a> {
         let member = candidate.member;
         let can_have_password = member.is_none_or(|member| member.password.is_some());
         let has_password = can_have_password && visit.console.has_passwords();
-        let provider = match &visit.console.provider {
-            Some(provider) if member.is_none_or(|member| member.identity.is_some()) => {
-                Some(provider)
-            }
-            _ => None,
+        let can_use_provider = member.is_none_or(|member| member.identity.is_some());
+        let provider = if can_use_provider {
+            visit.console.provider.as_ref()
+        } else {
+            None
         };
         let content = html! {
             (problem_banner(message))
@@ -142,7 +144,7 @@ impl<'a> SignInPage<'a> {
                 p { (texts().form_saved) }
             }
             @if let Some(provider) = provider {
-                (provider_card(provider, destination, member.is_some()))
+                (provider_card(provider, destination, member))
             }
             @if has_password { (password_form(visit, destination, candidate)) }
         };
@@ -160,11 +162,11 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
         value: candidate.name,
         autocomplete: "username",
         is_required: true,
-        is_first: !has_name,
+        has_autofocus: !has_name,
         ..Input::default()
     };
     let mut password_input = password_field("password", texts().password);
-    password_input.is_first = has_name;
+    password_input.has_autofocus = has_name;
     let can_have_passkey = candidate
         .member
         .is_none_or(|member| !member.passkeys.is_empty());
@@ -180,10 +182,16 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
     }
 }
 
-/// Renders the button that leads to the provider. A saved form stays on this page, because it must
-/// not leave this site: the member signs in in a new tab, and then continues here with a second
-/// button.
-fn provider_card(provider: &Provider, destination: &Destination, asks_again: bool) -> Markup {
+/// Renders the button that leads to the provider. If a signed-in member must authenticate again,
+/// the provider asks again, although the member has a session there.
+///
+/// A saved form stays on this page, because it must not leave this site. The member signs in in a
+/// new tab, and then continues here with a second button.
+fn provider_card(
+    provider: &Provider,
+    destination: &Destination,
+    member: Option<&StaffMember>,
+) -> Markup {
     let host = provider.settings.issuer.host();
     let next = if destination.saved_form.is_some() {
         DONE_PATH
@@ -191,7 +199,7 @@ fn provider_card(provider: &Provider, destination: &Destination, asks_again: boo
         &destination.path
     };
     let mut path = provider_path(next);
-    if asks_again {
+    if member.is_some() {
         path.push_str("&again=1");
     }
     let label = texts().sign_in_at(host);

@@ -2,14 +2,15 @@
 
 use hyper::{StatusCode, header::HeaderValue};
 use petstore_domain::{
-    Actor, NamedActor, Problem,
-    staff::{EndedSessions, Identity, StaffChange, StaffMember, TokenDigest},
+    Actor, NamedActor, Problem, StaffId,
+    staff::{EndedSessions, Identity, StaffChange, StaffMember, StaffSession, TokenDigest},
     store_area::ActType,
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
-use petstore_web::edge::{Origin, Response};
+use petstore_web::edge::Response;
+use tracing::warn;
 
-use super::changed_meanwhile;
+use super::{changed_meanwhile, console_origin, required_provider};
 use crate::{
     cookies::Cookie,
     layout,
@@ -18,29 +19,11 @@ use crate::{
     visit::Visit,
 };
 
-/// Returns the configured public origin of the console; empty if none is configured.
-pub(super) fn console_origin<'v>(visit: &'v Visit<'_>) -> &'v str {
-    visit
-        .console
-        .settings
-        .url
-        .as_ref()
-        .map_or("", Origin::as_str)
-}
-
-/// Returns the console's provider. Fails with 404 if there is none.
-pub(super) fn required_provider<'v>(visit: &'v Visit<'_>) -> Result<&'v Provider, ApiError> {
-    visit
-        .console
-        .provider
-        .as_ref()
-        .ok_or_else(ApiError::no_such_path)
-}
-
 /// Responds to `POST /sign-out`: ends the session, and leads to the provider's sign-out if the
 /// member signed in there.
 pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
+    // An ordinary sign-out is not in the audit trail, so it has no act type.
     end_session(visit, session.record.digest, session.actor(), None).await?;
     let mut response = signed_out_response(visit, &session.member).await;
     Cookie::Session.clear(visit, &mut response);
@@ -54,13 +37,13 @@ pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// one fail.
 const MAX_TRIES: u32 = 10;
 
-/// Ends a session, unless it has already ended. Records `act` in the audit trail, if there is one.
-/// Fails with 409 if concurrent changes make every attempt fail.
+/// Ends a session, unless it has already ended. If `act_type` is given, records an act of this type
+/// in the audit trail. Fails with 409 if concurrent changes make every attempt fail.
 async fn end_session(
     visit: &Visit<'_>,
     digest: TokenDigest,
     actor: NamedActor,
-    act: Option<ActType>,
+    act_type: Option<ActType>,
 ) -> Result<(), ApiError> {
     for _ in 0..MAX_TRIES {
         // Found again in each attempt, because somebody may have changed the member.
@@ -70,12 +53,12 @@ async fn end_session(
         };
         let change = StaffChange {
             seen_version: member.version,
-            act: act.map(|kind| member.act(kind)),
+            act: act_type.map(|act_type| member.act(act_type)),
             after: member,
             ended_sessions: EndedSessions::One(digest),
             new_session: None,
         };
-        if visit.write(change, actor.clone()).await? != StaffWriteOutcome::Stale {
+        if visit.write_member(change, actor.clone()).await? != StaffWriteOutcome::Stale {
             return Ok(());
         }
     }
@@ -117,62 +100,100 @@ async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Optio
 /// Back-Channel Logout). Fails with 400 if the logout token is invalid or was used before, and logs
 /// the reason.
 pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let token = visit.form.raw("logout_token");
-    let used_logouts = &visit.console.replay_caches.logouts;
     let provider = required_provider(visit)?;
-    let reason = match provider.parse_logout(token, visit.now).await {
-        Ok(logout) if used_logouts.contains(&logout.id, visit.now) => {
-            "it came before (jti)".to_owned()
+    let logout = match parse_unused_logout(visit, provider).await {
+        Ok(logout) => logout,
+        Err(reason) => {
+            log_rejected_logout(visit, &reason);
+            let message = texts().incomplete_form;
+            return Err(ApiError::new(Problem::InvalidBody, message));
         }
-        Ok(Logout {
-            identity,
-            session,
-            id,
-        }) => {
-            end_sessions_of(visit, identity.as_ref(), session.as_deref()).await?;
-            // Inserted only now, so that the provider can retry a logout that failed.
-            used_logouts.insert(&id, visit.now);
-            return Ok(Response::default());
-        }
-        Err(failure) => failure.to_string(),
     };
-    let now = visit.console.app.clock.instant();
-    if let Some(left_out) = visit.console.edge.logout_log_limiter.try_acquire(now) {
-        tracing::warn!(request_id = ?visit.request_id, left_out, "a logout token was rejected: {reason}");
-    }
-    Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form))
+    end_sessions_of_logout(visit, &logout).await?;
+    // Inserted only now, so that the provider can retry a logout that failed.
+    let used_logouts = &visit.console.replay_caches.logouts;
+    used_logouts.insert(&logout.id, visit.now);
+    Ok(Response::default())
 }
 
-/// Ends the sessions of a person, or only those with the provider's session id `session_name`, if
-/// there is one. A session of the person without a session id is ended in either case, because it
-/// may be the named one: its ID token had no `sid`.
+/// Parses the logout token in the form. Fails with the reason for the log if the token is invalid,
+/// or if it was used before.
+async fn parse_unused_logout(visit: &Visit<'_>, provider: &Provider) -> Result<Logout, String> {
+    let token = visit.form.raw("logout_token");
+    let logout = provider
+        .parse_logout(token, visit.now)
+        .await
+        .map_err(|failure| failure.to_string())?;
+    let used_logouts = &visit.console.replay_caches.logouts;
+    if used_logouts.contains(&logout.id, visit.now) {
+        return Err("it came before (jti)".to_owned());
+    }
+    Ok(logout)
+}
+
+/// Logs that a logout token was rejected, unless too many rejections were logged recently.
+fn log_rejected_logout(visit: &Visit<'_>, reason: &str) {
+    let now = visit.console.app.clock.instant();
+    if let Some(left_out) = visit.console.edge.logout_log_limiter.try_acquire(now) {
+        warn!(request_id = ?visit.request_id, left_out, "a logout token was rejected: {reason}");
+    }
+}
+
+/// Ends the sessions that a logout token names: all sessions of a person, or those with the name of
+/// a session at the provider (`sid`). If the token has both, ends the person's sessions with this
+/// name.
 ///
-/// Without a person, ends the sessions of anybody with this session id.
-pub(super) async fn end_sessions_of(
-    visit: &Visit<'_>,
-    person: Option<&Identity>,
-    session_name: Option<&str>,
-) -> Result<(), ApiError> {
-    let store = &visit.console.app.store;
-    let member = match person {
+/// If the token names a person, the person's sessions without a name are ended, too. Each may be
+/// the named session, because some providers send no `sid` in the ID token.
+async fn end_sessions_of_logout(visit: &Visit<'_>, logout: &Logout) -> Result<(), ApiError> {
+    let member = match &logout.identity {
         Some(person) => {
-            let key = StaffKey::Identity(person.clone());
-            let Some(member) = store.find_staff(key).await? else {
+            let Some(id) = find_member_id(visit, person).await? else {
                 return Ok(());
             };
-            Some(member.id)
+            Some(id)
         }
         None => None,
     };
-    for session in store.list_sessions(member).await? {
+    let session_name = logout.session.as_deref();
+    for session in visit.console.app.store.list_sessions(member).await? {
         let may_be_named = match &session.provider_session {
             Some(name) => session_name.is_none_or(|session_name| session_name == name),
             None => member.is_some(),
         };
         if may_be_named {
-            let act = Some(ActType::StaffSessionsEnded);
-            end_session(visit, session.digest, Actor::Clock.into(), act).await?;
+            end_session_for_provider(visit, &session).await?;
         }
     }
     Ok(())
+}
+
+/// Ends all sessions of a person.
+pub(super) async fn end_sessions_of_person(
+    visit: &Visit<'_>,
+    person: &Identity,
+) -> Result<(), ApiError> {
+    let Some(member) = find_member_id(visit, person).await? else {
+        return Ok(());
+    };
+    for session in visit.console.app.store.list_sessions(Some(member)).await? {
+        end_session_for_provider(visit, &session).await?;
+    }
+    Ok(())
+}
+
+/// Finds the member with this identity at the provider.
+async fn find_member_id(visit: &Visit<'_>, person: &Identity) -> Result<Option<StaffId>, ApiError> {
+    let key = StaffKey::Identity(person.clone());
+    let member = visit.console.app.store.find_staff(key).await?;
+    Ok(member.map(|member| member.id))
+}
+
+/// Ends a session because the provider said so, and records this in the audit trail.
+async fn end_session_for_provider(
+    visit: &Visit<'_>,
+    session: &StaffSession,
+) -> Result<(), ApiError> {
+    let act_type = Some(ActType::StaffSessionsEnded);
+    end_session(visit, session.digest, Actor::Clock.into(), act_type).await
 }

@@ -107,7 +107,7 @@ impl Shop {
         let url = format!("sqlite:{}", self.folder.path().join("pets.db").display());
         let now = self.clock.now();
         let import = move || {
-            let mut load = databases::load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
+            let mut load = databases::open_load(&url.parse().unwrap(), OpenMode::AsIs).unwrap();
             load.begin(IdSource::Next, now).unwrap();
             for name in names {
                 let name = PetName::new((*name).to_owned()).unwrap();

@@ -498,7 +498,7 @@ async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
     let history = page.between("<ol class=\"history\">", "</ol>");
     assert!(history.contains("<strong>Imported</strong>"), "{history}");
     assert!(
-        history.contains("the operator, <time datetime=\"2026-12-01T12:00:00Z\""),
+        history.contains("the system administrator, <time datetime=\"2026-12-01T12:00:00Z\""),
         "{history}"
     );
 
@@ -514,7 +514,7 @@ async fn the_history_says_when_and_shows_ends_in_the_zone_of_the_reader() {
     clerk.post("/orders/1/change", &form).await.expect(303);
     let page = clerk.get("/animals/1").await.expect(200);
     // The script writes these times in the zone of the device.
-    let ends = "Ends: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24\u{a0}December\u{a0}2026, 23:59 UTC</time></del> \
+    let ends = "Reserved until: <del><time datetime=\"2026-12-24T23:59:59Z\" data-exact>24\u{a0}December\u{a0}2026, 23:59 UTC</time></del> \
         → <ins><time datetime=\"2026-12-31T22:59:59Z\" data-exact>31\u{a0}December\u{a0}2026, 22:59 UTC</time></ins>";
     assert!(page.text.contains(ends), "{page:?}");
 }
@@ -533,7 +533,7 @@ async fn many_reservations_end_with_the_day_that_was_chosen() {
     );
     let two = [("do", "reserve"), ("pet", "1:1"), ("pet", "2:1")];
     let page = clerk.post("/animals/selected", &two).await.expect(200);
-    assert!(page.text.contains("Enter a day in the future"), "{page:?}");
+    assert!(page.text.contains("Enter today or a later day"), "{page:?}");
     let day = [("until", "2026-12-24"), ("until-offset", "60")];
     agree(&mut clerk, "/animals/selected", &[&two[..], &day].concat()).await;
     let (orders, _) = shop

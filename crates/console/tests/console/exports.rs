@@ -189,7 +189,7 @@ async fn the_list_of_orders_is_exported_with_its_status_or_search_and_customers_
     assert_eq!(column(&table, "Price"), ["1200.50"]);
     assert_eq!(column(&table, "Reference"), ["R-1"]);
     assert_eq!(
-        column(&table, "Ends (Europe/Berlin)"),
+        column(&table, "Reserved until (Europe/Berlin)"),
         ["2026-12-24 23:59:59"]
     );
     let all = rows(&export(&mut clerk, "/orders?status=all").await, b',');

@@ -282,7 +282,7 @@ async fn a_small_black_female_cat_of_an_age_is_found_with_a_search_and_a_chip() 
         .get(&format!("/animals?q={}", "n".repeat(65)))
         .await
         .expect(200);
-    assert!(page.text.contains("No animal found"), "{page:?}");
+    assert!(page.text.contains("No animals found"), "{page:?}");
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn a_reservation_ends_with_the_day_of_the_reader() {
         let ends = order.map(|order| order.expires_at.unwrap().to_string());
         assert_eq!(ends.as_deref(), end, "{day}");
         assert_eq!(
-            page.text.contains("Enter a day in the future"),
+            page.text.contains("Enter today or a later day"),
             end.is_none(),
             "{day}"
         );

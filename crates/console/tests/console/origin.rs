@@ -79,7 +79,7 @@ async fn a_form_through_a_proxy_that_loses_the_host_says_whom_to_ask() {
     for hint in [
         "http://console.test",
         "http://localhost:8081",
-        "ask the operator: the log of the service says what to correct",
+        "ask the system administrator: the log of the service says what to correct",
     ] {
         assert!(page.text.contains(hint), "{page:?}");
     }

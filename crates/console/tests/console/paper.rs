@@ -164,8 +164,8 @@ async fn an_order_on_paper_has_its_animal_with_the_chip_and_the_price() {
         "<use href=\"#d-cat\"",
         "€95.00",
         "Ann, 030 1",
-        "Signature of the customer",
-        "Signature for the store",
+        "Signed by the customer",
+        "Signed on behalf of the store",
     ] {
         assert!(page.text.contains(part), "{part}: {page:?}");
     }
@@ -305,9 +305,9 @@ async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signa
         .expect(303);
     let without = clerk.get("/orders/1").await.expect(200);
     assert!(!without.text.contains("print contract"), "{without:?}");
-    assert!(without.text.contains("Signature of the customer"));
+    assert!(without.text.contains("Signed by the customer"));
     assert!(without.text.contains("<h1>Order 1</h1>"), "{without:?}");
-    assert!(without.text.contains("<p>Place and date: ____"));
+    assert!(without.text.contains("<p>Date: ____"));
 
     let settings = give_contract(&shop, "shelter").await;
     let hint = settings.between("id=\"store.contract-hint\">", "</div>");
@@ -320,8 +320,8 @@ async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signa
     let paragraphs = "<p><bdi>Paws &amp; {animal} entrusts Luna &lt;to&gt; the adopter.</bdi></p>\
         <p><bdi>Return Luna to Paws &amp; {animal}.</bdi></p>";
     assert!(contract.contains(paragraphs), "{contract}");
-    let title = "<h1><span class=\"no-print\">Order 1</span>\
-        <span class=\"print\">Adoption contract, order 1</span></h1>";
+    let title = "<h1><span class=\"no-print\">Adoption 1</span>\
+        <span class=\"print\">Adoption contract, adoption 1</span></h1>";
     assert!(page.text.contains(title), "{page:?}");
     // An address has two lines.
     for label in ["Name: ", "Address: ", ""] {
@@ -329,8 +329,11 @@ async fn an_order_on_paper_has_the_contract_with_names_above_the_lines_for_signa
         assert!(contract.contains(&line), "{line}: {contract}");
     }
     let after = page.text.split("print contract").nth(1).unwrap();
-    assert!(after.contains("Signature of the adopter"), "{page:?}");
-    assert!(after.contains("Signature for the shelter"), "{page:?}");
+    assert!(after.contains("Signed by the adopter"), "{page:?}");
+    assert!(
+        after.contains("Signed on behalf of the shelter"),
+        "{page:?}"
+    );
 
     // An order that is over has no contract.
     let form = [("version", "1")];

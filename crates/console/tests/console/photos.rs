@@ -423,7 +423,7 @@ async fn a_photo_is_cropped_around_the_point_that_was_pressed_or_chosen() {
     );
     let page = clerk.get(&path).await.expect(200).text;
     assert!(page.contains("<img class=\"little fx5 fy2\""), "{page}");
-    assert!(page.contains("Focus of a photo chosen"), "{page}");
+    assert!(page.contains("Focal point of a photo chosen"), "{page}");
     // By the keyboard. A press outside of it counts as its edge.
     let look = format!("look-{id}");
     clerk
@@ -440,7 +440,7 @@ async fn a_photo_is_cropped_around_the_point_that_was_pressed_or_chosen() {
     let was = format!("was-{look}");
     let late = [("version", "4"), (&*was, "0.8,0.2"), (&*look, "0.5,0.5")];
     let page = clerk.post(&target, &late).await.expect(422);
-    assert!(page.text.contains("Focus of photo 1"), "{page:?}");
+    assert!(page.text.contains("Focal point of photo 1"), "{page:?}");
     assert_eq!(focus().await, Focus::new([10_000, 0]));
     clerk
         .post(&target, &[("version", "5"), (&look, "")])
@@ -617,7 +617,7 @@ async fn a_form_has_at_most_100_parts() {
     let empty: (&str, &[u8]) = ("a.png", b"");
     let target = format!("{path}/photos");
     clerk
-        .upload(&target, "", &vec![empty; 98])
+        .upload(&target, "", &vec![empty; 99])
         .await
         .expect(422);
     clerk

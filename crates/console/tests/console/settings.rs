@@ -88,6 +88,9 @@ async fn a_manager_adds_changes_and_disables_staff() {
             .await;
         assert!(page.expect(422).text.contains(wrong));
     }
+    let owner = [("name", "Bo"), ("role", "owner")];
+    let page = manager.post("/settings/staff", &owner).await;
+    assert!(page.text.contains("This form is not complete."), "{page:?}");
     let id = shop.find(hostile).await.id;
     let path = format!("/settings/staff/{id}");
     let asked = manager
@@ -164,7 +167,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
         (
             "staff/2",
             "disable",
-            "Disable Bo?",
+            "Block Bo?",
             "All sessions of Bo end at once, and Bo can no longer",
         ),
         (
@@ -198,7 +201,7 @@ async fn what_ends_access_or_messages_is_asked_and_says_what_ends() {
             assert!(page.text.contains(shown), "{shown}: {page:?}");
         }
         // Yes to another question is not enough.
-        let form = [("do", command), ("sure", "Disable Eve? ")];
+        let form = [("do", command), ("sure", "Block Eve? ")];
         manager.post(&path, &form).await.expect(200);
     }
     assert!(member.is_in().await);

@@ -270,7 +270,7 @@ async fn a_kept_form_for_several_animals_shows_what_the_pressed_button_uses_and_
         [
             "Animal</dt><dd><bdi>Rex</bdi> (1)</dd>",
             "Animal</dt><dd><bdi>Max</bdi> (2)</dd>",
-            "Hold until (end of day)</dt><dd><bdi>24\u{a0}December\u{a0}2026</bdi></dd>",
+            "Reserved until (end of day)</dt><dd><bdi>24\u{a0}December\u{a0}2026</bdi></dd>",
         ]
     );
 }

@@ -361,12 +361,12 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
             [
                 (
                     "name",
-                    "the operator’s setting is used: Paws &amp; &lt;Co&gt;.",
+                    "the system administrator’s setting is used: Paws &amp; &lt;Co&gt;.",
                 ),
-                ("language", "the operator’s setting is used: English."),
-                ("currency", "the operator’s setting is used: CHF."),
-                ("timeZone", "the operator’s setting is used: Europe/Berlin."),
-                ("email", "the operator’s setting is used: ask@paws.example."),
+                ("language", "the system administrator’s setting is used: English."),
+                ("currency", "the system administrator’s setting is used: CHF."),
+                ("timeZone", "the system administrator’s setting is used: Europe/Berlin."),
+                ("email", "the system administrator’s setting is used: ask@paws.example."),
             ],
         ),
         (
@@ -502,7 +502,7 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
     let sale = [("do", "sell"), ("contact", "Ann"), ("price", "95")];
     manager.post("/animals/1/order", &sale).await.expect(303);
     let page = manager.get("/animals/1").await;
-    assert!(read(&page).contains("Adopted (order 1)."), "{page:?}");
+    assert!(read(&page).contains("Adopted (adoption 1)."), "{page:?}");
     let reservation = [
         ("do", "reserve"),
         ("until", "2026-12-24"),
@@ -523,7 +523,7 @@ async fn people_in_a_shelter_read_of_adoptions_and_programs_of_sales() {
             "/orders?status=completed",
             "1 adoption with a fee, 95 in total",
         ),
-        ("/orders/1", "Signature of the adopter"),
+        ("/orders/1", "Signed by the adopter"),
         ("/activity", "Animal adopted"),
     ] {
         let page = manager.get(path).await.expect(200);

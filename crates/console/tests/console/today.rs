@@ -121,7 +121,7 @@ async fn a_list_of_open_and_closed_orders_has_a_column_for_the_dates_of_both() {
     completed.expect(303);
     for (status, heading) in [
         ("all", "Date"),
-        ("reserved", "Ends"),
+        ("reserved", "Reserved until"),
         ("completed", "Sold on"),
     ] {
         let path = format!("/orders?status={status}");
@@ -183,7 +183,7 @@ async fn today_counts_all_reservations_and_names_what_new_animals_lack() {
     let page = clerk.get("/").await.expect(200);
     assert!(
         page.text
-            .contains("<h2>Added this week, photo or microchip missing (1)</h2>"),
+            .contains("<h2>Added in the last 7 days, photo or microchip missing (1)</h2>"),
         "{page:?}"
     );
     let chips = page.between("<ul class=\"chips\">", "</ul>");
@@ -229,7 +229,7 @@ async fn a_list_of_orders_shows_its_animals_and_keeps_what_was_typed() {
         .await
         .expect(200)
         .text;
-    assert!(sold.contains("No order found"), "{sold}");
+    assert!(sold.contains("No orders found"), "{sold}");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ async fn the_statuses_on_today_agree_with_the_number_of_animals() {
             "de",
             ["Verfügbar", "Reserviert", "Vermittelt", "Sonstige Abgänge"],
         ),
-        ("fr", ["Disponibles", "Réservé", "Adopté", "Autres sorties"]),
+        ("fr", ["Disponibles", "Réservé", "Adopté", "Autre sortie"]),
         (
             "es",
             ["Disponibles", "Reservados", "Adoptado", "Otras bajas"],

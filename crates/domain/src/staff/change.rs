@@ -1,4 +1,4 @@
-//! A change of a member of the staff, with the sessions that it ends or begins.
+//! Changes of the staff, with the sessions that they end or begin.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -9,7 +9,7 @@ use crate::store_area::{Act, ActType};
 #[derive(Debug, Clone)]
 pub struct StaffChange {
     /// The version that the change is based on; 0 for a new member. The store rejects the change if
-    /// it has a different version.
+    /// the saved member has a different version.
     pub seen_version: i64,
     /// The member after the change. The version stays the same if only sessions change.
     pub after: StaffMember,
@@ -22,10 +22,12 @@ pub struct StaffChange {
 impl StaffChange {
     /// Creates the change that adds a member.
     pub fn adding(member: StaffMember) -> Self {
-        Self::new(0, member, ActType::StaffAdded)
+        let seen_version = 0;
+        Self::new(seen_version, member, ActType::StaffAdded)
     }
 
-    /// Creates a change based on `seen_version` that neither ends nor begins sessions.
+    /// Creates a change based on `seen_version` that neither ends nor begins sessions. The act for
+    /// the audit trail has this type.
     pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
         let act = Some(after.act(act_type));
         Self {
@@ -37,6 +39,7 @@ impl StaffChange {
         }
     }
 
+    /// Returns the change with the sessions that it ends.
     pub fn with_ended_sessions(self, ended_sessions: EndedSessions) -> Self {
         Self {
             ended_sessions,

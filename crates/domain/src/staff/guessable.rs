@@ -1,9 +1,10 @@
-//! Detection of passwords that are easy to guess: common passwords, and common words with digits
+//! Detection of passwords that are easy to guess: common passwords, and known words with digits
 //! around them.
 //!
 //! NIST SP 800-63B, section 3.1.1.2, requires a blocklist of common passwords, dictionary words and
 //! words from the context. Published lists of passwords cover few of the console's languages, so
-//! this module lists words, and ignores the digits around them.
+//! this module mostly lists words, and ignores the digits around them. A known word is a common
+//! word or a word from the context: a part of the given names, or `petstore`.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
@@ -20,11 +21,10 @@ const MIN_OTHER_LETTERS: usize = 6;
 /// The minimum length of a part of a name that counts as a known word.
 const MIN_NAME_PART: usize = 4;
 
-/// Digits and symbols that people write in place of letters. A `1` can also stand for an `l`: see
-/// [`letter_for`].
-const LEET: [(char, char); 9] = [
+/// Digits and symbols, each with the letter for which people write them ("leet"). A `1` is not
+/// among them, because it can stand for two letters: see [`letter_for`].
+const LEET: [(char, char); 8] = [
     ('0', 'o'),
-    ('1', 'i'),
     ('3', 'e'),
     ('4', 'a'),
     ('5', 's'),
@@ -34,8 +34,7 @@ const LEET: [(char, char); 9] = [
     ('!', 'i'),
 ];
 
-/// Whether a password is common, repeats one character, or consists mostly of common words, the
-/// given names and `petstore`.
+/// Whether a password is common, repeats one character, or consists mostly of known words.
 ///
 /// For example, `Passwort12345` and `p4ssw0rd!2026` contain no letters besides a common word.
 pub(super) fn is_easy_to_guess(password: &str, names: &[&str]) -> bool {
@@ -51,33 +50,44 @@ pub(super) fn is_easy_to_guess(password: &str, names: &[&str]) -> bool {
 
 /// Whether a password contains a known word, and few letters besides known words.
 fn has_few_other_letters(password: &str, names: &[&str]) -> bool {
-    let plain: Vec<char> = without_accents(password).collect();
-    let mut words: Vec<Vec<char>> = vec!["petstore".chars().collect()];
-    words.extend(COMMON_WORDS.lines().map(|word| word.chars().collect()));
-    for name in names {
-        words.extend(words_of_name(name));
-    }
-
-    let mut is_in_word = vec![false; plain.len()];
-    // A `1` can stand for either letter, so both spellings are searched for words.
-    for letter_for_one in ['i', 'l'] {
-        let without_leet: Vec<char> = plain
-            .iter()
-            .map(|&character| letter_for(character, letter_for_one))
-            .collect();
-        for word in &words {
-            mark_word(&plain, word, &mut is_in_word);
-            mark_word(&without_leet, word, &mut is_in_word);
-        }
-    }
+    let plain_password: Vec<char> = without_accents(password).collect();
+    let is_in_word = find_known_words(&plain_password, &known_words(names));
 
     let mut other_letters = 0;
-    for (character, is_known) in plain.iter().zip(&is_in_word) {
+    for (character, is_known) in plain_password.iter().zip(&is_in_word) {
         if character.is_alphabetic() && !is_known {
             other_letters += 1;
         }
     }
     is_in_word.contains(&true) && other_letters < MIN_OTHER_LETTERS
+}
+
+/// Returns the words that count as known: `petstore`, the common words, and the words of the names.
+fn known_words(names: &[&str]) -> Vec<Vec<char>> {
+    let mut words: Vec<Vec<char>> = vec!["petstore".chars().collect()];
+    words.extend(COMMON_WORDS.lines().map(|word| word.chars().collect()));
+    for name in names {
+        words.extend(words_of_name(name));
+    }
+    words
+}
+
+/// Returns for each character of a password whether it belongs to one of the words, as written or
+/// with digits and symbols in place of letters.
+fn find_known_words(password: &[char], words: &[Vec<char>]) -> Vec<bool> {
+    let mut is_in_word = vec![false; password.len()];
+    // A `1` can stand for either letter, so both spellings are searched for words.
+    for letter_for_one in ['i', 'l'] {
+        let without_leet: Vec<char> = password
+            .iter()
+            .map(|&character| letter_for(character, letter_for_one))
+            .collect();
+        for word in words {
+            mark_word(password, word, &mut is_in_word);
+            mark_word(&without_leet, word, &mut is_in_word);
+        }
+    }
+    is_in_word
 }
 
 /// Marks the characters of each occurrence of a word in a text.
@@ -91,8 +101,8 @@ fn mark_word(text: &[char], word: &[char], is_in_word: &mut [bool]) {
     }
 }
 
-/// Returns the known words from a name, in lower case and without accents: the whole name, with and
-/// without spaces and punctuation, and its longer parts.
+/// Returns the known words from a name: the whole name, with and without spaces and punctuation,
+/// and its longer parts. They are in lower case and without accents.
 fn words_of_name(name: &str) -> Vec<Vec<char>> {
     let lower_case = name.to_lowercase();
     let plain_name: String = without_accents(&lower_case).collect();

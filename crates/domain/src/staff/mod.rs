@@ -33,8 +33,10 @@ pub use self::{
     token::{Token, TokenDigest},
 };
 
-/// The identity of a member at an OpenID provider: the `iss` and `sub` claims. E-mail addresses and
-/// names are not used as identities, because a provider can reassign them to another person.
+/// The identity of a member at an OpenID provider: the `iss` and `sub` claims.
+///
+/// E-mail addresses and names are not used as identities, because a provider can reassign them to
+/// another person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub issuer: String,
@@ -42,8 +44,8 @@ pub struct Identity {
 }
 
 named_enum! {
-    /// The permissions of a member of the staff. Each role includes the permissions of those before
-    /// it.
+    /// The permissions of a member of the staff. Each role includes the permissions of the roles
+    /// before it.
     #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Read animals and orders.
@@ -69,32 +71,53 @@ pub struct StaffMember {
     pub disabled_at: Option<Timestamp>,
     /// The hash of the password; `None` until the member has chosen one.
     pub password: Option<PasswordHash>,
-    /// The unused link with which the member can choose a password, and the time at which it
-    /// expires.
-    pub link: Option<(TokenDigest, Timestamp)>,
+    /// The unused link with which the member can choose a password.
+    pub link: Option<PasswordLink>,
     /// The authenticator app, if the member has set one up.
     pub second_factor: Option<SecondFactor>,
     /// The passkeys. Each can be used to sign in without a password, or as the second factor after
     /// a password. Only members with a password have passkeys.
     pub passkeys: Vec<Passkey>,
     /// The identity at a provider, with which the member signs in instead of a password and a
-    /// second factor. There is no other way to sign in, so that a person who loses the account at
-    /// the provider also loses access to the console.
+    /// second factor. Such a member has no other way to sign in, so a person who loses the account
+    /// at the provider also loses access to the console.
     pub identity: Option<Identity>,
     /// Starts at 1 and increases by one with each change.
     pub version: i64,
 }
 
-/// How long a link is valid, in seconds: 24 hours.
-const LINK_SECONDS: i64 = 24 * 60 * 60;
+/// A link with which a member can choose a password once. It contains a secret token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordLink {
+    /// The digest of the token.
+    pub digest: TokenDigest,
+    pub expires_at: Timestamp,
+}
+
+impl PasswordLink {
+    /// The validity of a link, in seconds: 24 hours.
+    const VALIDITY_SECONDS: i64 = 24 * 60 * 60;
+
+    /// Creates a link with this token, which expires 24 hours after `now`.
+    fn new(token: &Token, now: Timestamp) -> Self {
+        // If the time is out of range, the link expires at once.
+        let expires_at =
+            Timestamp::from_second(now.as_second() + Self::VALIDITY_SECONDS).unwrap_or(now);
+        Self {
+            digest: token.digest(),
+            expires_at,
+        }
+    }
+}
 
 impl StaffMember {
     /// The maximum number of members, including disabled members.
     pub const MAX: i64 = 1000;
 
-    /// Creates a member with the version 1, who must first choose a password by this link.
-    pub fn new(name: StaffName, role: Role, link: &Token, now: Timestamp) -> Self {
-        let member = Self {
+    /// Creates a member with the version 1, who must first choose a password. `token` is the token
+    /// of the link for this.
+    pub fn new(name: StaffName, role: Role, token: &Token, now: Timestamp) -> Self {
+        Self {
             id: StaffId(0),
             name,
             role,
@@ -102,14 +125,12 @@ impl StaffMember {
             created_at: now,
             disabled_at: None,
             password: None,
-            link: None,
+            link: Some(PasswordLink::new(token, now)),
             second_factor: None,
             passkeys: vec![],
             identity: None,
-            version: 0,
-        };
-        // This sets the link, and increases the version to 1.
-        member.reset(link, now)
+            version: 1,
+        }
     }
 
     /// Replaces all credentials by an identity at a provider.
@@ -130,15 +151,13 @@ impl StaffMember {
         Self { link: None, ..self }.with_next_version()
     }
 
-    /// Removes all credentials, and enables a disabled member again. The member must choose a new
-    /// password or a provider by this link, and then set up the second factor and passkeys again.
-    pub fn reset(self, link: &Token, now: Timestamp) -> Self {
-        // If the time is out of range, the link expires at once.
-        let expires_at = Timestamp::from_second(now.as_second() + LINK_SECONDS).unwrap_or(now);
+    /// Removes all credentials, and enables a disabled member again. `token` is the token of the
+    /// link with which the member must then choose a new password or a provider.
+    pub fn reset(self, token: &Token, now: Timestamp) -> Self {
         Self {
             disabled_at: None,
             password: None,
-            link: Some((link.digest(), expires_at)),
+            link: Some(PasswordLink::new(token, now)),
             second_factor: None,
             passkeys: vec![],
             identity: None,
@@ -187,7 +206,8 @@ impl StaffMember {
         .with_next_version()
     }
 
-    /// Creates the change that `apply` makes, with an act of this type for the audit trail.
+    /// Creates the change from this member to the result of `apply`. The act for the audit trail
+    /// has this type.
     pub fn change(self, apply: impl FnOnce(Self) -> Self, act_type: ActType) -> StaffChange {
         StaffChange::new(self.version, apply(self), act_type)
     }
@@ -207,16 +227,14 @@ impl StaffMember {
 
     /// Whether the member has a link that is still valid at `now`.
     pub fn has_link_at(&self, now: Timestamp) -> bool {
-        self.link
-            .as_ref()
-            .is_some_and(|(_, expires_at)| now < *expires_at)
+        self.link.as_ref().is_some_and(|link| now < link.expires_at)
     }
 
-    /// Returns an act on the member. Acts that affect permissions contain the name, the role and
-    /// the provider as details.
-    pub fn act(&self, kind: ActType) -> Act {
+    /// Returns an act of this type on the member, for the audit trail. An act that affects
+    /// permissions contains the name, the role and the provider as details.
+    pub fn act(&self, act_type: ActType) -> Act {
         let affects_permissions = matches!(
-            kind,
+            act_type,
             ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged
         );
         let mut details: Vec<(Cow<'static, str>, String)> = Vec::new();
@@ -228,7 +246,7 @@ impl StaffMember {
             }
         }
         Act {
-            kind: kind.into(),
+            kind: act_type.into(),
             subject: JournalSubject {
                 kind: SubjectKind::Staff.into(),
                 id: Some(self.id.0),

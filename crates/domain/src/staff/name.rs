@@ -27,12 +27,14 @@ impl StaffName {
     }
 }
 
-/// Validates and trims a single line of 1 to `max_length` characters. `None` if it is empty, too
-/// long, or contains hidden characters, which could make one name look like another.
+/// Validates and trims a single line of 1 to `max_length` characters, at least one of them visible.
+///
+/// `None` if the line has another length, or contains hidden characters, which could make one name
+/// look like another.
 pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
     let line = text.trim();
     let has_valid_length = (1..=max_length).contains(&line.chars().count());
-    // A name that consists only of accents would have an empty key.
+    // The key of a text that consists only of accents is empty.
     let has_visible_key = !search_key(line).trim().is_empty();
     let is_allowed = has_valid_length && has_visible_key && !line.contains(is_hidden);
     is_allowed.then(|| line.to_owned())

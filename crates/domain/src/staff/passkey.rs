@@ -1,5 +1,8 @@
-//! Passkeys (Web Authentication Level 3): registration of new passkeys, and verification of
-//! assertions. Attestation is not requested, so no certificates need to be parsed.
+//! Passkeys: registration of new passkeys, and verification of the assertions with which members
+//! sign in.
+//!
+//! Sections in this module refer to Web Authentication Level 3. Attestation is not requested, so no
+//! certificates need to be parsed.
 
 use jiff::Timestamp;
 use ring::signature::{
@@ -34,7 +37,7 @@ pub struct Passkey {
 }
 
 /// The response of an authenticator: the client data of the browser, the authenticator data, and
-/// the signature over both.
+/// the signature over both. The response to the creation of a passkey has no signature.
 pub struct Assertion {
     pub id: Vec<u8>,
     pub user: Vec<u8>,
@@ -43,8 +46,8 @@ pub struct Assertion {
     pub signature: Vec<u8>,
 }
 
-/// The parsed authenticator data (section 6.1): what the authenticator states about itself and
-/// about what it has verified.
+/// The parsed authenticator data (section 6.1): the statements of the authenticator about itself,
+/// and about the checks that it has made.
 struct AuthenticatorData<'d> {
     /// The SHA-256 of the host name (`rpIdHash`).
     host_hash: &'d [u8; 32],
@@ -65,7 +68,10 @@ struct AttestedPasskey<'d> {
 /// The maximum length of the identifier of a passkey, in bytes (section 7.1).
 const MAX_ID_LENGTH: usize = 1023;
 
-/// The bits in the flags of [`AuthenticatorData`].
+/// The length of the identifier of the authenticator's model (`aaguid`), in bytes.
+const MODEL_LENGTH: usize = 16;
+
+// The bits in the flags of `AuthenticatorData`.
 const USER_PRESENT: u8 = 1 << 0;
 const USER_VERIFIED: u8 = 1 << 2;
 const BACKUP_ELIGIBLE: u8 = 1 << 3;
@@ -73,8 +79,10 @@ const BACKED_UP: u8 = 1 << 4;
 const HAS_ATTESTED_DATA: u8 = 1 << 6;
 
 impl<'d> AuthenticatorData<'d> {
-    /// Parses 32 bytes of the host's hash, one byte of flags, and four bytes of the signature
-    /// counter. The attested credential data follow. `None` if `data` is too short.
+    /// Parses authenticator data; `None` if they are too short.
+    ///
+    /// They consist of 32 bytes of the host's hash, one byte of flags, four bytes of the signature
+    /// counter, and the attested credential data.
     fn parse(data: &'d [u8]) -> Option<Self> {
         let (host_hash, remainder) = data.split_first_chunk()?;
         let (&flags, remainder) = remainder.split_first()?;
@@ -87,9 +95,10 @@ impl<'d> AuthenticatorData<'d> {
         })
     }
 
-    /// Parses the data, and checks that they are for this host, and that the user was present and
-    /// was verified, such as by a fingerprint, face or PIN.
-    fn verify(data: &'d [u8], host: &str) -> Result<Self, &'static str> {
+    /// Parses authenticator data, and checks that they are for this host, and that the user was
+    /// present and verified, such as by a fingerprint, face or PIN. The error is the reason for the
+    /// log.
+    fn parse_verified(data: &'d [u8], host: &str) -> Result<Self, &'static str> {
         let data = Self::parse(data).ok_or("the authenticator says too little")?;
         if data.host_hash[..] != Sha256::digest(host)[..] {
             return Err("it is for another host (rpIdHash)");
@@ -115,15 +124,18 @@ impl<'d> AuthenticatorData<'d> {
         self.has_flag(BACKUP_ELIGIBLE)
     }
 
-    /// Returns the passkey that was created (section 6.5.1). The attested data consist of 16 bytes
-    /// about the model of the authenticator, two bytes with the length of the identifier, the
-    /// identifier, and the public key.
+    /// Parses the passkey that was created (section 6.5.1); `None` if the data contain none.
+    ///
+    /// The attested data consist of 16 bytes about the model of the authenticator, two bytes with
+    /// the length of the identifier, the identifier, and the public key.
     fn new_passkey(&self) -> Option<AttestedPasskey<'d>> {
         if !self.has_flag(HAS_ATTESTED_DATA) {
             return None;
         }
-        let (length, remainder) = self.attested_data.get(16..)?.split_first_chunk()?;
-        let (id, key) = remainder.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        let after_model = self.attested_data.get(MODEL_LENGTH..)?;
+        let (&length_bytes, remainder) = after_model.split_first_chunk()?;
+        let id_length = usize::from(u16::from_be_bytes(length_bytes));
+        let (id, key) = remainder.split_at_checked(id_length)?;
         Some(AttestedPasskey { id, key })
     }
 }
@@ -132,9 +144,12 @@ impl Passkey {
     /// The maximum number of passkeys of a member.
     pub const MAX: usize = 10;
 
-    /// Returns the user handle of a member. `tag` distinguishes several stores on one host, so that
-    /// an authenticator keeps the passkeys of each. It also makes handles unguessable, so that
-    /// nobody can find out which members have passkeys.
+    /// Returns the user handle of a member, by which an authenticator recognizes the account: the
+    /// number of the member, and `tag`.
+    ///
+    /// The tag distinguishes several stores on one host, so that an authenticator keeps the
+    /// passkeys of each. It also makes handles unguessable, so that nobody can find out which
+    /// members have passkeys.
     pub fn user_handle(member: StaffId, tag: &str) -> Vec<u8> {
         let StaffId(number) = member;
         [&number.to_be_bytes(), tag.as_bytes()].concat()
@@ -149,9 +164,10 @@ impl Passkey {
         StaffId(number)
     }
 
-    /// Registers a passkey that an authenticator has created for this host (section 7.1), or
-    /// returns the reason why it is rejected. If the browser provides no public key, it is read
-    /// from the authenticator data.
+    /// Creates the passkey that an authenticator has registered for this host (section 7.1). The
+    /// error is the reason for the log.
+    ///
+    /// If the browser provides no public key, it is read from the authenticator data.
     pub fn new(
         assertion: Assertion,
         public_key: Option<PublicKey<'_>>,
@@ -165,12 +181,12 @@ impl Passkey {
             authenticator_data,
             ..
         } = assertion;
-        let data = AuthenticatorData::verify(&authenticator_data, host)?;
+        let data = AuthenticatorData::parse_verified(&authenticator_data, host)?;
         let has_valid_length = (1..=MAX_ID_LENGTH).contains(&id.len());
-        let attested_passkey = data
-            .new_passkey()
-            .filter(|passkey| passkey.id == id && has_valid_length)
-            .ok_or("the browser and the authenticator name different passkeys, or none")?;
+        let attested_passkey = match data.new_passkey() {
+            Some(passkey) if passkey.id == id && has_valid_length => passkey,
+            _ => return Err("the browser and the authenticator name different passkeys, or none"),
+        };
         let allowed_key = match public_key {
             Some(public_key) => public_key.verification_key(),
             None => parse_cose_key(attested_passkey.key),
@@ -209,11 +225,12 @@ impl Passkey {
 }
 
 impl StaffMember {
-    /// Verifies a sign-in with a passkey (section 7.2), and updates the passkey. The version of the
-    /// member stays the same, so that concurrent sign-ins do not conflict.
+    /// Verifies a sign-in with a passkey (section 7.2), and updates the passkey. The error is the
+    /// reason for the log. The version of the member stays the same, so that concurrent sign-ins do
+    /// not conflict.
     ///
     /// Returns the details for the audit trail: the name of the passkey, and its signature counter
-    /// if that has not increased. In that case, somebody may have cloned the passkey, or concurrent
+    /// if that has not increased. In this case, somebody may have cloned the passkey, or concurrent
     /// sign-ins arrived out of order.
     pub fn use_passkey(
         &mut self,
@@ -221,7 +238,7 @@ impl StaffMember {
         host: &str,
         now: Timestamp,
     ) -> Result<Vec<(&'static str, String)>, &'static str> {
-        let data = AuthenticatorData::verify(&assertion.authenticator_data, host)?;
+        let data = AuthenticatorData::parse_verified(&assertion.authenticator_data, host)?;
         let passkey = self
             .passkeys
             .iter_mut()
@@ -231,6 +248,7 @@ impl StaffMember {
             return Err("the signature is not that of its key");
         }
         let is_eligible = data.is_backup_eligible();
+        // A passkey from before 0.4.0 gets this flag at its first use.
         let was_eligible = passkey.is_backup_eligible.unwrap_or(is_eligible);
         if was_eligible != is_eligible {
             return Err("it can be copied now and could not before, or the other way round (BE)");

@@ -33,17 +33,19 @@ impl Password {
     /// The maximum number of characters.
     pub const MAX_LENGTH: usize = 256;
 
-    /// Normalizes a password that somebody typed (NFC), because keyboards produce the same
-    /// characters in different encodings. `None` if the text is longer than any valid password.
+    /// Returns a password that somebody typed; `None` if the text is longer than any valid
+    /// password.
+    ///
+    /// The text is normalized (NFC), because keyboards produce the same characters in different
+    /// encodings.
     pub fn from_input(text: &str) -> Option<Self> {
-        let is_too_long = text.chars().count() > Self::MAX_LENGTH;
-        if is_too_long {
+        if text.chars().count() > Self::MAX_LENGTH {
             return None;
         }
         Some(Self(text.nfc().collect()))
     }
 
-    /// Validates a new password for the member with this name, in the store with this name.
+    /// Validates a new password for the member `name`, in the store `store_name`.
     pub fn new(
         text: &str,
         name: &StaffName,
@@ -53,6 +55,7 @@ impl Password {
         if password.0.chars().count() < Self::MIN_LENGTH {
             return Err(WeakPassword::Short);
         }
+        // An empty name matches no part of a password.
         let names = [name.as_str(), store_name.unwrap_or_default()];
         if is_easy_to_guess(&password.0, &names) {
             return Err(WeakPassword::Common);
@@ -71,8 +74,18 @@ impl Password {
 /// The length of a salt, in bytes.
 const SALT_LENGTH: usize = 16;
 
+/// The length of a hash without its salt, in bytes.
+const HASH_LENGTH: usize = 32;
+
+// The cost of a hash: the minimum configuration that OWASP recommends for Argon2id.
+const MEMORY_KIB: u32 = 19 << 10;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
 /// A pool of work memory for hashing, with as many entries as hashes were ever computed at the same
-/// time. Without it, the system allocator would retain freed memory separately for each thread, and
+/// time.
+///
+/// Without the pool, the system allocator would retain freed memory separately for each thread, and
 /// hashes are computed on many threads.
 static FREE_MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 
@@ -82,12 +95,13 @@ static FREE_MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 pub struct PasswordHash([u8; Self::LENGTH]);
 
 impl PasswordHash {
-    const LENGTH: usize = SALT_LENGTH + 32;
+    const LENGTH: usize = SALT_LENGTH + HASH_LENGTH;
 
     /// Computes a hash, with work memory from the pool.
     fn from_password_and_salt(password: &Password, salt: [u8; SALT_LENGTH]) -> Self {
         // These parameters are valid, so the default is never used.
-        let params = Params::new(19 << 10, 2, 1, Some(32)).unwrap_or(Params::DEFAULT);
+        let params =
+            Params::new(MEMORY_KIB, PASSES, LANES, Some(HASH_LENGTH)).unwrap_or(Params::DEFAULT);
         let block_count = params.block_count();
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
 
@@ -138,6 +152,7 @@ impl PasswordHash {
 }
 
 impl std::fmt::Debug for PasswordHash {
+    /// Hides the hash, so that it cannot end up in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PasswordHash")
     }

@@ -1,4 +1,6 @@
 //! The second factor: codes from an authenticator app (TOTP, RFC 6238), and recovery codes.
+//!
+//! An app computes a new code for each period of 30 seconds. Periods are numbered from 1970.
 
 use data_encoding::BASE32_NOPAD as BASE32;
 use jiff::Timestamp;
@@ -18,11 +20,14 @@ const SECRET_LENGTH: usize = 20;
 /// Base32.
 const RECOVERY_CODE_LENGTH: usize = 15;
 
-/// The period of a code, in seconds. This is the value that all apps support.
+/// The length of a period, in seconds. This is the value that all apps support.
 const PERIOD_SECONDS: i64 = 30;
 
 /// The number of digits of a code. This is the value that all apps support.
 const CODE_DIGITS: usize = 6;
+
+/// The number of different codes with [`CODE_DIGITS`] digits.
+const CODE_COUNT: u32 = 1_000_000;
 
 /// The second factor of a member, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +41,10 @@ pub struct SecondFactor {
 }
 
 impl SecondFactor {
-    /// Verifies a code of the app or a recovery code, and returns the second factor with the code
-    /// marked as used. `None` if the code is wrong or was used before. Spaces and `-` in `input`
-    /// are ignored.
+    /// Verifies a code of the app or a recovery code. Returns the second factor with the code
+    /// marked as used; `None` if the code is wrong or was used before.
+    ///
+    /// Spaces and `-` in `input` are ignored.
     pub fn with_used_code(&self, input: &str, secret: &TotpSecret, now: Timestamp) -> Option<Self> {
         let code: String = input
             .chars()
@@ -53,7 +59,10 @@ impl SecondFactor {
         }
 
         let digest = recovery_digest(&code.to_ascii_uppercase());
-        let position = self.recovery.iter().position(|other| *other == digest)?;
+        let position = self
+            .recovery
+            .iter()
+            .position(|unused_digest| *unused_digest == digest)?;
         let mut after = self.clone();
         after.recovery.remove(position);
         Some(after)
@@ -61,8 +70,9 @@ impl SecondFactor {
 }
 
 /// Generates a recovery code, such as `mzxw-6ytb-oi4t-gmjs-gm2d-knrx`. Returns the code, to be
-/// shown once, and its digest, to be stored. A code has 120 random bits, so a slow hash would add
-/// no protection.
+/// shown once, and its digest, to be stored.
+///
+/// A code has 120 random bits, so a slow hash would add no protection.
 pub fn generate_recovery_code(random: &mut impl CryptoRng) -> (String, TokenDigest) {
     let mut bytes = [0; RECOVERY_CODE_LENGTH];
     random.fill_bytes(&mut bytes);
@@ -98,7 +108,8 @@ impl TotpSecret {
         &self.0
     }
 
-    /// Parses a Base32 secret, as [`Self::setup_key`] returns it. Spaces are ignored.
+    /// Parses a setup key, as [`Self::setup_key`] returns it; `None` for any other text. Spaces are
+    /// ignored.
     pub fn parse(text: &str) -> Option<Self> {
         let letters: Vec<u8> = text
             .bytes()
@@ -115,22 +126,23 @@ impl TotpSecret {
     /// Returns the URI for the QR code that an app scans:
     /// `otpauth://totp/Petstore:maria?secret=…&issuer=Petstore`.
     pub fn uri(&self, account: &str) -> String {
-        let account: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
-        let account = account.replace('+', "%20");
+        let form_encoded: String = form_urlencoded::byte_serialize(account.as_bytes()).collect();
+        // In the path of a URI, `+` is not a space.
+        let encoded_account = form_encoded.replace('+', "%20");
         format!(
-            "otpauth://totp/Petstore:{account}?secret={}&issuer=Petstore",
+            "otpauth://totp/Petstore:{encoded_account}?secret={}&issuer=Petstore",
             BASE32.encode(&self.0)
         )
     }
 
-    /// Finds the period of a code among the previous, the current and the next one, to allow for
-    /// clock differences. `None` for any other code.
+    /// Finds the period of a code; `None` if it is not the code of the previous, the current or the
+    /// next period. These are accepted to allow for clock differences.
     fn find_period(&self, code: &str, now: Timestamp) -> Option<i64> {
-        let current_period = now.as_second().div_euclid(PERIOD_SECONDS);
+        let current_period = period_at(now);
         (current_period - 1..=current_period + 1).find(|&period| self.code(period) == code)
     }
 
-    /// Computes the code of a period (RFC 4226, section 5.3).
+    /// Computes the code of a period (RFC 4226, section 5.3, with the period as the counter).
     pub fn code(&self, period: i64) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0);
         let tag = hmac::sign(&key, &period.to_be_bytes());
@@ -141,13 +153,19 @@ impl TotpSecret {
             .iter()
             .fold(0_u32, |bits, &byte| (bits << 8) | u32::from(byte));
         // The sign bit is cleared, and the last six decimal digits are the code.
-        format!("{:0CODE_DIGITS$}", (number & 0x7fff_ffff) % 10_u32.pow(6))
+        let code = (number & 0x7fff_ffff) % CODE_COUNT;
+        format!("{code:0CODE_DIGITS$}")
     }
 
     /// Returns the code that is valid at `now`.
     pub fn code_at(&self, now: Timestamp) -> String {
-        self.code(now.as_second().div_euclid(PERIOD_SECONDS))
+        self.code(period_at(now))
     }
+}
+
+/// Returns the number of the period in which a time lies.
+fn period_at(time: Timestamp) -> i64 {
+    time.as_second().div_euclid(PERIOD_SECONDS)
 }
 
 /// Splits a text into groups of four characters: `abcd-efgh` for `abcdefgh`.

@@ -13,8 +13,8 @@ pub struct StaffSession {
     pub staff: StaffId,
     /// When the session began, with the password or another first factor.
     pub begun_at: Timestamp,
-    /// When the session was last used, with a resolution of one minute, because uses are saved once
-    /// a minute.
+    /// When the session was last used. The resolution is one minute, because uses are saved once a
+    /// minute.
     pub seen_at: Timestamp,
     /// When the member last authenticated completely, including the second factor if there is one.
     /// `None` while the second factor is missing: the session then grants no access yet.
@@ -33,8 +33,8 @@ impl StaffSession {
     pub const MAX_IDLE_SECONDS: i64 = 30 * 60;
     /// The maximum duration of a session, in seconds.
     pub const MAX_AGE_SECONDS: i64 = 12 * 60 * 60;
-    /// How long after authentication sensitive pages (about keys, webhooks and staff) are
-    /// accessible without authenticating again, in seconds.
+    /// The time after authentication in which sensitive pages (about keys, webhooks and staff) can
+    /// be opened without authenticating again, in seconds.
     pub const CONFIRMATION_SECONDS: i64 = 5 * 60;
     /// The minimum time between two saved uses, in seconds.
     const SAVE_INTERVAL_SECONDS: i64 = 60;

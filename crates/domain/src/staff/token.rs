@@ -6,8 +6,8 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
 
-/// A secret token, which only a browser or a link contains; the store has only its digest. `Debug`
-/// hides it; only [`Token::reveal`] returns it.
+/// A secret token, which only a browser or a link contains. The store has only its digest. `Debug`
+/// hides the token; only [`Token::reveal`] returns it.
 pub struct Token([u8; 32]);
 
 impl Token {
@@ -23,13 +23,14 @@ impl Token {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// Returns the digest to be stored. A random token needs no slow hash.
+    /// Returns the digest to be stored. It is a fast hash, because nobody can guess a random token.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
 }
 
 impl fmt::Debug for Token {
+    /// Hides the token, so that it cannot end up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
     }
@@ -47,9 +48,13 @@ impl TokenDigest {
         Some(Token(bytes).digest())
     }
 
-    /// Returns an identifier of the session for use in lists. It does not reveal the digest.
+    /// Returns an identifier of the session for use in lists: the beginning of another hash, which
+    /// does not reveal the digest.
     pub fn name(&self) -> String {
-        URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..12])
+        /// The length of the identifier before encoding, in bytes. It is long enough to be unique.
+        const NAME_LENGTH: usize = 12;
+
+        URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..NAME_LENGTH])
     }
 
     /// Wraps a digest that was read from the store.

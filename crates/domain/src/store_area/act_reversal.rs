@@ -1,5 +1,5 @@
-//! Builds the reversals of an act from its changes in the log. An act is everything that one request
-//! changed in one transaction.
+//! Builds the reversals of an act from its changes in the journal. An act is everything that one
+//! request changed in one transaction.
 
 use jiff::Timestamp;
 
@@ -12,13 +12,14 @@ use super::{
 use crate::PetId;
 
 impl Reversal {
-    /// Builds the reversals for the changes of one act, which must be in the order of the log.
-    /// Returns one reversal for each animal, in the order of their first changes, followed by one
-    /// for each category. `default_end` is the new end of a reservation that is reopened after its
-    /// original end has passed.
+    /// Builds the reversals of an act: one for each animal, in the order of their first changes,
+    /// and then one for each category. The changes of the act must be in the order of the journal.
     ///
     /// An animal and its order share a reversal, because the status of the animal follows from the
-    /// order: for example, the sale of a reserved animal is undone as a whole.
+    /// order. For example, the sale of a reserved animal is undone as a whole.
+    ///
+    /// `default_end` is the new end of a reservation that is reopened after its original end has
+    /// passed.
     pub fn from_act(
         changes: &[Change],
         acted_at: Timestamp,
@@ -50,7 +51,8 @@ impl Reversal {
             }
         }
 
-        // Which field values differ is known only after all changes of an animal have been merged.
+        // The differing field values are known only after all changes of an animal have been
+        // merged.
         for reversal in &mut pet_reversals {
             reversal.fields = reversal.former_field_values();
         }
@@ -60,7 +62,7 @@ impl Reversal {
     }
 }
 
-/// Returns the reversal for this animal, after adding an empty one if there is none yet.
+/// Returns the reversal for this animal. Adds an empty one if there is none yet.
 fn reversal_for_pet(
     reversals: &mut Vec<PetReversal>,
     id: PetId,
@@ -117,8 +119,8 @@ impl PetReversal {
         Ok(())
     }
 
-    /// Merges the next change of an order, which resulted in `after`, into the reversal. Fails if
-    /// the act changed several orders for the animal.
+    /// Merges the next change of an order into the reversal. `after` is the resulting order. Fails
+    /// if the act changed several orders for the animal.
     fn add_order_change(&mut self, after: &Order, change: &Change) -> Result<(), NotRevertible> {
         match &mut self.order {
             Some(order) if order.after.id != after.id => return Err(NotRevertible::SeveralOrders),
@@ -156,10 +158,10 @@ impl PetReversal {
     }
 }
 
-/// Returns the photos that a change removed from an animal.
+/// Returns the photos that a change removed from an animal. All of them are assumed to have files.
 ///
-/// If the second of three photos was deleted, this is that photo with the position 1. If it was
-/// rotated, `replaced_by` also names the new photo in its place.
+/// If the second of three photos was deleted, the result is this photo with the position 1. If it
+/// was rotated, `replaced_by` also names the new photo in its place.
 fn find_lost_photos(before: &StorePet, after: &StorePet) -> Vec<LostPhoto> {
     // Replacing a photo keeps the number of photos, and deleting one does not.
     let is_replaced = before.photos.all().len() == after.photos.all().len();

@@ -11,7 +11,7 @@ named_enum! {
     /// An age group of animals in a search, by completed years. An animal that was born on 29
     /// February turns a year older on 1 March in years without that day.
     pub enum Age {
-        /// Younger than a year, including animals with a date of birth in the future.
+        /// Younger than a year. This includes animals with a date of birth in the future.
         UnderOne = "0",
         UnderThree = "under3",
         OneToThree = "1",
@@ -45,14 +45,15 @@ impl Age {
     }
 }
 
-/// Returns the latest date of birth of an animal that is at least `years` old on `today`. If
-/// `today` is 29 February and the year of birth has no such day, this is 28 February.
+/// Returns the latest date of birth of an animal that is at least `years` old on `today`. It is 28
+/// February if `today` is 29 February and the year of birth has no such day.
 fn last_birth_at_least(years: i64, today: Date) -> Date {
     today.saturating_sub(years.years())
 }
 
 /// Returns the earliest date of birth of an animal that is younger than `years` on `today`.
 fn first_birth_below(years: i64, today: Date) -> Date {
+    // Only the last day of the calendar has no next day.
     last_birth_at_least(years, today)
         .tomorrow()
         .unwrap_or(Date::MAX)

@@ -6,9 +6,7 @@ use super::{
 };
 use crate::text::comparison_key;
 
-/// Decides how the label of a category is created or changed. A label that another category already
-/// has, in any case, is refused. Duplicates from earlier releases may keep their label, or change
-/// only its case.
+/// Decides how the label of a category is created or changed.
 pub(super) fn put_category(
     id: i64,
     label: &Label,
@@ -28,14 +26,8 @@ pub(super) fn put_category(
     {
         return Ok(Decision::without_change(category));
     }
-    let label_key = comparison_key(label.as_str());
-    let keeps_key =
-        before.is_some_and(|category| comparison_key(category.label.as_str()) == label_key);
-    if let Some(namesake) = &present.namesake
-        && !keeps_key
-    {
-        return Err(Refusal::DuplicateLabel(Box::new(namesake.clone())));
-    }
+    check_label(label, before, present.namesake.as_ref())?;
+
     let version = before.map_or(1, |category| category.version + 1);
     let after = Category {
         id,
@@ -43,6 +35,25 @@ pub(super) fn put_category(
         version,
     };
     Ok(Decision::new(ChangeType::CategoryChanged, before, after))
+}
+
+/// Refuses a label that another category, the `namesake`, already has, regardless of upper and
+/// lower case. Duplicates from earlier releases may keep their label, or change only its case.
+fn check_label(
+    label: &Label,
+    before: Option<&Category>,
+    namesake: Option<&Category>,
+) -> Result<(), Refusal> {
+    let Some(namesake) = namesake else {
+        return Ok(());
+    };
+    let label_key = comparison_key(label.as_str());
+    let changes_at_most_case =
+        before.is_some_and(|category| comparison_key(category.label.as_str()) == label_key);
+    if changes_at_most_case {
+        return Ok(());
+    }
+    Err(Refusal::DuplicateLabel(Box::new(namesake.clone())))
 }
 
 /// Decides how the label of a category is deleted.

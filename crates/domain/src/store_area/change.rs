@@ -24,7 +24,8 @@ pub struct PresentState {
     pub note: Option<PetNote>,
     /// The number of notes on the animal, if the command adds a note.
     pub note_count: i64,
-    /// Another category that already has the label that the command sets, in any case.
+    /// Another category that already has the label that the command sets, regardless of upper and
+    /// lower case.
     pub namesake: Option<Category>,
     /// The fields of the store, if the command or the animal has field values.
     pub fields: Arc<FieldSet>,
@@ -41,8 +42,8 @@ pub struct PresentState {
 /// The outcome of a command that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The changes, in the order in which they are recorded. Empty if the requested state is
-    /// already the present one.
+    /// The changes, in the order in which they are recorded. Empty if the subject already is in the
+    /// requested state.
     pub changes: Vec<Change>,
     /// The order that no longer holds its animal, because the status of the animal was changed by
     /// hand. See [`Order::holds`].
@@ -64,6 +65,7 @@ pub struct Change {
 }
 
 named_enum! {
+    /// The type of a change, as the journal and the messages to webhooks name it.
     pub enum ChangeType {
         PetAdded = "pet.added",
         PetChanged = "pet.changed",

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map::Entry};
 
-use super::valid_text::is_text;
+use super::valid_text::{is_choice, is_text};
 use crate::text::comparison_key;
 
-/// The allowed values of a `choice` field: 1 to 100 values of 1 to 64 characters without U+0000. A
-/// value can have a label, which is displayed in its place. New values and labels must all have
-/// different [`comparison_key`]s.
+/// The allowed values of a `choice` field: 1 to 100 values of 1 to 64 characters without U+0000.
+///
+/// A value can have a label, which is displayed in its place. The [`comparison_key`]s of new values
+/// and labels must all be different.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
     values: Vec<String>,
@@ -19,10 +20,18 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// The maximum number of values.
+    const MAX_VALUES: usize = 100;
+
+    /// The maximum number of labels. There can be more of them than values, because a value that is
+    /// no longer a choice keeps its label.
     const MAX_LABELS: usize = 200;
 
-    /// Creates choices without labels. `None` if there are too few or too many, one of them is
-    /// invalid, or two are equal in any case.
+    /// The maximum length of a label, in characters.
+    const MAX_LABEL_LENGTH: usize = 100;
+
+    /// Creates choices without labels; `None` if there are too few or too many values, one of them
+    /// is invalid, or two of them are equal regardless of upper and lower case.
     pub fn new(values: Vec<String>) -> Option<Self> {
         let choices = Self::from_stored(values, BTreeMap::new())?;
         if choices.duplicates().is_empty() {
@@ -32,8 +41,9 @@ impl Choices {
         }
     }
 
-    /// Replaces the labels; `labels` maps values to labels. `None` if there are too many labels,
-    /// one of them is invalid, or a label equals another label or a value in any case.
+    /// Replaces the labels. `labels` maps values to labels. `None` if there are too many labels,
+    /// one of them is invalid, or a label equals another label or a value, regardless of upper and
+    /// lower case.
     pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
         // A labelled value that is no longer a choice counts, too, because animals can still have it.
         let mut used_texts: HashSet<String> = self
@@ -50,21 +60,27 @@ impl Choices {
         Self::from_stored(self.values, labels)
     }
 
-    /// Creates choices that were read from a store. Values and labels that are equal in any case
-    /// are accepted, because earlier releases allowed them.
+    /// Creates choices that were read from a store; `None` if they are invalid. Values and labels
+    /// that differ only in upper and lower case are accepted, because earlier releases allowed
+    /// them.
     pub fn from_stored(values: Vec<String>, labels: BTreeMap<String, String>) -> Option<Self> {
         let different_values: HashSet<&String> = values.iter().collect();
-        let are_valid = (1..=100).contains(&values.len())
-            && labels.len() <= Self::MAX_LABELS
+        let are_valid_values = (1..=Self::MAX_VALUES).contains(&values.len())
             && different_values.len() == values.len()
-            && values.iter().all(|value| is_text(value, 64))
-            && labels.keys().all(|value| is_text(value, 64))
-            && labels.values().all(|label| is_text(label, 100));
-        are_valid.then_some(Self { values, labels })
+            && values.iter().all(|value| is_choice(value));
+        let are_valid_labels = labels.len() <= Self::MAX_LABELS
+            && labels.keys().all(|value| is_choice(value))
+            && labels
+                .values()
+                .all(|label| is_text(label, Self::MAX_LABEL_LENGTH));
+        if !are_valid_values || !are_valid_labels {
+            return None;
+        }
+        Some(Self { values, labels })
     }
 
-    /// Returns the pairs of values and labels that are equal in any case, such as `["Red", "red"]`.
-    /// The first of each pair comes first among the choices.
+    /// Returns the pairs of values and labels that are equal regardless of upper and lower case,
+    /// such as `["Red", "red"]`. The first of each pair comes first among the choices.
     pub fn duplicates(&self) -> Vec<[&str; 2]> {
         let mut texts_by_key = HashMap::new();
         let mut duplicates = Vec::new();
@@ -88,7 +104,8 @@ impl Choices {
         &self.labels
     }
 
-    /// Finds a choice by its exact value, or otherwise the first choice that is equal in any case.
+    /// Finds a choice by its exact value, or otherwise the first choice that is equal regardless of
+    /// upper and lower case.
     pub fn find(&self, text: &str) -> Option<&String> {
         if let Some(value) = self.values.iter().find(|value| *value == text) {
             return Some(value);
@@ -99,7 +116,7 @@ impl Choices {
             .find(|value| comparison_key(value) == key)
     }
 
-    /// Finds a choice by its value, or otherwise by its label, in any case.
+    /// Finds a choice by its value, or otherwise by its label, regardless of upper and lower case.
     pub fn find_by_value_or_label(&self, text: &str) -> Option<&String> {
         if let Some(value) = self.find(text) {
             return Some(value);

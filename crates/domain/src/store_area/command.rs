@@ -14,6 +14,7 @@ use crate::{NamedActor, NewPet, PetId};
 /// A request to change the store. [`decide`](fn@super::decide) contains the rules for each command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// Adds an animal, with its field values and photos.
     AddPet(NewPet, FieldPatch, Vec<NewPhoto>),
     PatchPet {
         id: PetId,
@@ -33,10 +34,7 @@ pub enum Command {
         preconditions: Preconditions,
     },
     /// Appends a photo to the photos of an animal.
-    AddPhoto {
-        id: PetId,
-        photo: NewPhoto,
-    },
+    AddPhoto { id: PetId, photo: NewPhoto },
     /// Replaces the picture of a photo, such as by a rotated one. The alternative text stays.
     ReplacePhoto {
         id: PetId,
@@ -70,11 +68,13 @@ pub enum Command {
         price: Patch<Decimal>,
         preconditions: Preconditions,
     },
+    /// Ends a reservation without a sale.
     CancelOrder {
         id: OrderId,
         reason: Option<Reason>,
         preconditions: Preconditions,
     },
+    /// Takes a sold animal back.
     ReturnOrder {
         id: OrderId,
         reason: Option<Reason>,
@@ -96,9 +96,7 @@ pub enum Command {
         preconditions: Preconditions,
     },
     /// Expires a reservation whose end has passed. Only the service itself issues this command.
-    ExpireOrder {
-        id: OrderId,
-    },
+    ExpireOrder { id: OrderId },
     /// Erases the contact of an order that was closed at `closed_until` or earlier. Only the
     /// service itself issues this command.
     EraseContact {
@@ -139,7 +137,7 @@ pub enum Command {
 pub enum Subject {
     /// A new animal, which has no identifier yet.
     New,
-    /// None: the command is refused whatever the state of the store is.
+    /// No resource: the command is refused in any state of the store.
     Nothing,
     Pet(PetId),
     /// An order, together with its animal.

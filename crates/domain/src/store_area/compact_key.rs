@@ -1,4 +1,5 @@
-//! The compact key of a unique value, in which spellings that differ only in separators are equal.
+//! The compact key of a unique value, by which spellings that differ only in separators are equal.
+//!
 //! Microchip numbers occur in many spellings, because people group the digits, and spreadsheets
 //! reformat them.
 
@@ -19,9 +20,11 @@ const ADDED_DECIMALS: [&str; 4] = [".0", ".00", ",0", ",00"];
 /// `'981` and `="981"`.
 const WRAPPERS: [char; 4] = ['\'', '"', '=', ' '];
 
-/// Removes whitespace, invisible characters, dashes, `.`, `,`, `/`, `:`, `*`, and the characters
-/// that a spreadsheet adds to a number. The key is returned unchanged if nothing else would remain,
-/// or if it is too long for an index.
+/// Returns a key without the characters that only separate others: whitespace, invisible
+/// characters, dashes, `.`, `,`, `/`, `:` and `*`. The characters that a spreadsheet adds to a
+/// number are removed as well.
+///
+/// The key is returned unchanged if nothing would remain, or if it is too long for an index.
 ///
 /// All common spellings of a microchip number get the same key:
 ///
@@ -47,10 +50,10 @@ pub fn compact_key(key: String) -> String {
 /// for `981000000.0`. `None` for any other text.
 fn chip_with_decimals(key: &str) -> Option<String> {
     let number = key.trim_matches(WRAPPERS);
-    let whole = ADDED_DECIMALS
+    let whole_number = ADDED_DECIMALS
         .iter()
         .find_map(|decimals| number.strip_suffix(decimals))?;
-    let digits = strip_separators(whole);
+    let digits = strip_separators(whole_number);
     let is_chip = CHIP_LENGTHS.contains(&digits.len()) && is_digits(&digits);
     is_chip.then_some(digits)
 }
@@ -96,16 +99,17 @@ fn is_unicode_dash(character: char) -> bool {
         )
 }
 
-/// Whether a text is a number that a spreadsheet has converted to scientific notation, so that its
-/// last digits are lost: `9.81E+14` or `2,76098E+14`.
+/// Whether a text is a number that a spreadsheet has converted to scientific notation, such as
+/// `9.81E+14` or `2,76098E+14`. The last digits of such a number are lost.
 pub fn is_shortened_number(text: &str) -> bool {
     let number = text.trim_matches(WRAPPERS);
-    let Some((digits, exponent)) = number.split_once(['E', 'e']) else {
+    let Some((mantissa, exponent)) = number.split_once(['E', 'e']) else {
         return false;
     };
-    let is_mantissa = match digits.split_once(['.', ',']) {
+    // A spreadsheet writes one digit before the decimal point.
+    let is_mantissa = match mantissa.split_once(['.', ',']) {
         Some((whole, decimals)) => whole.len() == 1 && is_digits(whole) && is_digits(decimals),
-        None => digits.len() == 1 && is_digits(digits),
+        None => mantissa.len() == 1 && is_digits(mantissa),
     };
     is_mantissa && exponent.strip_prefix('+').is_some_and(is_digits)
 }

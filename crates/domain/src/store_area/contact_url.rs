@@ -11,13 +11,19 @@ use url::Url;
 pub struct ContactUrl(Url);
 
 impl ContactUrl {
-    /// Returns the URL for a question about the animal with this name. For e-mail, the name becomes
-    /// the subject: `mailto:hello@shop.example` becomes
-    /// `mailto:hello@shop.example?subject=Lucky%20Luke`.
-    pub fn question_url(&self, animal: &str) -> String {
+    /// The rule, as error messages state it.
+    const RULE: &str = "a contact is an https, mailto or tel URL, such as \
+                        https://shop.example/contact, mailto:hello@shop.example or \
+                        tel:+49301234567";
+
+    /// Returns the URL for a question about the animal with this name. In a `mailto` URL, the name
+    /// becomes the subject.
+    ///
+    /// `mailto:hello@shop.example` becomes `mailto:hello@shop.example?subject=Lucky%20Luke`.
+    pub fn question_url(&self, pet_name: &str) -> String {
         let mut url = self.0.clone();
         if url.scheme() == "mailto" && url.query().is_none() {
-            let subject = percent_encoding::utf8_percent_encode(animal, ESCAPED_IN_SUBJECT);
+            let subject = percent_encoding::utf8_percent_encode(pet_name, ESCAPED_IN_SUBJECT);
             url.set_query(Some(&format!("subject={subject}")));
         }
         url.into()
@@ -43,10 +49,9 @@ const ESCAPED_IN_SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_AL
 impl FromStr for ContactUrl {
     type Err = String;
 
+    /// Validates a contact address. The error is a message for the operator.
     fn from_str(text: &str) -> Result<Self, String> {
-        let rule = "a contact is an https, mailto or tel URL, such as https://shop.example/contact, \
-                    mailto:hello@shop.example or tel:+49301234567";
-        let url = Url::parse(text).map_err(|error| format!("{error}; {rule}"))?;
+        let url = Url::parse(text).map_err(|error| format!("{error}; {}", Self::RULE))?;
         let is_valid = match url.scheme() {
             "https" => url.username().is_empty() && url.password().is_none(),
             "mailto" => is_mailbox(url.path()),
@@ -56,11 +61,12 @@ impl FromStr for ContactUrl {
         if is_valid {
             Ok(Self(url))
         } else {
-            Err(rule.to_owned())
+            Err(Self::RULE.to_owned())
         }
     }
 }
 
+/// Whether a text has an `@` between a name and a host. A list of several mailboxes also passes.
 fn is_mailbox(text: &str) -> bool {
     text.split_once('@')
         .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())

@@ -49,8 +49,8 @@ impl Placeholder {
         }
     }
 
-    /// Strips a placeholder from the beginning of a text, and returns it with the remaining text.
-    /// `None` if the text does not begin with a placeholder.
+    /// Splits a text after the placeholder with which it begins. Returns the placeholder and the
+    /// remaining text; `None` if the text does not begin with a placeholder.
     fn split_from(text: &str) -> Option<(Self, &str)> {
         for placeholder in Self::ALL {
             if let Some(after) = text.strip_prefix(placeholder.as_str()) {
@@ -81,10 +81,10 @@ impl ContractText {
         &self.0
     }
 
-    /// Replaces each placeholder by its value from `value_of`. Placeholders within a value are not
-    /// replaced.
+    /// Returns the text with each placeholder replaced by its value from `value_of`. Placeholders
+    /// within a value are not replaced.
     ///
-    /// Example: `{store} gives {animal} away.` becomes `Paws gives Luna away.`
+    /// For example, `{store} gives {animal} away.` becomes `Paws gives Luna away.`
     pub fn fill(&self, value_of: impl Fn(Placeholder) -> String) -> String {
         let mut filled_text = String::with_capacity(self.0.len());
         let mut remaining = self.0.as_str();
@@ -108,7 +108,7 @@ impl ContractText {
 /// Returns the first word in braces that is not a known placeholder, or the first unmatched brace;
 /// `None` if all placeholders are known.
 ///
-/// Example: `{name} moves in` has the unknown placeholder `{name}`.
+/// For example, `{name} moves in` has the unknown placeholder `{name}`.
 pub fn unknown_placeholder(text: &str) -> Option<String> {
     let mut remaining = text;
     while let Some(position) = remaining.find(['{', '}']) {

@@ -18,13 +18,17 @@ pub struct DateRange {
     pub to: Option<Date>,
 }
 
-/// The earliest and the latest date that a value can have.
+/// The earliest date that a value can have.
 const FIRST_DAY: &str = "0000-01-01";
+
+/// The latest date that a value can have.
 const LAST_DAY: &str = "9999-12-31";
 
 impl DateRange {
-    /// Returns the first and the last day of the range in the format of stored values, such as
-    /// `0000-01-01` and `2024-02-29`. An open end becomes the earliest or latest possible date.
+    /// Returns the first and the last day of the range in the format of stored values.
+    ///
+    /// An open end becomes the earliest or latest possible date: until 29 February 2024 becomes
+    /// `0000-01-01` and `2024-02-29`.
     pub fn bounds(&self) -> [String; 2] {
         [day_text(self.from, FIRST_DAY), day_text(self.to, LAST_DAY)]
     }
@@ -35,12 +39,12 @@ impl DateRange {
             return false;
         };
         // Dates of the form YYYY-MM-DD have the same order as their texts.
-        let [from, to] = self.bounds();
-        is_date(text) && (&from..=&to).contains(&text)
+        let [first_day, last_day] = self.bounds();
+        is_date(text) && (&first_day..=&last_day).contains(&text)
     }
 }
 
-/// Formats a day as a stored value.
+/// Formats a day as a stored value. Without a day, this is the `default`.
 fn day_text(day: Option<Date>, default: &str) -> String {
     match day {
         Some(day) => day.to_string(),
@@ -49,7 +53,7 @@ fn day_text(day: Option<Date>, default: &str) -> String {
 }
 
 impl FieldSet {
-    /// Parses a range filter for the field `name`.
+    /// Parses a range filter for the field `name`, which must be of the kind `date`.
     ///
     /// `from` and `to` are dates of the form YYYY-MM-DD; `None` leaves the range open at that end.
     pub fn date_range(

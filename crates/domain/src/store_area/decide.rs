@@ -15,10 +15,11 @@ use super::{
     revert_rules::revert,
 };
 
-/// Decides what `command` changes at `now`, or why it is refused. Every store, every batch and
-/// every background task goes through this function, so the rules exist only once. If there are
-/// several reasons to refuse a command, the first in this order is returned: invalid value, subject
-/// not found, failed precondition, conflicting state.
+/// Decides what `command` changes at `now`, or why it is refused.
+///
+/// Every store, every batch and every background task goes through this function, so the rules
+/// exist only once. If there are several reasons to refuse a command, the first in this order is
+/// returned: invalid value, subject not found, failed precondition, conflicting state.
 ///
 /// For example, [`Command::PlaceOrder`] with
 /// [`OrderTerms::Completed`](super::OrderTerms::Completed) sells an available animal. It results in

@@ -45,12 +45,14 @@ impl Decimal {
     pub fn ten_thousandths(&self) -> i64 {
         let number = self.0.strip_prefix('-').unwrap_or(&self.0);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = format!("{whole}{fraction:0<MAX_FRACTION_DIGITS$}");
         // There are at most 16 digits, so parsing cannot fail.
-        let amount = format!("{whole}{fraction:0<4}").parse().unwrap_or(i64::MAX);
+        let amount: i64 = digits.parse().unwrap_or(i64::MAX);
         if self.has_minus() { -amount } else { amount }
     }
 }
 
+/// Whether a text consists of 1 to `max_length` ASCII digits.
 fn is_digits(text: &str, max_length: usize) -> bool {
     (1..=max_length).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -84,8 +86,8 @@ impl Currency {
         }
     }
 
-    /// Rounds a price to the decimals of the currency: half up, away from zero for negative
-    /// numbers. A text that is not a number is returned unchanged.
+    /// Rounds a price to the decimals of the currency. A half is rounded away from zero. A text
+    /// that is not a number is returned unchanged.
     ///
     /// ```
     /// use petstore_domain::store_area::Currency;
@@ -101,31 +103,39 @@ impl Currency {
             Some(amount) => ("-", amount),
             None => ("", price),
         };
-        let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
-
-        // The smallest units of the currency, such as cents.
-        let mut unit_digits = whole.to_owned();
-        unit_digits.extend(
-            fraction
-                .chars()
-                .chain(std::iter::repeat('0'))
-                .take(decimal_count),
-        );
-        let Ok(units) = unit_digits.parse::<u128>() else {
-            return price.to_owned();
-        };
-        let is_rounded_up = fraction
-            .as_bytes()
-            .get(decimal_count)
-            .is_some_and(|digit| *digit >= b'5');
-        let rounded_units = units + u128::from(is_rounded_up);
-
-        // At least one digit must remain before the decimal point.
-        let digits = format!("{rounded_units:0>width$}", width = decimal_count + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - decimal_count);
-        let point = if decimal_count == 0 { "" } else { "." };
-        format!("{minus}{whole}{point}{fraction}")
+        match round_to_units(amount, decimal_count) {
+            Some(units) => format!("{minus}{}", format_units(units, decimal_count)),
+            None => price.to_owned(),
+        }
     }
+}
+
+/// Rounds an amount without a sign to the smallest units of a currency, such as cents: `2.495` with
+/// two decimals becomes 250. `None` if the amount is not a number.
+fn round_to_units(amount: &str, decimal_count: usize) -> Option<u128> {
+    let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
+    let mut unit_digits = whole.to_owned();
+    let padded_fraction = fraction.chars().chain(std::iter::repeat('0'));
+    unit_digits.extend(padded_fraction.take(decimal_count));
+    let units: u128 = unit_digits.parse().ok()?;
+
+    let is_rounded_up = fraction
+        .as_bytes()
+        .get(decimal_count)
+        .is_some_and(|digit| *digit >= b'5');
+    Some(units + u128::from(is_rounded_up))
+}
+
+/// Formats an amount that is given in the smallest units of a currency: 250 with two decimals
+/// becomes `2.50`.
+fn format_units(units: u128, decimal_count: usize) -> String {
+    // At least one digit must remain before the decimal point.
+    let digits = format!("{units:0>width$}", width = decimal_count + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimal_count);
+    if fraction.is_empty() {
+        return digits;
+    }
+    format!("{whole}.{fraction}")
 }
 
 /// The currencies without decimals (ISO 4217).

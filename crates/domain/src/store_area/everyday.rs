@@ -1,12 +1,12 @@
 //! Everyday words in a search: words that describe properties of an animal, and inflected words
-//! whose ending differs from the stored values.
+//! whose ending differs from the stored values. Each language has a list of such words, outside of
+//! this crate. They are added to a [`Phrase`](super::Phrase) that contains them.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
 use super::{DateRange, FieldValues, NamePrefix, ValueFilter};
 
-/// One word of a phrase, or several consecutive ones, that have a meaning beyond their literal
-/// text.
+/// One or several consecutive words of a phrase that have a meaning beyond their literal text.
 ///
 /// For example, `Hündin` stands for two properties: the species is dog, and the sex is female.
 /// `schwarze` has the stem `schwarz`.

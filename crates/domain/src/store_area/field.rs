@@ -10,6 +10,9 @@ use super::{Choices, FieldKind, Label};
 pub struct FieldName(String);
 
 impl FieldName {
+    /// The maximum length, in characters.
+    const MAX_LENGTH: usize = 32;
+
     /// The rule for a name, as error messages state it.
     pub const RULE: &str =
         "1 to 32 lower-case letters, digits and underscores, the first of them a letter";
@@ -27,7 +30,7 @@ impl FieldName {
         let has_valid_bytes = text
             .bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
-        let is_valid = begins_with_letter && has_valid_bytes && text.len() <= 32;
+        let is_valid = begins_with_letter && has_valid_bytes && text.len() <= Self::MAX_LENGTH;
         is_valid.then(|| Self(text.to_owned()))
     }
 
@@ -65,13 +68,16 @@ impl FieldDefinition {
 
     pub const HIGHEST_POSITION: i64 = 10_000;
 
+    /// The name of the field for the prices of animals. A store can give this field another kind.
+    pub(super) const PRICE: &str = "price";
+
     /// The name of the boolean field that marks a date of birth as an estimate, calculated from an
     /// age.
     pub const BIRTH_ESTIMATE: &str = "born_estimated";
 
     /// Whether this field holds the prices of animals.
     pub fn is_price(&self) -> bool {
-        self.kind == FieldKind::Decimal && self.name.as_str() == "price"
+        self.kind == FieldKind::Decimal && self.name.as_str() == Self::PRICE
     }
 
     /// Whether this field holds the dates of birth of animals.
@@ -84,7 +90,7 @@ impl FieldDefinition {
         self.kind == FieldKind::Boolean && self.name.as_str() == Self::BIRTH_ESTIMATE
     }
 
-    /// Returns the text to display for a value: the label of a choice if there is one, otherwise
+    /// Returns the text to display for a value: the label of the choice if it has one, otherwise
     /// the value itself.
     pub fn display_text<'a>(&'a self, value: &'a str) -> &'a str {
         let Some(choices) = &self.choices else {
@@ -96,8 +102,8 @@ impl FieldDefinition {
         }
     }
 
-    /// Checks that the members fit together, and returns a message for the client if they do not:
-    /// for example, only a `choice` field can have choices.
+    /// Returns a message for the client if the members do not fit together; `None` if they do. For
+    /// example, only a `choice` field can have choices.
     pub fn problem(&self) -> Option<&'static str> {
         let needs_choices = self.kind == FieldKind::Choice;
         if needs_choices && self.choices.is_none() {
@@ -132,12 +138,13 @@ pub struct FieldSet {
     pub version: i64,
     fields: Vec<FieldDefinition>,
     /// The fields with a pending deletion, or a pending change of kind or uniqueness. Such a change
-    /// is possible only while no animal has a value, which the store is currently checking.
+    /// is possible only while no animal has a value of the field. The store is currently checking
+    /// this.
     examined: Vec<FieldName>,
 }
 
 impl FieldSet {
-    /// Creates the set, and sorts the fields into display order.
+    /// Creates the set, with the fields sorted into display order.
     pub fn new(version: i64, mut fields: Vec<FieldDefinition>, examined: Vec<FieldName>) -> Self {
         fields.sort_by(|left, right| {
             let by_position = left.position.cmp(&right.position);

@@ -40,6 +40,7 @@ impl FieldLabels {
             .collect()
     }
 
+    /// Returns the label of a choice; `None` if it does not differ from the value.
     fn choice_label(&self, value: &str) -> Option<&'static str> {
         self.choices
             .iter()
@@ -50,13 +51,16 @@ impl FieldLabels {
 
 /// Translates field labels when a store changes its language, and returns the fields that change.
 ///
-/// Only default labels are replaced: those that occur in `all_languages` for the field or the
-/// value. A label that somebody has edited stays. For example, if `new_labels` are English, a field
-/// with the German label `Art` is returned with the label `Species`, but a field that was renamed
-/// to `Tierart` is not returned. A new label that another field already has is not applied.
+/// `all_default_labels` contains the lists of labels in all languages, and the list of earlier
+/// releases. `new_labels` is the list in the new language. Only a default label is replaced: a
+/// label that the field or the choice has in one of the lists. A label that somebody has edited
+/// stays. For example, if the new language is English, a field with the German label `Art` is
+/// returned with the label `Species`, but a field that was renamed to `Tierart` is not returned.
+///
+/// A new label that another field already has is not applied.
 pub fn relabel(
     fields: &FieldSet,
-    all_languages: &[&'static [FieldLabels]],
+    all_default_labels: &[&'static [FieldLabels]],
     new_labels: &[FieldLabels],
 ) -> Vec<FieldDefinition> {
     let mut changed_fields = Vec::new();
@@ -64,12 +68,13 @@ pub fn relabel(
         let Some(field) = fields.find(new_field_labels.name) else {
             continue;
         };
-        let former_labels: Vec<&FieldLabels> = all_languages
+        // The default labels of this field only.
+        let default_labels: Vec<&FieldLabels> = all_default_labels
             .iter()
-            .flat_map(|language| language.iter())
-            .filter(|labels| labels.name == new_field_labels.name)
+            .flat_map(|list| list.iter())
+            .filter(|labels| labels.name == field.name.as_str())
             .collect();
-        let mut new_field = relabel_field(field, &former_labels, new_field_labels);
+        let mut new_field = relabel_field(field, &default_labels, new_field_labels);
         if has_label_of_another(&new_field, fields) {
             new_field.label = field.label.clone();
         }
@@ -80,7 +85,7 @@ pub fn relabel(
     changed_fields
 }
 
-/// Whether another field has the same label as this field, in any case.
+/// Whether another field has the same label as this field, regardless of upper and lower case.
 fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
     let label_key = comparison_key(field.label.as_str());
     fields
@@ -89,47 +94,49 @@ fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
         .any(|other| other.name != field.name && comparison_key(other.label.as_str()) == label_key)
 }
 
-/// Returns the field with `new_labels` in place of labels that are among `former_labels`.
+/// Returns the field with `new_field_labels` in place of labels that are among `default_labels`.
 fn relabel_field(
     field: &FieldDefinition,
-    former_labels: &[&FieldLabels],
-    new_labels: &FieldLabels,
+    default_labels: &[&FieldLabels],
+    new_field_labels: &FieldLabels,
 ) -> FieldDefinition {
     let mut after = field.clone();
-    let has_former_label = former_labels
+    let has_default_label = default_labels
         .iter()
         .any(|labels| labels.label == field.label.as_str());
-    if has_former_label && let Some(label) = Label::new(new_labels.label.to_owned()) {
+    if has_default_label && let Some(label) = Label::new(new_field_labels.label.to_owned()) {
         after.label = label;
     }
     if let Some(choices) = after.choices {
-        after.choices = Some(relabel_choices(choices, former_labels, new_labels));
+        after.choices = Some(relabel_choices(choices, default_labels, new_field_labels));
     }
     after
 }
 
-/// Returns the choices with `new_labels`, but keeps each label that is not among `former_labels`,
-/// because somebody has edited it.
+/// Returns the choices with their labels from `new_field_labels`, but keeps each label that is not
+/// among `default_labels`, because somebody has edited it.
 fn relabel_choices(
     mut choices: Choices,
-    former_labels: &[&FieldLabels],
-    new_labels: &FieldLabels,
+    default_labels: &[&FieldLabels],
+    new_field_labels: &FieldLabels,
 ) -> Choices {
     // Iterates over a copy of the values, because each step replaces the choices.
     for value in choices.values().to_vec() {
         let mut labels = choices.labels().clone();
         let current_label = labels.get(&value).map(String::as_str);
-        let is_former_label = former_labels
-            .iter()
-            .any(|former| former.choice_label(&value) == current_label);
-        if current_label.is_some() && !is_former_label {
+        let is_edited = current_label.is_some()
+            && default_labels
+                .iter()
+                .all(|labels| labels.choice_label(&value) != current_label);
+        if is_edited {
             continue;
         }
-        match new_labels.choice_label(&value) {
+        // Without a label in the new language, the value itself is displayed.
+        match new_field_labels.choice_label(&value) {
             Some(label) => labels.insert(value, label.to_owned()),
             None => labels.remove(&value),
         };
-        // This fails if another value already has the label. The value then keeps its present
+        // This fails if another value already has the label. The value then keeps its former
         // label.
         if let Some(with_new_label) = choices.clone().with_labels(labels) {
             choices = with_new_label;

@@ -56,12 +56,14 @@ pub enum FieldRefusal {
     TooMany,
     /// An animal has a value of the field.
     InUse(Box<FieldDefinition>),
-    /// This other field already has the label, in any case.
+    /// This other field already has the label, regardless of upper and lower case.
     DuplicateLabel(Box<FieldDefinition>),
 }
 
-/// Decides what a request about a field changes. Checks in this order whether the field exists,
-/// whether the preconditions hold, and whether the state allows the change.
+/// Decides what a request about a field changes, or why it is refused.
+///
+/// If there are several reasons to refuse a request, the first in this order is returned: field not
+/// found, failed precondition, conflicting state.
 pub fn decide_field(
     command: &FieldCommand,
     preconditions: &Preconditions,
@@ -101,7 +103,7 @@ fn decide_deletion(
     Ok(delete_field(before, fields))
 }
 
-/// Rejects a request without preconditions, or whose preconditions do not hold for the field.
+/// Rejects a request that has no preconditions, or whose preconditions do not hold for the field.
 fn check_preconditions(
     preconditions: &Preconditions,
     before: Option<&FieldDefinition>,
@@ -116,16 +118,20 @@ fn check_preconditions(
     Ok(())
 }
 
-/// Rejects a label that another field already has, in any case, because people could not tell the
-/// fields apart. An unchanged label is not checked, because earlier releases allowed duplicate
-/// labels.
+/// Rejects a label that another field already has, regardless of upper and lower case, because
+/// people could not tell the fields apart.
+///
+/// A new label that differs from the former one only in upper and lower case is not checked,
+/// because earlier releases allowed duplicates.
 fn check_label(
     new_field: &FieldDefinition,
     before: Option<&FieldDefinition>,
     fields: &FieldSet,
 ) -> Result<(), FieldRefusal> {
     let label_key = comparison_key(new_field.label.as_str());
-    if before.is_some_and(|before| comparison_key(before.label.as_str()) == label_key) {
+    let changes_at_most_case =
+        before.is_some_and(|before| comparison_key(before.label.as_str()) == label_key);
+    if changes_at_most_case {
         return Ok(());
     }
     for other_field in fields.all() {
@@ -174,6 +180,7 @@ fn change_field(
         };
     }
     let after = with_version(new_field, before.version + 1);
+    // Only with the same kind and uniqueness are all present values certainly still valid.
     let keeps_values_valid = before.kind == after.kind && before.is_unique == after.is_unique;
     FieldDecision {
         change: Some(FieldChange {
@@ -211,12 +218,12 @@ fn with_version(field: &FieldDefinition, version: i64) -> FieldDefinition {
 }
 
 impl FieldDefinition {
-    /// Returns the act of changing this field to `after`. Its details describe the new definition,
-    /// and each detail that changed is added a second time with its former value, under its name
-    /// with the prefix `before.`. The former value of a detail that is new is empty.
+    /// Returns the act of changing this field to `after`.
     ///
-    /// For example, if the label changes from `Breed` to `Race`, the details contain `label` with
-    /// `Race`, and `before.label` with `Breed`.
+    /// Its details describe the new definition. For each changed detail, another detail with the
+    /// prefix `before.` has the former value, which is empty if there was none. For example, if the
+    /// label changes from `Breed` to `Race`, the details contain `label` with `Race`, and
+    /// `before.label` with `Breed`.
     fn change_act(&self, after: &Self) -> Act {
         let former_details = self.act(ActType::FieldChanged).details;
         let mut act = after.act(ActType::FieldChanged);
@@ -240,8 +247,8 @@ impl FieldDefinition {
         act
     }
 
-    /// Returns an act on the field, with its whole definition as details.
-    pub fn act(&self, kind: ActType) -> Act {
+    /// Returns an act of this type on the field, with its whole definition as details.
+    pub fn act(&self, act_type: ActType) -> Act {
         let mut details: Vec<(Cow<'static, str>, String)> = vec![
             ("name".into(), self.name.as_str().to_owned()),
             ("label".into(), self.label.as_str().to_owned()),
@@ -262,7 +269,7 @@ impl FieldDefinition {
             }
         }
         Act {
-            kind: kind.into(),
+            kind: act_type.into(),
             subject: JournalSubject {
                 kind: SubjectKind::Field.into(),
                 id: None,

@@ -21,7 +21,8 @@ pub enum RequestedValue {
 /// values.
 pub type FieldPatch = BTreeMap<String, RequestedValue>;
 
-/// The field values of an animal, by field name. Boxed, so that an animal without values stays small.
+/// The field values of an animal, by field name. They are in a box, so that an animal without
+/// values stays small.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldValues(Option<Box<Values>>);
 
@@ -29,8 +30,8 @@ pub struct FieldValues(Option<Box<Values>>);
 struct Values {
     /// The names of the fields with their values, sorted by name.
     sorted: Vec<(String, FieldValue)>,
-    /// The values as a JSON object, as they are stored and sent to clients. It is kept because most
-    /// callers need only this form.
+    /// The values as a JSON object, as they are stored and sent to clients. The text is kept,
+    /// because most callers need only this form.
     json: String,
 }
 
@@ -56,8 +57,9 @@ impl FieldValues {
     /// The maximum length as JSON, in bytes.
     pub const MAX_LENGTH: usize = 32 << 10;
 
-    /// Creates the values, and serializes them to JSON. `None` if the JSON is too long. The values
-    /// are not validated against the definitions of the fields.
+    /// Creates the values, and serializes them to JSON; `None` if the JSON is too long.
+    ///
+    /// The values are not validated against the definitions of the fields: see [`FieldSet::apply`].
     ///
     /// The fields `sex` and `age` with the values `male` and 3 become the JSON object
     /// `{"age":3,"sex":"male"}`.
@@ -69,20 +71,14 @@ impl FieldValues {
             }
             write_json_string(&mut json, name);
             json.push(':');
-            match value {
-                FieldValue::Text(text) => write_json_string(&mut json, text),
-                // Writing to a `String` cannot fail.
-                value => {
-                    let _ = write!(json, "{value}");
-                }
-            }
+            write_json_value(&mut json, value);
         }
         json.push('}');
         Self::from_stored(values.into_iter().collect(), json)
     }
 
-    /// Creates the values from their stored form. `sorted` must be the parsed content of `json`,
-    /// sorted by name. `None` if the JSON is too long.
+    /// Creates the values from their stored form; `None` if the JSON is too long. `sorted` must be
+    /// the parsed content of `json`, sorted by name.
     pub fn from_stored(sorted: Vec<(String, FieldValue)>, json: String) -> Option<Self> {
         if sorted.is_empty() {
             return Some(Self::NONE);
@@ -127,6 +123,17 @@ impl FieldValues {
     }
 }
 
+/// Writes a value as JSON: a text as an escaped string, and other values as they are displayed.
+fn write_json_value(out: &mut String, value: &FieldValue) {
+    match value {
+        FieldValue::Text(text) => write_json_string(out, text),
+        FieldValue::Integer(_) | FieldValue::Boolean(_) => {
+            // Writing to a `String` cannot fail.
+            let _ = write!(out, "{value}");
+        }
+    }
+}
+
 /// Writes a text as an escaped JSON string (RFC 8259, section 7): `5" tall` becomes `"5\" tall"`.
 pub(super) fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
@@ -152,9 +159,10 @@ pub(super) fn write_json_string(out: &mut String, text: &str) {
 }
 
 impl FieldSet {
-    /// Applies a patch at `now`, and returns the resulting values, or the first problem of the
-    /// patch. A value that does not change is always accepted, even if it is no longer one of the
-    /// choices.
+    /// Applies a patch at `now` to the values `before`, and returns the resulting values. The error
+    /// is the first problem of the patch.
+    ///
+    /// A value that does not change is always accepted, even if it is no longer one of the choices.
     pub fn apply(
         &self,
         before: &FieldValues,
@@ -168,6 +176,7 @@ impl FieldSet {
                 RequestedValue::Clear => {
                     values.remove(name);
                 }
+                // The value does not change, so it is not validated again.
                 RequestedValue::Set(value) if values.get(name) == Some(value) => {}
                 RequestedValue::Set(_) | RequestedValue::Invalid => {
                     let value = field
@@ -200,8 +209,10 @@ impl FieldSet {
 
     /// Returns the problem for a name that no field has. The message lists the existing fields.
     pub(super) fn unknown_field(&self, name: &str) -> FieldProblem {
-        // Truncated, but long enough to recognize the name.
-        let short_name: String = name.chars().take(40).collect();
+        /// The maximum length of the name in the message: long enough to recognize it.
+        const MAX_NAME_LENGTH: usize = 40;
+
+        let short_name: String = name.chars().take(MAX_NAME_LENGTH).collect();
         let names: Vec<&str> = self.all().iter().map(|field| field.name.as_str()).collect();
         FieldProblem::Unknown(format!(
             "No field has the name {short_name:?}. The fields are {}.",

@@ -1,4 +1,7 @@
-//! The log of changes, and the audit trail.
+//! The journal, which is the log of all changes in a store, and the audit trail.
+//!
+//! Clients and webhooks read the journal. The audit trail, for managers, shows the same changes and
+//! also the acts of administration.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -12,12 +15,13 @@ use crate::{
     named_enum::{MaybeKnown, named_enum},
 };
 
-/// The random identity of a database, which is part of each cursor of the log. A restored or copied
-/// database gets a new one, so that cursors from before are rejected.
+/// The random identity of a database, which is part of each cursor of the journal.
+///
+/// A restored or copied database gets a new one, so that cursors from before are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch(pub [u8; 16]);
 
-/// The extent of the log.
+/// The extent of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalState {
     /// The identity of the database.
@@ -29,7 +33,7 @@ pub struct JournalState {
     pub last: i64,
 }
 
-/// A change in the log. `before` and `after` are JSON, as the interface shows them.
+/// A change in the journal. `before` and `after` are JSON, as the interface shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
     /// The number of the change: from 1, without gaps.
@@ -62,13 +66,13 @@ impl JournalEntry {
     }
 }
 
-/// A page of the log.
+/// A page of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangePage {
     /// The changes, in ascending order of their numbers.
     pub changes: Vec<JournalEntry>,
-    /// The number up to which the log was read. It is higher than the number of the last returned
-    /// change if the filter skipped later changes.
+    /// The number up to which the journal was read. It is higher than the number of the last
+    /// returned change if the filter skipped later changes.
     pub read_to: i64,
 }
 
@@ -81,6 +85,7 @@ pub struct JournalSubject {
 }
 
 named_enum! {
+    /// The kind of the subject of a change or of an act of administration.
     pub enum SubjectKind {
         Pet = "pet",
         /// Several animals at once: an import.
@@ -103,16 +108,16 @@ named_enum! {
 
 impl JournalSubject {
     /// Derives the subject from the type of a change or act: `pet.added` and 7 become `pet:7`.
-    /// `None` if the text does not have the form of a type, two lower-case words separated by a
-    /// dot.
-    pub fn from_type(text: &str, id: Option<i64>) -> Option<Self> {
-        let (kind, action) = text.split_once('.')?;
-        let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase());
-        let is_action = !action.is_empty()
-            && action
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        if !is_kind || !is_action {
+    ///
+    /// `None` if the text does not have the form of a type: two lower-case words, separated by a
+    /// dot. The second word may contain `_`.
+    pub fn from_type(type_name: &str, id: Option<i64>) -> Option<Self> {
+        let (kind, action) = type_name.split_once('.')?;
+        let has_valid_kind = kind.bytes().all(|byte| byte.is_ascii_lowercase());
+        let has_valid_action = action
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if kind.is_empty() || action.is_empty() || !has_valid_kind || !has_valid_action {
             return None;
         }
         Some(Self {
@@ -121,8 +126,8 @@ impl JournalSubject {
         })
     }
 
-    /// Parses the displayed form of a subject, such as `pet:7` or `database`. `None` for any other
-    /// text, including a number in another spelling, such as `pet:07`.
+    /// Parses the displayed form of a subject, such as `pet:7` or `database`; `None` for any other
+    /// text. A number must be in its canonical spelling, so `pet:07` is rejected.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = match text.split_once(':') {
             Some((kind, id)) => (kind, Some(id.parse().ok()?)),
@@ -137,6 +142,7 @@ impl JournalSubject {
             kind: kind.into(),
             id,
         };
+        // The second comparison rejects other spellings of the number.
         let is_valid = id.is_some() == needs_id && subject.to_string() == text;
         is_valid.then_some(subject)
     }
@@ -152,7 +158,8 @@ impl fmt::Display for JournalSubject {
     }
 }
 
-/// An act of administration. It is recorded only in the audit trail, not in the log of changes.
+/// An act of administration, such as the creation of an API key. It is recorded only in the audit
+/// trail, not in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
     /// The type of the act, such as `key.created`.
@@ -164,10 +171,10 @@ pub struct Act {
 }
 
 impl Act {
-    /// Creates an act on a webhook, without details.
-    pub fn for_webhook(kind: ActType, webhook: WebhookId) -> Self {
+    /// Creates an act of this type on a webhook, without details.
+    pub fn for_webhook(act_type: ActType, webhook: WebhookId) -> Self {
         Self {
-            kind: kind.into(),
+            kind: act_type.into(),
             subject: JournalSubject {
                 kind: SubjectKind::Webhook.into(),
                 id: Some(webhook.0),
@@ -178,6 +185,7 @@ impl Act {
 }
 
 named_enum! {
+    /// The type of an act of administration, as the audit trail names it.
     pub enum ActType {
         KeyCreated = "key.created",
         KeyRotated = "key.rotated",
@@ -236,6 +244,7 @@ pub enum AuditType {
 }
 
 impl AuditType {
+    /// Returns all types: first the types of changes, then the types of acts.
     pub fn all() -> impl Iterator<Item = Self> {
         ChangeType::ALL
             .map(Self::Change)
@@ -243,7 +252,7 @@ impl AuditType {
             .chain(ActType::ALL.map(Self::Act))
     }
 
-    /// Parses a type such as `pet.added` or `key.created`.
+    /// Parses a type such as `pet.added` or `key.created`; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::all().find(|kind| kind.as_str() == text)
     }
@@ -256,9 +265,11 @@ impl AuditType {
     }
 }
 
-/// The position of an entry in the audit trail, which is sorted by this position. Changes are
-/// sorted by number, and each act follows the newest change at the time when it was recorded. The
-/// entries are therefore in chronological order, unless the clock of a machine was wrong.
+/// The position of an entry in the audit trail, by which the trail is sorted.
+///
+/// Changes are sorted by number, and each act follows the change that was the newest one when the
+/// act was recorded. The entries are therefore in chronological order, unless the clock of a
+/// machine was wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditPosition {
     /// The number of the change; for an act, the number of the newest change when it was recorded.

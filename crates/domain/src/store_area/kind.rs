@@ -7,10 +7,19 @@ use std::fmt;
 use super::{
     Decimal, compact_key,
     name_key::identity_key,
-    valid_text::{is_date, is_text},
+    valid_text::{is_choice, is_date, is_text},
     whole_key,
 };
 use crate::{named_enum::named_enum, text::parse_integer};
+
+/// The maximum length of a value of the kind `text`, in characters.
+const MAX_TEXT_LENGTH: usize = 255;
+
+/// The maximum length of a value of the kind `longText`, in characters.
+const MAX_LONG_TEXT_LENGTH: usize = 8_000;
+
+/// The highest absolute value of an integer that every JSON reader reads exactly.
+const MAX_INTEGER: u64 = (1 << 53) - 1;
 
 named_enum! {
     /// The kind of a field, which determines its valid values.
@@ -55,13 +64,13 @@ impl FieldKind {
     /// because the value may have been one of the choices before.
     pub(super) fn allows(self, value: &FieldValue) -> bool {
         match (self, value) {
-            (Self::Text, FieldValue::Text(text)) => is_text(text, 255),
-            (Self::LongText, FieldValue::Text(text)) => is_text(text, 8_000),
-            (Self::Integer, FieldValue::Integer(number)) => number.unsigned_abs() < 1 << 53,
+            (Self::Text, FieldValue::Text(text)) => is_text(text, MAX_TEXT_LENGTH),
+            (Self::LongText, FieldValue::Text(text)) => is_text(text, MAX_LONG_TEXT_LENGTH),
+            (Self::Integer, FieldValue::Integer(number)) => number.unsigned_abs() <= MAX_INTEGER,
             (Self::Decimal, FieldValue::Text(text)) => Decimal::new(text).is_some(),
             (Self::Date, FieldValue::Text(text)) => is_date(text),
             (Self::Boolean, FieldValue::Boolean(_)) => true,
-            (Self::Choice, FieldValue::Text(text)) => is_text(text, 64),
+            (Self::Choice, FieldValue::Text(text)) => is_choice(text),
             _ => false,
         }
     }
@@ -84,8 +93,9 @@ impl FieldKind {
     }
 
     /// Parses the JSON form of a value, without quotes: `3` for an integer, `true` for a boolean.
-    /// `None` if an integer or boolean cannot be parsed. All other rules are left to
-    /// [`FieldKind::allows`].
+    ///
+    /// `None` if an integer or boolean cannot be parsed. Only [`FieldKind::allows`] checks the
+    /// other rules.
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => parse_integer(text).map(FieldValue::Integer),
@@ -104,10 +114,11 @@ impl FieldKind {
         matches!(self, Self::Text | Self::Choice)
     }
 
-    /// Returns the key by which values are compared: two values with the same key are equal for a
-    /// search. The key of a text is its [`whole_key`]; for a unique field, it is the
-    /// [`compact_key`] without case and accents. Decimal numbers are compared by amount. `None` for
-    /// values that cannot be searched for.
+    /// Returns the key by which values are compared; `None` for values that cannot be searched for.
+    /// Two values with the same key are equal for a search.
+    ///
+    /// The key of a text is its [`whole_key`]. If the field is unique, it is the [`compact_key`] of
+    /// the text without case and accents. Decimal numbers are compared by amount.
     ///
     /// For example, `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have
     /// the key `25000`.
@@ -124,7 +135,7 @@ impl FieldKind {
     }
 
     /// Returns the keys under which a value is stored in the search index: its [key](Self::key),
-    /// and the key by which the previous release searches. Remove the latter in the next release.
+    /// and the key by which the previous release searches, if it is a different one.
     pub fn search_keys(self, is_unique: bool, value: &FieldValue) -> Vec<String> {
         let mut keys: Vec<String> = self.key(is_unique, value).into_iter().collect();
         if !self.has_words() || is_unique {
@@ -133,6 +144,8 @@ impl FieldKind {
         if let FieldValue::Text(text) = value
             && !text.is_ascii()
         {
+            // The previous release may run at the same time during an upgrade. Remove its key in
+            // the next release.
             let former_key = identity_key(text);
             if !keys.contains(&former_key) {
                 keys.push(former_key);

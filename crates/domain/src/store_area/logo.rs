@@ -40,11 +40,29 @@ impl NewLogo {
     }
 }
 
+/// The number of hexadecimal digits of the hash in the name of a logo.
+const DIGEST_DIGITS: usize = 16;
+
+/// The number of hexadecimal digits of the width, and of the height, in the name of a logo.
+const SIDE_DIGITS: usize = 3;
+
 impl Logo {
     /// The maximum width and height, in pixels.
     pub const MAX_SIDE: u16 = 512;
 
-    /// The error message about a logo that would be too small to see: see [`Logo::is_too_flat`].
+    /// The minimum width and height, in pixels.
+    const MIN_SIDE: u32 = 16;
+
+    /// The maximum ratio of the width to the height.
+    ///
+    /// The window scales a logo to at most 192 by 48 pixels. With this ratio and
+    /// [`Self::MAX_TALL_RATIO`], no side then has less than [`Self::MIN_SIDE`] pixels.
+    const MAX_WIDE_RATIO: u32 = 12;
+
+    /// The maximum ratio of the height to the width.
+    const MAX_TALL_RATIO: u32 = 3;
+
+    /// The error message about a logo that people could not see: see [`Logo::is_too_flat`].
     pub const TOO_FLAT: &'static str = "A logo must be at least 16 pixels wide and high, at most 12 times as wide as \
          high, and at most 3 times as high as wide. Send another picture.";
 
@@ -55,8 +73,8 @@ impl Logo {
     /// The maximum length of an uploaded picture from which a logo is made, in bytes.
     pub const MAX_PICTURE: usize = 2 << 20;
 
-    /// Parses the name of a logo: 16 hexadecimal digits of the hash, 3 of the width and 3 of the
-    /// height.
+    /// Parses the name of a logo; `None` for any other text. A name consists of 16 hexadecimal
+    /// digits of the hash, 3 of the width and 3 of the height.
     ///
     /// ```
     /// use petstore_domain::store_area::Logo;
@@ -66,11 +84,12 @@ impl Logo {
     /// assert_eq!(logo.height, 160);
     /// ```
     pub fn parse(name: &str) -> Option<Self> {
-        if name.len() != 22 || !name.is_ascii() {
+        let has_valid_length = name.len() == DIGEST_DIGITS + 2 * SIDE_DIGITS;
+        if !has_valid_length || !name.is_ascii() {
             return None;
         }
-        let (digest, sides) = name.split_at(16);
-        let (width, height) = sides.split_at(3);
+        let (digest, sides) = name.split_at(DIGEST_DIGITS);
+        let (width, height) = sides.split_at(SIDE_DIGITS);
         let logo = Self {
             digest: u64::from_str_radix(digest, 16).ok()?,
             width: u16::from_str_radix(width, 16).ok()?,
@@ -80,17 +99,16 @@ impl Logo {
         (logo.to_string() == name).then_some(logo)
     }
 
-    /// Parses a path such as [`Logo::path`] returns.
+    /// Parses a path of the form that [`Logo::path`] returns; `None` for any other path.
     pub fn from_path(path: &str) -> Option<Self> {
         Self::parse(path.strip_prefix("/assets/logo-")?.strip_suffix(".png")?)
     }
 
-    /// Whether a logo with these dimensions is too small or too narrow to be seen in the window,
-    /// which scales it to at most 192 by 48 pixels.
+    /// Whether a logo with these dimensions is too small or too narrow to be seen in the window.
     pub fn is_too_flat(width: u32, height: u32) -> bool {
-        width.min(height) < 16
-            || width > height.saturating_mul(12)
-            || height > width.saturating_mul(3)
+        width.min(height) < Self::MIN_SIDE
+            || width > height.saturating_mul(Self::MAX_WIDE_RATIO)
+            || height > width.saturating_mul(Self::MAX_TALL_RATIO)
     }
 
     /// Returns the path of the logo in the window and the console. The path changes with the
@@ -101,14 +119,17 @@ impl Logo {
 }
 
 impl fmt::Display for Logo {
-    /// Writes the name. It includes the dimensions, so that pages can use them without reading the
-    /// file.
+    /// Writes the name of the logo. It includes the dimensions, so that pages know them without
+    /// reading the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             digest,
             width,
             height,
         } = self;
-        write!(f, "{digest:016x}{width:03x}{height:03x}")
+        write!(
+            f,
+            "{digest:0DIGEST_DIGITS$x}{width:0SIDE_DIGITS$x}{height:0SIDE_DIGITS$x}"
+        )
     }
 }

@@ -4,6 +4,9 @@
 //! Every change goes through [`decide`], which is independent of HTTP and SQL. In one transaction,
 //! a store reads the [`PresentState`] of a command's subject, calls [`decide`], and writes the
 //! resulting changes.
+//!
+//! The store records each change in the journal (see [`JournalEntry`]), from which programs read
+//! changes and webhooks deliver them. A [`Reversal`] undoes changes with the help of the journal.
 
 mod act_reversal;
 mod age;
@@ -123,7 +126,8 @@ pub use unique_value::{UniqueKey, UniqueValueOwner, unique_text_key};
 pub use valid_text::is_date;
 pub use value_filter::ValueFilter;
 pub use webhook::{
-    Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, SealedSecrets,
-    StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange, WebhookPatch,
+    Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, RetiredSecret,
+    SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange,
+    WebhookPatch,
 };
 pub use webhook_id::WebhookId;

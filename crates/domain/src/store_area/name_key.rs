@@ -6,20 +6,21 @@ use super::spelling::{begins_word, digraph_spelling, plain_spelling, without_cas
 /// The maximum length of a key, in characters. A search ignores the rest.
 pub const NAME_KEY_LENGTH: usize = 64;
 
-/// How many characters at the beginning of a name a search considers. Without this limit, long
-/// names of combining marks would make a search slow.
+/// The number of characters at the beginning of a name that a search considers. Without this limit,
+/// long names of combining marks would make a search slow.
 const COMPARED_LENGTH: usize = 256;
 
 /// The maximum number of words of a name that get a key.
 pub const MAX_NAME_WORDS: usize = 14;
 
-/// The maximum number of words of a value that get a key. More would make long texts of short words
-/// slow.
+/// The maximum number of words of a value that get a key. More keys would make long texts of short
+/// words slow.
 pub const MAX_VALUE_WORDS: usize = 64;
 
-/// Returns the beginning of a text in a form for comparison without regard to case and accents:
-/// after compatibility decomposition (Unicode Standard Annex 15), without combining marks, in lower
-/// case, and truncated to [`NAME_KEY_LENGTH`] characters.
+/// Returns the beginning of a text in a form for comparison without regard to case and accents.
+///
+/// The text is decomposed (NFKD, Unicode Standard Annex 15), stripped of combining marks, converted
+/// to lower case, and truncated to [`NAME_KEY_LENGTH`] characters.
 ///
 /// ```
 /// use petstore_domain::store_area::search_key;
@@ -32,8 +33,8 @@ pub fn search_key(text: &str) -> String {
         .collect()
 }
 
-/// Returns only the letters and digits of a text, as a search compares them. This way, a part of a
-/// telephone number is found, however its digits are grouped.
+/// Returns only the letters and digits of a text, as a search compares them. For example, a
+/// telephone number is found in any grouping of its digits.
 ///
 /// ```
 /// use petstore_domain::store_area::letters_and_digits;
@@ -123,19 +124,26 @@ fn keys_of_text(text: &str, max_words: usize) -> Vec<String> {
         }
     }
 
-    let leading_punctuation: String = plain_text
+    keys.extend(punctuation_key(&plain_text));
+    without_redundant_keys(&keys)
+}
+
+/// Returns the key for the punctuation at the beginning of a spelling; `None` if there is none.
+fn punctuation_key(spelling: &str) -> Option<String> {
+    let punctuation: String = spelling
         .chars()
         .take_while(|character| !character.is_alphanumeric())
         .filter(|character| !character.is_control())
         .take(NAME_KEY_LENGTH)
         .collect();
-    if !leading_punctuation.is_empty() {
-        keys.push(leading_punctuation);
+    if punctuation.is_empty() {
+        return None;
     }
-    without_redundant_keys(&keys)
+    Some(punctuation)
 }
 
-/// Returns the keys for the first `max_words` words of a spelling.
+/// Returns the keys for the first `max_words` words of a spelling: for each word, the letters and
+/// digits from its beginning to the end of the text.
 fn keys_of_words(spelling: &str, max_words: usize) -> Vec<String> {
     let mut letters = Vec::new();
     let mut word_starts = Vec::new();
@@ -150,6 +158,7 @@ fn keys_of_words(spelling: &str, max_words: usize) -> Vec<String> {
         }
         is_in_word = is_letter;
     }
+
     word_starts
         .iter()
         .take(max_words)
@@ -269,21 +278,18 @@ impl NamePrefix {
         self.plain.is_empty()
     }
 
-    /// Whether the prefix matches a name: one of the keys of the name begins with it.
+    /// Whether the prefix matches a name, because one of the [keys](name_keys) of the name begins
+    /// with it.
     pub fn finds(&self, name: &str) -> bool {
         let name = compared_part(name);
         if self.is_empty() {
             return true;
         }
-        if name.is_ascii() {
-            let has_candidate = self
+        let might_match = !name.is_ascii()
+            || self
                 .spellings()
-                .any(|prefix| might_match(prefix.as_bytes(), name.as_bytes()));
-            if !has_candidate {
-                return false;
-            }
-        }
-        self.is_prefix_of_any(&name_keys(name))
+                .any(|prefix| might_match_ascii(prefix.as_bytes(), name.as_bytes()));
+        might_match && self.is_prefix_of_any(&name_keys(name))
     }
 }
 
@@ -297,10 +303,12 @@ fn digraph_prefix(text: &str) -> Option<String> {
     Some(letters.take(NAME_KEY_LENGTH).collect())
 }
 
-/// Whether a prefix might match an ASCII name. This check allocates nothing, and lets a search skip
-/// most names before it computes their keys. A prefix that begins with anything but an ASCII letter
-/// or digit always passes, because it may match the key for leading punctuation.
-fn might_match(prefix: &[u8], name: &[u8]) -> bool {
+/// Whether a prefix might match an ASCII name.
+///
+/// This check allocates nothing, and lets a search skip most names before it computes their keys. A
+/// prefix that begins with anything but an ASCII letter or digit always passes, because it may
+/// match the key for leading punctuation.
+fn might_match_ascii(prefix: &[u8], name: &[u8]) -> bool {
     let begins_with_other_character = prefix
         .first()
         .is_some_and(|byte| !byte.is_ascii_alphanumeric());

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{NamedActor, PetId};
 
+/// The message about a note that does not exist.
 const NO_NOTE: &str = "The animal has no note with this id.";
 
 /// Decides how a note is added. A withdrawn animal can get notes, too, for example when its new
@@ -63,7 +64,7 @@ pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Dec
 }
 
 /// Returns the note that an edit is about. Refuses the edit if the note does not belong to the
-/// animal, the editor may not change it, or a precondition fails.
+/// animal, the editor may not change the note, or a precondition fails.
 fn require_editable<'p>(
     edit: &NoteEdit,
     present: &'p PresentState,

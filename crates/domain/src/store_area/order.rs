@@ -13,23 +13,29 @@ id! {
 }
 
 named_enum! {
+    /// The status of an order. An order is open while it is reserved, and closed otherwise.
     pub enum OrderStatus {
-        /// The animal is reserved until [`Order::expires_at`]. The order is open.
+        /// The animal is reserved until [`Order::expires_at`].
         Reserved = "reserved",
+        /// The animal is sold.
         Completed = "completed",
+        /// The reservation ended without a sale, by a command.
         Cancelled = "cancelled",
+        /// The reservation ended without a sale, when its time was over.
         Expired = "expired",
+        /// The sold animal came back.
         Returned = "returned",
     }
 }
 
-/// The store's own reference for an order, such as an invoice number. It is opaque, and must not
-/// contain personal data.
+/// The store's own reference for an order, such as an invoice number. The service does not
+/// interpret it. It must not contain personal data.
 pub type Reference = Text<255>;
 
 /// A remark for the staff.
 pub type Note = Text<2000>;
 
+/// The reason why an order was cancelled or returned.
 pub type Reason = Text<255>;
 
 /// The customer's contact data in free text, such as "Anna Miller, 0171 555 01 23". It is erased
@@ -60,9 +66,9 @@ pub struct Order {
     pub price: Option<Decimal>,
     /// The customer's contact data.
     pub contact: Option<Contact>,
-    /// Whether the status of the animal results from this order: the order reserves or sold the
-    /// animal, and nobody has changed the status by hand since. At most one order holds an animal.
-    /// Clients do not see this.
+    /// Whether the status of the animal results from this order. This is the case if the order
+    /// reserves or sold the animal, and nobody has changed the status by hand since. At most one
+    /// order holds an animal. Clients do not see this.
     pub holds: bool,
 }
 
@@ -108,8 +114,8 @@ impl NewOrder {
         }
     }
 
-    /// Takes all optional values from a patch. `expires_at` is ignored, because the terms of the
-    /// order determine when it ends.
+    /// Returns the order with all optional values from a patch. `expires_at` is ignored, because
+    /// the terms of the order determine when it ends.
     pub fn with_values(self, values: OrderPatch) -> Self {
         let OrderPatch {
             reference,
@@ -128,9 +134,9 @@ impl NewOrder {
         }
     }
 
-    /// Creates the order with this identifier, as a reservation without an end. The caller sets the
-    /// end, or completes the order. `asking_price` applies unless the new order sets or clears the
-    /// price.
+    /// Creates the order with this identifier, reserved or completed according to its terms.
+    ///
+    /// `asking_price` is the price of the order, unless the new order sets or clears the price.
     pub(super) fn to_order(
         &self,
         id: OrderId,
@@ -139,16 +145,20 @@ impl NewOrder {
     ) -> Order {
         let mut price = asking_price;
         self.price.apply(&mut price);
+        let (status, expires_at, closed_at) = match self.terms {
+            OrderTerms::ReservedUntil(end) => (OrderStatus::Reserved, Some(end), None),
+            OrderTerms::Completed => (OrderStatus::Completed, None, Some(now)),
+        };
         Order {
             id,
             pet_id: self.pet_id,
-            status: OrderStatus::Reserved,
+            status,
             reference: self.reference.clone(),
             note: self.note.clone(),
             reason: None,
-            expires_at: None,
+            expires_at,
             created_at: now,
-            closed_at: None,
+            closed_at,
             version: 1,
             price,
             contact: self.contact.clone(),
@@ -157,10 +167,12 @@ impl NewOrder {
     }
 }
 
-/// Whether a new order reserves the animal, or sells it at once.
+/// The terms of a new order: it reserves the animal, or sells it at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderTerms {
+    /// The animal is reserved until this time.
     ReservedUntil(Timestamp),
+    /// The animal is sold.
     Completed,
 }
 

@@ -31,7 +31,8 @@ pub(super) fn check_holds(order: &Order) -> Result<(), Refusal> {
     ))
 }
 
-/// Rejects a price with a minus sign, unless it is the price that the order already has.
+/// Rejects a price with a minus sign, unless it is the price that the order already has. `order` is
+/// `None` for a new order.
 pub(super) fn check_price(price: &Patch<Decimal>, order: Option<&Order>) -> Result<(), Refusal> {
     let Patch::Set(price) = price else {
         return Ok(());
@@ -57,7 +58,7 @@ pub(super) fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a new order if the animal's status or open order does not allow it.
+/// Refuses a new order that the status of the animal does not allow, or another open order for it.
 pub(super) fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Refusal> {
     let is_possible = match terms {
         OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,

@@ -32,27 +32,27 @@ pub(super) fn place_order(
     check_for_sale(pet, new_order.terms)?;
 
     let id = present.next_order.ok_or(Refusal::NoIdentifierLeft)?;
-    let mut order = new_order.to_order(id, asking_price(pet, &present.fields), now);
+    let order = new_order.to_order(id, asking_price(pet, &present.fields), now);
     match new_order.terms {
-        OrderTerms::ReservedUntil(end) => {
-            order.expires_at = Some(end);
+        OrderTerms::ReservedUntil(_) => {
             let decision = Decision::new(ChangeType::OrderPlaced, None, order);
             Ok(decision.with_pet_status(pet, PetStatus::Pending, Some(id), now))
         }
         OrderTerms::Completed => {
-            order.status = OrderStatus::Completed;
-            order.closed_at = Some(now);
             let decision = Decision::new(ChangeType::OrderCompleted, None, order);
             Ok(decision.with_pet_status(pet, PetStatus::Sold, None, now))
         }
     }
 }
 
-/// Returns the default price of an order: the price of the animal, if it has a valid one. The field
-/// `price` must be a [price field](FieldDefinition::is_price), and the price must not have a minus
-/// sign.
+/// Returns the default price of an order: the price of the animal, if it has a valid one.
+///
+/// A valid price has no minus sign, and is the value of a
+/// [price field](FieldDefinition::is_price).
 pub fn asking_price(pet: &StorePet, fields: &FieldSet) -> Option<Decimal> {
-    let is_price = fields.find("price").is_some_and(FieldDefinition::is_price);
+    // The field with this name can have another kind.
+    let price_field = fields.find(FieldDefinition::PRICE);
+    let is_price = price_field.is_some_and(FieldDefinition::is_price);
     match pet.price() {
         Some(FieldValue::Text(price)) if is_price => {
             Decimal::new(price).filter(|price| !price.has_minus())
@@ -88,8 +88,8 @@ pub(super) fn cancel_order(
     end_reservation(order, after, preconditions, present, now)
 }
 
-/// Decides how a reservation ends, with `after` as the closed order. An order that already has this
-/// status does not change, so the command is idempotent.
+/// Decides how a reservation ends, with `after` as the closed order. An order that already has the
+/// status of `after` does not change, so the command is idempotent.
 fn end_reservation(
     order: &Order,
     after: Order,
@@ -131,18 +131,19 @@ pub(super) fn return_order(
     change_status(order, after, present, now)
 }
 
-/// Decides how an order that was closed by mistake is reopened, and reserves its animal again.
+/// Decides how an order that was closed by mistake is reopened. The order then reserves its animal
+/// again.
 ///
-/// The reservation ends at `expires_at` if that is given, otherwise at its former end, or at
-/// `default_end` if it had none or that has passed.
+/// The reservation ends at `new_end`. Without this time, it ends at its former end, or at
+/// `default_end` if it had no end or the former end has passed.
 pub(super) fn reopen_order(
-    expires_at: Option<Timestamp>,
+    new_end: Option<Timestamp>,
     default_end: Timestamp,
     preconditions: &Preconditions,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    if let Some(end) = expires_at {
+    if let Some(end) = new_end {
         check_end(end, now)?;
     }
     let order = require_subject(present.order.as_ref(), NO_ORDER)?;
@@ -152,7 +153,9 @@ pub(super) fn reopen_order(
         OrderStatus::Reserved => {
             return Err(refuse_order(order, "Only a closed order can be reopened."));
         }
+        // The animal must still be sold because of this order.
         OrderStatus::Completed => check_holds(order)?,
+        // The order no longer has the animal, so another order may have it now.
         OrderStatus::Cancelled | OrderStatus::Expired | OrderStatus::Returned => {
             check_available(pet, order)?;
         }
@@ -162,7 +165,7 @@ pub(super) fn reopen_order(
     let after = Order {
         status: OrderStatus::Reserved,
         reason: None,
-        expires_at: expires_at.or(former_end).or(Some(default_end)),
+        expires_at: new_end.or(former_end).or(Some(default_end)),
         ..order.clone()
     };
     change_status(order, after, present, now)
@@ -181,7 +184,8 @@ pub(super) fn expire_order(present: &PresentState, now: Timestamp) -> Result<Dec
     change_status(order, after, present, now)
 }
 
-/// Decides how members of an order change, including the end of its reservation.
+/// Decides how members of an order change, including the end of its reservation. Only the end of an
+/// open reservation can change, and only the price of a reserved or completed order.
 pub(super) fn patch_order(
     patch: &OrderPatch,
     preconditions: &Preconditions,
@@ -189,6 +193,7 @@ pub(super) fn patch_order(
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     let order = require_subject(present.order.as_ref(), NO_ORDER)?;
+    // An end that stays the same is not checked, because it may have passed.
     let new_end = patch
         .expires_at
         .filter(|&end| Some(end) != order.expires_at);
@@ -239,7 +244,7 @@ pub(super) fn erase_contact(
     Ok(Decision::new(ChangeType::OrderChanged, Some(order), after))
 }
 
-/// Returns the order with the status of a closed order, and with the new reason, if there is one.
+/// Returns the order with this status, which closes it, and with the new reason if there is one.
 fn close_order(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> Order {
     Order {
         status,
@@ -248,8 +253,8 @@ fn close_order(order: &Order, status: OrderStatus, reason: Option<&Reason>) -> O
     }
 }
 
-/// Decides how an order changes to `after`, which has a different status, and how the status of its
-/// animal follows.
+/// Decides how an order changes to `after`, which has a different status. The status of the animal
+/// changes accordingly.
 fn change_status(
     order: &Order,
     after: Order,

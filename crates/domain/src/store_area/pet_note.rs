@@ -44,7 +44,7 @@ impl PetNote {
     }
 }
 
-/// The permission with which somebody changes or deletes a note.
+/// The permission with which a person or program changes or deletes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteEditor {
     /// May change only notes that this actor wrote.

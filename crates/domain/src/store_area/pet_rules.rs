@@ -35,9 +35,10 @@ pub(super) fn add_pet(
     Ok(Decision::new(ChangeType::PetAdded, None, pet))
 }
 
-/// Decides how members and field values of an animal change. While an order is open, the status of
-/// its animal cannot change. A completed order that still [holds](super::Order::holds) the animal
-/// releases it when the status changes.
+/// Decides how members and field values of an animal change.
+///
+/// While an order is open, the status of its animal cannot change. A completed order that still
+/// [holds](super::Order::holds) the animal releases it when the status changes.
 pub(super) fn patch_pet(
     patch: &PetPatch,
     preconditions: &Preconditions,
@@ -149,9 +150,10 @@ pub(super) fn restore_pet(
     ))
 }
 
-/// Rejects a value of a unique field that another animal has. Values that the animal already had in
-/// `before` are not checked, because earlier releases compared values less strictly, and left some
-/// duplicates.
+/// Rejects a value of a unique field that another animal has.
+///
+/// Values that the animal already had in `before` are not checked, because earlier releases
+/// compared values less strictly, and left some duplicates.
 fn check_unique_values(
     before: Option<&StorePet>,
     after: &StorePet,

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use super::{Text, field_values::write_json_string};
 use crate::text::hex;
 
-/// The identifier of a photo, with which the names of its files begin: 128 random bits, so that
-/// nobody can guess it.
+/// The identifier of a photo, with which the names of its files begin. It consists of 128 random
+/// bits, so that nobody can guess it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhotoId(pub u128);
 
@@ -30,9 +30,10 @@ impl PhotoId {
         u128::from_str_radix(text, 16).ok().map(Self)
     }
 
-    /// Writes the hexadecimal digits of the identifier to `digits`, and returns them as text. This
-    /// is faster than `{:032x}`, which takes about 2,000 instructions for each of the dozens of
-    /// identifiers on a page.
+    /// Writes the hexadecimal digits of the identifier to `digits`, and returns them as text.
+    ///
+    /// This is faster than `{:032x}`, which takes about 2,000 instructions for each of the dozens
+    /// of identifiers on a page.
     pub(super) fn write_digits(self, digits: &mut Digits) -> &str {
         for (pair, byte) in digits.iter_mut().zip(self.0.to_be_bytes()) {
             *pair = hex(byte);
@@ -52,11 +53,12 @@ impl fmt::Display for PhotoId {
 /// U+0000.
 pub type AltText = Text<500, 1>;
 
-/// The focal point of a photo, which stays visible when the photo is cropped. It is stored as the
-/// distances from the left and top edges, in ten-thousandths of the width and height.
+/// The focal point of a photo, which stays visible when the photo is cropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Focus {
+    /// The distance from the left edge, in ten-thousandths of the width.
     left: u16,
+    /// The distance from the top edge, in ten-thousandths of the height.
     top: u16,
 }
 
@@ -72,7 +74,8 @@ impl Focus {
         is_inside.then_some(Self { left, top })
     }
 
-    /// Returns the focus after the photo is rotated by 90 degrees, to the right or to the left.
+    /// Returns the focus after the photo is rotated by 90 degrees: to the right, or otherwise to
+    /// the left.
     pub const fn rotate(self, to_right: bool) -> Self {
         if to_right {
             Self {
@@ -149,7 +152,7 @@ impl NewPhoto {
 }
 
 /// The photos of an animal, in the order in which the store arranged them. The first one is the
-/// portrait. Boxed, so that an animal without photos stays small.
+/// portrait. They are in a box, so that an animal without photos stays small.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Photos(Option<Box<PhotoList>>);
 
@@ -168,13 +171,14 @@ impl Photos {
 
     /// Creates the list, and serializes it to the JSON that a store saves.
     pub fn new(photos: Vec<Photo>) -> Self {
-        let mut stored = String::new();
+        let mut stored = String::from("[");
         for photo in &photos {
-            stored.push(if stored.is_empty() { '[' } else { ',' });
+            if stored.len() > 1 {
+                stored.push(',');
+            }
             write_stored_photo(&mut stored, photo);
         }
         stored.push(']');
-        // Without photos, the text is incomplete, but `from_stored` then ignores it.
         Self::from_stored(photos, stored)
     }
 
@@ -186,6 +190,7 @@ impl Photos {
         Self(Some(Box::new(PhotoList { photos, stored })))
     }
 
+    /// Returns the photos in their order.
     pub fn all(&self) -> &[Photo] {
         self.0.as_deref().map_or(&[], |list| &list.photos)
     }
@@ -208,7 +213,7 @@ impl Photos {
 
     /// Returns the approximate length of the photos in a response, in bytes.
     pub fn length(&self) -> usize {
-        /// The length of a photo without its alternative text.
+        /// The approximate length of a photo without its alternative text.
         const PHOTO_LENGTH: usize = 384;
 
         let mut length = 0;

@@ -30,7 +30,7 @@ impl PhotoSize {
     }
 
     /// Whether the file of this size may be missing. A background task creates it for photos that
-    /// are older than the size; until then, the large file is sent in its place.
+    /// are older than the size. Until then, the large file is sent in its place.
     pub fn may_be_missing(self) -> bool {
         self == Self::Card
     }
@@ -70,6 +70,7 @@ impl PhotoFile {
         self.path_in("/photos/")
     }
 
+    /// Returns the name of the file after the path of a folder, which ends with `/` or is empty.
     fn path_in(self, folder: &str) -> String {
         [
             folder,
@@ -83,7 +84,8 @@ impl PhotoFile {
 }
 
 impl Photo {
-    /// Returns the longer side of the large file, in pixels; at least 1.
+    /// Returns the longer side of the large file, in pixels. It is at least 1, because others divide
+    /// by it.
     pub fn longer_side(&self) -> u32 {
         self.width.max(self.height).max(1)
     }
@@ -98,9 +100,10 @@ impl Photo {
         PhotoFile { id: self.id, size }.path()
     }
 
-    /// Returns the width and height of the file of this size, in pixels. For example, a photo of
-    /// 1920 x 960 pixels has 320 x 160 pixels in the size `small`. Photos are only scaled down,
-    /// never up.
+    /// Returns the width and height of the file of this size, in pixels. Photos are only scaled
+    /// down, never up.
+    ///
+    /// For example, a photo of 1920 x 960 pixels has 320 x 160 pixels in the size `small`.
     pub fn dimensions(&self, size: PhotoSize) -> (u32, u32) {
         let longer_side = self.longer_side();
         let file_side = size.longer_side().min(longer_side);
@@ -111,7 +114,7 @@ impl Photo {
     }
 }
 
-/// Scales a side by the factor that scales `longer_side` to `file_side`. Returns at least 1.
+/// Scales a side by the factor that scales `longer_side` to `file_side`. The result is at least 1.
 fn scale(side: u32, file_side: u32, longer_side: u32) -> u32 {
     let scaled = u64::from(side) * u64::from(file_side) / u64::from(longer_side);
     u32::try_from(scaled).unwrap_or(file_side).max(1)

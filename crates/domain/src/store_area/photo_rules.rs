@@ -9,14 +9,15 @@ use super::{
     rules::{NO_PET, next_version, require_preconditions, require_subject},
 };
 
+/// The message about a photo that does not exist.
 const NO_PHOTO: &str = "The animal has no photo with this id.";
 
 /// The rule for a request body that rearranges the photos of an animal.
 pub const PHOTO_ORDER_RULE: &str =
     "The body must have the id of each photo of the animal once, and nothing else.";
 
-/// Decides how a photo is appended to the photos of an animal. Adding a photo that the animal
-/// already has changes nothing, so that a retry cannot add it twice.
+/// Decides how a photo is appended to the photos of an animal. A photo that the animal already has
+/// is not added again, so that a retry has no effect.
 pub(super) fn add_photo(
     new_photo: &NewPhoto,
     present: &PresentState,
@@ -163,7 +164,8 @@ fn check_in_catalogue(pet: &StorePet) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the decision to change nothing, with the photo that the command is about.
+/// Returns the decision to change nothing in an animal. `id` is the photo that the command is
+/// about.
 fn unchanged_photo(pet: &StorePet, id: PhotoId) -> Decision {
     let mut decision = Decision::without_change(pet);
     decision.photo = Some(id);

@@ -1,5 +1,8 @@
 //! Free-text search for animals: by words in names and values, by number, and by the values of
 //! unique fields.
+//!
+//! A [`Phrase`] is the text that somebody enters. Its [`PhraseMeaning`] says for the fields of a
+//! store which animals match.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -21,7 +24,7 @@ pub struct Phrase {
     everyday_words: Vec<EverydayWord>,
 }
 
-/// A phrase, interpreted for the fields of a store: an animal matches if it has all words, or one
+/// A phrase, interpreted for the fields of a store. An animal matches if it has all words, or one
 /// of the unique values.
 ///
 /// For example, `brown 981000000001` finds the animals that have both words, and also the animal
@@ -35,7 +38,7 @@ pub struct PhraseMeaning {
 }
 
 /// A word of a phrase. It matches an animal if it occurs in the name, in a value or in the label of
-/// a choice, or if it is the animal's number.
+/// a choice. It also matches the animal whose number it is.
 #[derive(Debug)]
 pub struct PhraseWord {
     pub prefix: NamePrefix,
@@ -78,8 +81,7 @@ impl Phrase {
         &self.text
     }
 
-    /// Restricts the phrase to what the public may see: it does not search values of fields that
-    /// are not public.
+    /// Restricts the phrase to the values that the public may see: the values of public fields.
     pub fn public(self) -> Self {
         Self {
             is_public: true,
@@ -87,7 +89,7 @@ impl Phrase {
         }
     }
 
-    /// Whether the phrase searches only what the public may see.
+    /// Whether the phrase searches only values that the public may see.
     pub fn is_public(&self) -> bool {
         self.is_public
     }
@@ -131,19 +133,20 @@ impl Phrase {
         }
     }
 
-    /// Returns the distinct words of the phrase. Words that belong to one [`EverydayWord`] are
-    /// joined. If no word has letters or digits, the whole text is one word.
+    /// Returns the distinct words of the phrase. The texts that belong to one [`EverydayWord`] are
+    /// joined. If no word has letters or digits, the whole phrase is one word.
     fn words(&self) -> Vec<PhraseWord> {
+        let texts: Vec<&str> = self.texts().collect();
         let mut words: Vec<PhraseWord> = Vec::new();
-        let mut numbered_texts = self.texts().enumerate();
-        while let Some((position, first_text)) = numbered_texts.next() {
+        let mut position = 0;
+        while position < texts.len() {
             let everyday_word = self.everyday_word_at(position);
-            let mut text = first_text.to_owned();
-            let further_count = everyday_word.map_or(0, |word| word.word_count.saturating_sub(1));
-            for (_, further_text) in numbered_texts.by_ref().take(further_count) {
-                text.push_str(further_text);
-            }
-            let Some(mut word) = PhraseWord::new(&text) else {
+            let text_count = everyday_word.map_or(1, |word| word.word_count.max(1));
+            let end = texts.len().min(position + text_count);
+            let joined_text = texts[position..end].concat();
+            position = end;
+
+            let Some(mut word) = PhraseWord::new(&joined_text) else {
                 continue;
             };
             if let Some(everyday_word) = everyday_word {
@@ -158,6 +161,7 @@ impl Phrase {
                 words.push(word);
             }
         }
+
         if words.is_empty() {
             words.push(PhraseWord::from_symbols(&self.text));
         }
@@ -234,13 +238,13 @@ impl PhraseWord {
         }
     }
 
-    /// Whether one of the keys, which belong to a value or a label, begins with the word or its stem.
+    /// Whether one of the keys of a value or a label begins with the word or its stem.
     fn matches_any_key(&self, keys: &[String]) -> bool {
-        let prefixes = [Some(&self.prefix), self.stem.as_ref()];
-        prefixes
-            .into_iter()
-            .flatten()
-            .any(|prefix| prefix.is_prefix_of_any(keys))
+        let has_stem = self
+            .stem
+            .as_ref()
+            .is_some_and(|stem| stem.is_prefix_of_any(keys));
+        has_stem || self.prefix.is_prefix_of_any(keys)
     }
 
     /// Whether the word describes properties, and an animal in this category, with these values,
@@ -254,8 +258,8 @@ impl PhraseWord {
     }
 }
 
-/// Parses the number of an animal, such as `7` or `#7`. Leading zeros are rejected, so `07` is not
-/// a number.
+/// Parses the number of an animal, such as `7` or `#7`; `None` for any other text. Leading zeros
+/// are rejected, so `07` is not a number.
 fn parse_number(text: &str) -> Option<PetId> {
     let digits = text.strip_prefix('#').unwrap_or(text);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -266,8 +270,8 @@ fn parse_number(text: &str) -> Option<PetId> {
 }
 
 impl PhraseMeaning {
-    /// Whether this word is searched for in the values of a field. An empty field name, which no
-    /// field has, stands for the names of animals.
+    /// Whether this word is searched for in the values of a field. The search index has the names
+    /// of animals under an empty field name, which no field has.
     pub fn searches(&self, field: &str, word: &PhraseWord) -> bool {
         if field.is_empty() {
             return true;
@@ -283,11 +287,12 @@ impl PhraseMeaning {
         name: &PetName,
         values: &FieldValues,
     ) -> bool {
-        self.unique.iter().any(|filter| filter.matches(values))
-            || self.words.iter().all(|word| {
-                word.has_properties(category_id, values)
-                    || self.word_matches(word, id, name, values)
-            })
+        if self.unique.iter().any(|filter| filter.matches(values)) {
+            return true;
+        }
+        self.words.iter().all(|word| {
+            word.has_properties(category_id, values) || self.word_matches(word, id, name, values)
+        })
     }
 
     /// Whether a word is the animal's number, or occurs in its name, in one of its values, or in

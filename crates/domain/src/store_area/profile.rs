@@ -57,8 +57,8 @@ macro_rules! profile {
                 self.differences(&Self::default()).is_empty()
             }
 
-            /// Returns the patched profile, still with the present version. An empty list of links
-            /// becomes `None`.
+            /// Returns the patched profile. Its version does not increase yet. An empty list of
+            /// links becomes `None`.
             pub fn with_patch(&self, patch: &ProfilePatch) -> Self {
                 let mut after = self.clone();
                 $(patch.$member.apply(&mut after.$member);)+

@@ -15,7 +15,7 @@ pub enum ProfileChange {
 }
 
 impl ProfileChange {
-    /// Returns the changed profile, still with the present version.
+    /// Returns the changed profile. Its version does not increase yet.
     fn apply(&self, present: &Profile) -> Profile {
         match self {
             Self::Patch(patch) => present.with_patch(patch),
@@ -56,8 +56,8 @@ pub enum ProfileRefusal {
     PreconditionFailed(Box<Profile>),
 }
 
-/// Applies a change to the profile, if its preconditions hold. Only a change of the logo needs no
-/// precondition.
+/// Decides how the profile changes, or why the change is rejected. Only a change of the logo needs
+/// no precondition.
 pub fn decide_profile(
     change: &ProfileChange,
     preconditions: &Preconditions,

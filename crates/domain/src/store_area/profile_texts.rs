@@ -84,26 +84,38 @@ impl Links {
     }
 }
 
+/// The maximum length of an e-mail address, in characters (RFC 3696, erratum 1690).
+const MAX_EMAIL_LENGTH: usize = 254;
+
+/// The maximum length of a telephone number, in characters.
+const MAX_TELEPHONE_LENGTH: usize = 40;
+
+/// The maximum length of a URL, in characters.
+const MAX_URL_LENGTH: usize = 500;
+
 /// Whether a text is a single line of at most `max` characters, one of them visible, without
 /// control characters.
 fn is_line(text: &str, max: usize) -> bool {
     is_paragraph(text, max) && !text.contains(['\n', '\r'])
 }
 
+/// Whether a text has the form of an e-mail address: a name and a host, separated by the only `@`.
 fn is_email_address(text: &str) -> bool {
     let Some((name, host)) = text.split_once('@') else {
         return false;
     };
-    is_line(text, 254)
+    is_line(text, MAX_EMAIL_LENGTH)
         && !text.contains(char::is_whitespace)
         && !name.is_empty()
         && !host.is_empty()
         && !host.contains('@')
 }
 
+/// Whether a text consists of at least three digits, and of characters that people write between
+/// them.
 fn is_telephone_number(text: &str) -> bool {
     let digit_count = text.bytes().filter(u8::is_ascii_digit).count();
-    text.len() <= 40
+    text.len() <= MAX_TELEPHONE_LENGTH
         && digit_count >= 3
         && text
             .bytes()
@@ -122,13 +134,13 @@ fn is_https_url(text: &str) -> bool {
 
 /// Whether a text is an https URL in which `{id}` occurs only in the path or query, if at all.
 fn is_contact_page(text: &str) -> bool {
-    // `^` is invalid in a host or a port, so `{id}` is rejected there.
+    // A URL parser rejects `^` in a host or a port, but not in the path or the query.
     is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
 }
 
 /// Whether a text has at most 500 characters, none of which is whitespace or a control character.
 fn is_short_url_text(text: &str) -> bool {
-    text.chars().nth(500).is_none()
+    text.chars().nth(MAX_URL_LENGTH).is_none()
         && !text.contains(|character: char| character.is_control() || character.is_whitespace())
 }
 

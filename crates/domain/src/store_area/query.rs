@@ -58,9 +58,10 @@ impl PetQuery {
         !self.values.is_empty() || self.dates.is_some()
     }
 
-    /// Whether an animal matches the status, category, name and field values of the query. The
-    /// caller must also check [`Self::matches_listing`], and the phrase, whose meaning depends on
-    /// the fields: see [`Phrase::meaning`].
+    /// Whether an animal matches the status, category, name and field values of the query.
+    ///
+    /// The caller must also check [`Self::matches_listing`], and the phrase. The meaning of the
+    /// phrase depends on the fields: see [`Phrase::meaning`].
     pub fn matches(
         &self,
         status: PetStatus,
@@ -87,6 +88,7 @@ impl PetQuery {
         self.is_listed.is_none_or(|wanted| wanted == is_listed)
     }
 
+    /// Whether an animal with this status matches the query.
     fn matches_status(&self, pet_status: PetStatus) -> bool {
         if self.is_on_offer && pet_status == PetStatus::Sold {
             return false;

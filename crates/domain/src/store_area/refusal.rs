@@ -29,7 +29,7 @@ pub enum Refusal {
         /// The animal to be changed, if it existed before the batch.
         current: Option<Box<Resource>>,
     },
-    /// This other category already has the label, in any case.
+    /// This other category already has the label, regardless of upper and lower case.
     DuplicateLabel(Box<Category>),
     /// The animal, order or category has changed since the act, so the act can no longer be
     /// reverted. Contains the present state; `None` if the resource does not exist.
@@ -41,9 +41,10 @@ pub enum Refusal {
     TooManyNotes,
     /// The client may change only notes that it wrote itself.
     NoteOfAnotherAuthor,
-    /// With this command, the resources that the batch changes and returns would exceed their
-    /// length limit.
+    /// The command is part of a batch, and the resources that the batch changes and returns would
+    /// be too long in total.
     TooLong,
+    /// All identifiers for new animals, orders or notes are used.
     NoIdentifierLeft,
 }
 

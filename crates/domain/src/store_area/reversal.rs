@@ -1,16 +1,16 @@
-//! The input for reverting an act: what the act changed, reconstructed from the journal.
+//! The input for reverting an act: the effects of the act, reconstructed from the journal.
 //!
-//! An act consists of all changes that one request made in one transaction. For example, selling a
-//! reserved animal is an act of two changes: `order.completed`, and `pet.changed` with the
-//! resulting status.
+//! Here, an act consists of all changes that one request made in one transaction. For example,
+//! selling a reserved animal is an act of two changes: `order.completed`, and `pet.changed` with
+//! the resulting status. The type [`Act`](super::Act) is something else: an act of administration.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Category, FieldPatch, Order, Photo, PhotoId, StorePet};
 use crate::PetId;
 
-/// How long after an act a revert can restore the photos that the act deleted. The service deletes
-/// their files after a day.
+/// The time after an act in which a revert can restore the photos that the act deleted. It ends an
+/// hour before the service deletes their files, so that a restored photo never lacks its files.
 pub const PHOTO_RESTORE_WINDOW: SignedDuration = SignedDuration::from_hours(23);
 
 /// The part of an act that one revert command undoes: its effect on one animal and its order, or on
@@ -21,9 +21,11 @@ pub enum Reversal {
     Pet(Box<PetReversal>),
     /// Undoes the changes of a category.
     Category(CategoryReversal),
-    /// The act can never be reverted. The command still goes through the store, because the request
-    /// may be a repetition: if its idempotency key was used before, the client must get the
-    /// remembered response, or the error about another request with this key.
+    /// The act can never be reverted.
+    ///
+    /// The command still goes through the store, because the request may be a repetition. If its
+    /// idempotency key was used before, the client must get the remembered response, or the error
+    /// about another request with this key.
     Impossible(NotRevertible),
 }
 
@@ -137,7 +139,7 @@ impl NotRevertible {
 }
 
 impl Reversal {
-    /// Returns the photos that the revert restores.
+    /// Returns the photos that the revert restores. The caller sets [`LostPhoto::has_files`].
     pub fn lost_photos(&mut self) -> &mut [LostPhoto] {
         match self {
             Self::Pet(reversal) => &mut reversal.lost_photos,

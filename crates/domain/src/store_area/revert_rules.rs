@@ -55,9 +55,11 @@ fn revert_category(
     }
 }
 
-/// Restores the photos that the act removed, each at its former position. Nothing else is reverted:
-/// later changes of the animal cannot conflict with a restored photo, and other values that were
-/// changed along with the deletion are assumed to be intended.
+/// Restores the photos that the act removed, each at its former position.
+///
+/// Nothing else is reverted, so the version of the animal need not be the one after the act: later
+/// changes cannot conflict with a restored photo. Other values that the same request changed are
+/// assumed to be intended.
 fn restore_photos(
     reversal: &PetReversal,
     present: &PresentState,
@@ -85,8 +87,8 @@ fn restore_photos(
     Ok(change_photos(pet, photos, None, now))
 }
 
-/// Puts a lost photo back. It takes the place and the alternative text of the photo that replaced
-/// it or, if there is none, returns to its former position.
+/// Puts a lost photo back to its former position, or to the place of the photo that replaced it. In
+/// the second case, it takes the alternative text of the replacement.
 fn restore_photo(lost: &LostPhoto, photos: &mut Vec<Photo>) {
     let replacement = photos
         .iter_mut()
@@ -141,8 +143,10 @@ fn refuse_moved_on<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
     Refusal::MovedOn(current.map(Box::new))
 }
 
-/// Undoes each part of the act. A withdrawal is undone first, because a withdrawn animal cannot
-/// change; for the same reason, a restored animal is withdrawn again last.
+/// Undoes each part of the act.
+///
+/// A withdrawn animal cannot change. A withdrawal is therefore undone first, and an animal that the
+/// act restored is withdrawn again last.
 fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refusal> {
     let now = steps.now;
     if reversal.restores_pet() {
@@ -181,20 +185,17 @@ fn revert_values(
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let PetChange { before, after } = change;
+    // Reverting the order may already have restored the status.
+    let present_status = steps.present.pet.as_ref().map(|pet| pet.status);
+    let is_status_restored = present_status == Some(before.status);
     // All members are listed, so that a new member cannot be forgotten here.
-    let mut patch = PetPatch {
+    let patch = PetPatch {
         name: former_value_if_changed(&before.name, &after.name),
         category_id: former_value_if_changed(&before.category_id, &after.category_id),
-        status: None,
+        status: (!is_status_restored).then_some(before.status),
         is_listed: former_value_if_changed(&before.is_listed, &after.is_listed),
         fields: reversal.fields.clone(),
     };
-    // Reverting the order may already have restored the status.
-    let present_status = steps.present.pet.as_ref().map(|pet| pet.status);
-    if present_status != Some(before.status) {
-        patch.status = Some(before.status);
-    }
-
     if patch == PetPatch::default() {
         return Ok(());
     }
@@ -210,17 +211,18 @@ fn former_value_if_changed<T: Clone + PartialEq>(before: &T, after: &T) -> Optio
     Some(before.clone())
 }
 
-/// Restores the status and the values of an order. The customer's contact stays as it is, because
-/// the journal does not contain it.
+/// Restores the status and the values of an order by the commands that lead there. For example, an
+/// order that the act returned is reopened, and then completed.
 ///
-/// An order that the act placed is cancelled. An order that the act returned is sold again: it is
-/// reopened, and completed at once.
+/// An order that the act placed is cancelled. The customer's contact stays as it is, because the
+/// journal does not contain it.
 fn revert_order(
     change: &OrderChange,
     default_end: Timestamp,
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let now = steps.now;
+    let status_after_act = change.after.status;
     let former_status = change.before.as_ref().map(|order| order.status);
     // An order that did not exist before is cancelled. So is one that had expired, because only
     // the service itself can expire an order.
@@ -228,12 +230,12 @@ fn revert_order(
         None | Some(OrderStatus::Expired) => OrderStatus::Cancelled,
         Some(status) => status,
     };
-    let status_changed = former_status != Some(change.after.status);
+    let status_changed = former_status != Some(status_after_act);
 
     // Only an open order can be completed or cancelled, so a closed one is reopened first.
     let needs_reopening = status_changed
-        && change.after.status != OrderStatus::Reserved
-        && target_status != change.after.status;
+        && status_after_act != OrderStatus::Reserved
+        && status_after_act != target_status;
     if needs_reopening {
         steps.run(|present| {
             reopen_order(None, default_end, &Preconditions::PRESENT, present, now)
@@ -253,8 +255,8 @@ fn revert_order(
     restore_order_status(target_status, reason, steps)
 }
 
-/// Takes an order from `reserved` to its status from before the act, by the commands that lead
-/// there. `reason` is the reason that the order had.
+/// Changes an order from `reserved` to its status from before the act. `reason` is the reason that
+/// the order had.
 fn restore_order_status(
     target_status: OrderStatus,
     reason: Option<&Reason>,
@@ -262,6 +264,7 @@ fn restore_order_status(
 ) -> Result<(), Refusal> {
     let now = steps.now;
     let any_version = Preconditions::PRESENT;
+    // Only a completed order can be returned.
     if matches!(
         target_status,
         OrderStatus::Completed | OrderStatus::Returned
@@ -285,21 +288,20 @@ fn revert_order_values(
     steps: &mut Steps,
 ) -> Result<(), Refusal> {
     let now = steps.now;
-    let mut patch = OrderPatch {
+    let end_changed = before.expires_at != after.expires_at;
+    let former_end = before.expires_at.filter(|end| *end > now);
+    // If the status changes as well, the order is closed, or reopening has set the default end.
+    if end_changed && former_end.is_none() && !status_changed {
+        return Err(NotRevertible::EndHasPassed.into());
+    }
+    let patch = OrderPatch {
         reference: restoring_patch(before.reference.as_ref(), after.reference.as_ref()),
         note: restoring_patch(before.note.as_ref(), after.note.as_ref()),
+        expires_at: if end_changed { former_end } else { None },
         price: restoring_patch(before.price.as_ref(), after.price.as_ref()),
-        ..OrderPatch::default()
+        // The journal contains no contacts.
+        contact: Patch::Keep,
     };
-    if before.expires_at != after.expires_at {
-        let former_end = before.expires_at.filter(|end| *end > now);
-        // If the status changes as well, the order is closed, or reopening has set the default end.
-        if former_end.is_none() && !status_changed {
-            return Err(NotRevertible::EndHasPassed.into());
-        }
-        patch.expires_at = former_end;
-    }
-
     if patch == OrderPatch::default() {
         return Ok(());
     }
@@ -317,9 +319,10 @@ fn restoring_patch<T: Clone + PartialEq>(before: Option<&T>, after: Option<&T>) 
     }
 }
 
-/// Converts the refusal of a step to a refusal of the whole revert. Conflicts show the state before
-/// all steps, and an invalid value is reported as a value from before the act, because the request
-/// itself contained none.
+/// Converts the refusal of a step to a refusal of the whole revert.
+///
+/// A conflict shows the state before all steps. An invalid value is reported as a value from before
+/// the act, because the request to revert contains no values.
 fn into_revert_refusal(refusal: Refusal, present: &PresentState) -> Refusal {
     match refusal {
         Refusal::Invalid(problem) => NotRevertible::Value(problem.to_owned()).into(),

@@ -1,4 +1,4 @@
-//! The execution of a revert as a sequence of other commands.
+//! The steps of a revert, which is decided as a sequence of other commands.
 
 use jiff::Timestamp;
 
@@ -13,6 +13,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
+    /// Creates an empty sequence, which begins with the present state.
     pub(super) fn new(present: &PresentState, now: Timestamp) -> Self {
         Self {
             now,
@@ -53,6 +54,7 @@ impl Steps {
         };
         Decision {
             changes: self.changes,
+            // A status that an order determines is restored with the order, not by hand.
             releases: None,
             result,
             photo: None,

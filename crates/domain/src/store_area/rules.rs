@@ -74,7 +74,10 @@ impl Decision {
     }
 }
 
+/// The message about an animal that does not exist.
 pub(super) const NO_PET: &str = "No animal has this id.";
+
+/// The message about an order that does not exist.
 pub(super) const NO_ORDER: &str = "No order has this id.";
 
 /// Returns the subject of a command, or the refusal `NotFound` with `message` if it does not exist.

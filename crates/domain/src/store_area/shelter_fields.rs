@@ -36,17 +36,17 @@ impl ShelterField {
         }
     }
 
-    /// Creates the field with this label; `None` if the definition or the label is invalid.
-    fn define(&self, label: &str) -> Option<FieldDefinition> {
+    /// Creates the field with these labels; `None` if the definition or a label is invalid.
+    fn define(&self, labels: &FieldLabels) -> Option<FieldDefinition> {
         let values: Vec<String> = self.choices.iter().map(|&choice| choice.into()).collect();
         let choices = if values.is_empty() {
             None
         } else {
-            Some(Choices::new(values)?)
+            Some(Choices::new(values)?.with_labels(labels.choice_labels())?)
         };
         Some(FieldDefinition {
             name: FieldName::new(self.name)?,
-            label: Label::new(label.to_owned())?,
+            label: Label::new(labels.label.to_owned())?,
             kind: self.kind,
             choices,
             is_public: self.is_public,
@@ -57,8 +57,9 @@ impl ShelterField {
     }
 }
 
-/// The fields for shelters. Their positions interleave with the fields of a new database: fields
-/// for prospective owners come before the description, and fields for the staff come last.
+/// The fields for shelters. Their positions are between the positions of the fields of a new
+/// database: fields for prospective owners come before the description, and fields for the staff
+/// come last.
 const SHELTER_FIELDS: [ShelterField; 8] = [
     ShelterField::yes_or_no("good_with_children", 61),
     ShelterField::yes_or_no("good_with_dogs", 62),
@@ -95,29 +96,21 @@ const SHELTER_FIELDS: [ShelterField; 8] = [
 pub fn missing_shelter_fields(fields: &FieldSet, labels: &[FieldLabels]) -> Vec<FieldDefinition> {
     let mut missing_fields = Vec::new();
     for shelter_field in &SHELTER_FIELDS {
-        if fields.find(shelter_field.name).is_some() {
-            continue;
-        }
         let field_labels = labels
             .iter()
             .find(|labels| labels.name == shelter_field.name);
         let Some(field_labels) = field_labels else {
             continue;
         };
-        if has_label(fields, field_labels.label) {
-            continue;
-        }
-        if let Some(mut field) = shelter_field.define(field_labels.label) {
-            field.choices = field
-                .choices
-                .and_then(|choices| choices.with_labels(field_labels.choice_labels()));
-            missing_fields.push(field);
+        let has_field = fields.find(shelter_field.name).is_some();
+        if !has_field && !has_label(fields, field_labels.label) {
+            missing_fields.extend(shelter_field.define(field_labels));
         }
     }
     missing_fields
 }
 
-/// Whether any field has this label, in any case.
+/// Whether any field has this label, regardless of upper and lower case.
 fn has_label(fields: &FieldSet, label: &str) -> bool {
     let label_key = comparison_key(label);
     fields

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use super::{FieldPatch, FieldValue, FieldValues, Note, OrderId, PLACE, Photos};
+use super::{FieldDefinition, FieldPatch, FieldValue, FieldValues, Note, OrderId, PLACE, Photos};
 use crate::{NewPet, PetId, PetName, PetStatus, named_enum::named_enum};
 
 /// An animal of the store, in the catalogue or withdrawn. Times have a resolution of one
@@ -15,6 +15,7 @@ pub struct StorePet {
     /// Assigned by the store, unique, and never reused.
     pub id: PetId,
     pub name: PetName,
+    /// The number of the category, which need not have a label.
     pub category_id: i64,
     /// The sales status. A withdrawn animal keeps its last status.
     pub status: PetStatus,
@@ -29,7 +30,7 @@ pub struct StorePet {
     pub updated_at: Option<Timestamp>,
     /// The open order that reserves the animal.
     pub order_id: Option<OrderId>,
-    /// When and why the animal was withdrawn; `None` for an animal in the catalogue.
+    /// The time and the reason of the withdrawal; `None` for an animal in the catalogue.
     pub withdrawal: Option<Withdrawal>,
     pub fields: FieldValues,
     pub photos: Photos,
@@ -55,8 +56,10 @@ impl StorePet {
         }
     }
 
-    /// Returns the patched animal, still with the present version. `new_values` must be the result
-    /// of [`FieldSet::apply`](super::FieldSet::apply) for the fields of the patch.
+    /// Returns the patched animal. Its version does not increase yet.
+    ///
+    /// `new_values` are the field values after the patch, which only
+    /// [`FieldSet::apply`](super::FieldSet::apply) can compute.
     pub fn with_patch(&self, patch: PetPatch, new_values: FieldValues) -> Self {
         // The pattern has no `..`, so that a new member cannot be forgotten here.
         let PetPatch {
@@ -64,21 +67,22 @@ impl StorePet {
             category_id,
             status,
             is_listed,
+            // They are already in `new_values`.
             fields: _,
         } = patch;
-        let mut after = self.clone();
-        after.name = name.unwrap_or(after.name);
-        after.category_id = category_id.unwrap_or(after.category_id);
-        after.status = status.unwrap_or(after.status);
-        after.is_listed = is_listed.unwrap_or(after.is_listed);
-        after.fields = new_values;
-        after
+        let mut patched = self.clone();
+        patched.name = name.unwrap_or(patched.name);
+        patched.category_id = category_id.unwrap_or(patched.category_id);
+        patched.status = status.unwrap_or(patched.status);
+        patched.is_listed = is_listed.unwrap_or(patched.is_listed);
+        patched.fields = new_values;
+        patched
     }
 
-    /// Returns the value of the field `price`, which can be the price of an order: see
-    /// [`asking_price`](super::asking_price).
+    /// Returns the value of the field `price`. Only a valid price becomes the price of an order:
+    /// see [`asking_price`](super::asking_price).
     pub fn price(&self) -> Option<&FieldValue> {
-        self.fields.get("price")
+        self.fields.get(FieldDefinition::PRICE)
     }
 
     /// Returns the location of the animal, such as its kennel.
@@ -89,19 +93,19 @@ impl StorePet {
         }
     }
 
-    /// Returns the total length of the texts, field values and photos, in bytes.
+    /// Returns the approximate length of the animal in a response, in bytes: of its texts, its
+    /// field values and the descriptions of its photos. Other members are short, and not counted.
     pub fn length(&self) -> usize {
-        let note_length = match &self.withdrawal {
-            Some(Withdrawal {
-                note: Some(note), ..
-            }) => note.as_str().len(),
-            _ => 0,
-        };
+        let withdrawal_note = self
+            .withdrawal
+            .as_ref()
+            .and_then(|withdrawal| withdrawal.note.as_ref());
+        let note_length = withdrawal_note.map_or(0, |note| note.as_str().len());
         self.name.as_str().len() + note_length + self.fields.as_json().len() + self.photos.length()
     }
 }
 
-/// A change of an animal. `None` keeps the present value.
+/// A change to the members and field values of an animal. `None` keeps the present value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PetPatch {
     pub name: Option<PetName>,
@@ -112,7 +116,7 @@ pub struct PetPatch {
     pub fields: FieldPatch,
 }
 
-/// When and why an animal was withdrawn from the catalogue.
+/// The withdrawal of an animal from the catalogue: its time, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withdrawal {
     pub at: Timestamp,

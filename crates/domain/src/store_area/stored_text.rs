@@ -33,7 +33,7 @@ impl<const MAX: usize, const MIN: usize> Text<MAX, MIN> {
 /// A text that can contain personal data: 1 to `MAX` characters without U+0000.
 ///
 /// Such a text is erased after some time. It must therefore never be copied to anything that is
-/// kept longer, such as the log of changes, a remembered response or the service's log output.
+/// kept longer, such as the journal, a remembered response or the log output of the service.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateText<const MAX: usize>(Text<MAX, 1>);
 
@@ -58,7 +58,7 @@ impl<const MAX: usize> PrivateText<MAX> {
 }
 
 impl<const MAX: usize> fmt::Debug for PrivateText<MAX> {
-    /// Hides the text, so that it cannot end up in the service's log output.
+    /// Hides the text, so that it cannot end up in the log output of the service.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("PrivateText(..)")
     }

@@ -46,6 +46,7 @@ impl StoreTimeZone {
     /// `None` if there is no such zone.
     pub fn from_name(name: &str) -> Option<Self> {
         let zone = DATABASE.get(name).ok()?;
+        // `Etc/Unknown` stands for a zone that could not be determined.
         if zone.is_unknown() {
             return None;
         }
@@ -54,6 +55,7 @@ impl StoreTimeZone {
 
     /// Returns the IANA name, such as `Europe/Berlin`.
     pub fn as_str(&self) -> &str {
+        // Each zone of the database has a name, so the default is never used.
         self.0.iana_name().unwrap_or("UTC")
     }
 
@@ -68,8 +70,10 @@ impl StoreTimeZone {
         self.0.to_datetime(time).date()
     }
 
-    /// Returns the start of a day: usually midnight, but 01:00 on a day whose midnight is skipped
-    /// because clocks go forward. `None` beyond the range of [`Timestamp`].
+    /// Returns the start of a day; `None` beyond the range of [`Timestamp`].
+    ///
+    /// It is usually midnight, but 01:00 on a day whose midnight is skipped because clocks go
+    /// forward.
     pub fn start_of_day(&self, day: Date) -> Option<Timestamp> {
         let midnight = day.to_zoned(self.0.clone()).ok()?;
         Some(midnight.timestamp())

@@ -52,8 +52,8 @@ impl FieldSet {
     }
 }
 
-/// Returns the key under which a store saves a text of a unique field. Migrations use this to
-/// recompute keys that earlier releases stored.
+/// Returns the key under which a store saves a text of a unique field. Migrations recompute the
+/// keys that earlier releases stored with this function.
 pub fn unique_text_key(text: &str) -> String {
     shorten_key(compact_key(identity_key(text)))
 }

@@ -13,6 +13,12 @@ pub fn is_date(text: &str) -> bool {
             .is_ok_and(|date| date.to_string() == text)
 }
 
+/// Whether a text can be the value of a choice: it has at most 64 characters, one of them visible,
+/// and no U+0000.
+pub(super) fn is_choice(text: &str) -> bool {
+    is_text(text, 64)
+}
+
 /// Whether a text has at most `max` characters, one of them visible, and no U+0000.
 pub(super) fn is_text(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)

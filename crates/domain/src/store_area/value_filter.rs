@@ -43,7 +43,7 @@ impl ValueFilter {
 
 impl FieldSet {
     /// Parses a filter for the field `name`. `text` is the value as it is written in a cell of a
-    /// table.
+    /// table. The error is a message for the client.
     ///
     /// For example, if `age` is a field of the kind integer, `3` is valid, and `03` is an error. A
     /// value that is no longer one of the choices is accepted, because animals can still have it.

@@ -9,7 +9,8 @@ const MAX_CHOICES_IN_MESSAGE: usize = 20;
 
 impl FieldDefinition {
     /// Parses the text in a cell of a table: the JSON form of a value, without quotes, such as `3`,
-    /// `true` or `2020-05-01`. A choice is given by its value in any case, not by its label.
+    /// `true` or `2020-05-01`. A choice is given by its value, regardless of upper and lower case,
+    /// and not by its label.
     pub fn parse_cell(&self, text: &str) -> RequestedValue {
         let choice = self.choices.as_ref().and_then(|choices| choices.find(text));
         let value_text = choice.map_or(text, String::as_str);
@@ -19,8 +20,8 @@ impl FieldDefinition {
         }
     }
 
-    /// Replaces the value or label of a choice, in any case, by the choice's value in its stored
-    /// spelling. Other values are returned unchanged.
+    /// Replaces the value or label of a choice by the value as the store spells it. The comparison
+    /// is regardless of upper and lower case. Other values are returned unchanged.
     pub fn resolve_choice(&self, requested: RequestedValue) -> RequestedValue {
         let RequestedValue::Set(FieldValue::Text(text)) = &requested else {
             return requested;
@@ -35,7 +36,7 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns a value that an animal gets at `now`; `None` if it is invalid.
+    /// Returns the requested value if an animal can get it at `now`; `None` if it is invalid.
     pub fn validate(&self, requested: &RequestedValue, now: Timestamp) -> Option<FieldValue> {
         let RequestedValue::Set(value) = requested else {
             return None;
@@ -47,23 +48,20 @@ impl FieldDefinition {
     /// stricter rules than other values of their kind.
     fn allows_new(&self, value: &FieldValue, now: Timestamp) -> bool {
         match (value, &self.choices) {
+            // `find` also finds a choice in another case, which is not allowed here.
             (FieldValue::Text(text), Some(choices)) => choices.find(text) == Some(text),
             (FieldValue::Text(text), None) if self.is_price() => {
                 Decimal::new(text).is_some_and(|price| !price.has_minus())
             }
-            (FieldValue::Text(text), None) if self.is_birth() => {
-                // In time zones ahead of UTC, it may already be tomorrow.
-                let today = now.to_zoned(TimeZone::UTC).date();
-                let tomorrow = today.tomorrow().unwrap_or(Date::MAX);
-                is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
-            }
+            (FieldValue::Text(text), None) if self.is_birth() => is_possible_birth(text, now),
             _ => self.kind.allows(value),
         }
     }
 
     /// Returns the rule for a value as a complete sentence:
-    /// `fields.age is of the kind integer and must be …`. `parent` is the part of the member or
-    /// parameter name before the dot.
+    /// `fields.age is of the kind integer and must be …`.
+    ///
+    /// `parent` is the part before the dot: `fields` for a member, and `field` for a parameter.
     pub(super) fn rule_sentence(&self, parent: &str) -> String {
         format!("{parent}.{} {}.", self.name.as_str(), self.rule())
     }
@@ -82,6 +80,14 @@ impl FieldDefinition {
         };
         format!("is of the kind {} and must be {value_rule}", self.kind)
     }
+}
+
+/// Whether a text is a date on which an animal can have been born at `now`.
+fn is_possible_birth(text: &str, now: Timestamp) -> bool {
+    // In time zones ahead of UTC, it may already be tomorrow.
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let tomorrow = today.tomorrow().unwrap_or(Date::MAX);
+    is_date(text) && text.parse().is_ok_and(|born: Date| born <= tomorrow)
 }
 
 /// Returns the rule for choices, such as `one of male, female`.

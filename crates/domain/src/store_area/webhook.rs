@@ -1,5 +1,8 @@
-//! Webhooks: the endpoints to which changes are delivered as messages, and the state of the
-//! delivery.
+//! Webhooks: the endpoints to which the changes of the journal are delivered as messages, and the
+//! state of the delivery.
+//!
+//! The process that delivers the messages of a webhook holds its [`Lease`]. It saves its progress
+//! as [`DeliveryUpdate`]s. A message that cannot be delivered yet is a [`WaitingMessage`].
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -28,7 +31,7 @@ impl Webhook {
     /// The maximum number of webhooks of a store.
     pub const MAX: i64 = 100;
     /// The maximum number of test messages that may wait to be sent. Concurrent requests can exceed
-    /// it by a few.
+    /// this number by a few.
     pub const MAX_TESTS: i64 = 64;
 
     /// Whether changes of this type are delivered to the webhook.
@@ -36,17 +39,12 @@ impl Webhook {
         self.types.as_ref().is_none_or(|types| types.contains(kind))
     }
 
-    /// Returns the types in the form in which a store saves them, separated by spaces:
-    /// `pet.added pet.changed`.
+    /// Returns the types in the form in which a store saves them, such as `pet.added pet.changed`;
+    /// `None` for all types.
     pub fn types_text(&self) -> Option<String> {
         let types = self.types.as_ref()?;
-        Some(
-            types
-                .iter()
-                .map(MaybeKnown::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
+        let names: Vec<&str> = types.iter().map(MaybeKnown::as_str).collect();
+        Some(names.join(" "))
     }
 
     /// Parses the stored form of [`Webhook::types_text`]. Types that only a later release knows are
@@ -57,6 +55,7 @@ impl Webhook {
 }
 
 named_enum! {
+    /// The reason why a webhook is disabled.
     pub enum DisabledReason {
         /// All attempts have failed for five days.
         Failures = "failures",
@@ -90,21 +89,35 @@ pub struct StoredWebhook {
 }
 
 impl StoredWebhook {
-    /// How long messages are also signed with the previous secret after a rotation.
+    /// The time after a rotation in which messages are also signed with the previous secret.
     const SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
-    /// Replaces the secret. `secret` is already encrypted.
-    pub fn rotate_secret(&self, secret: Vec<u8>, now: Timestamp) -> (Webhook, WebhookChange) {
+    /// Replaces the secret by `sealed_secret`, which is already encrypted. Returns the webhook with
+    /// its next version, and the change to be saved.
+    pub fn rotate_secret(
+        &self,
+        sealed_secret: Vec<u8>,
+        now: Timestamp,
+    ) -> (Webhook, WebhookChange) {
         // If the end is out of range, the previous secret is no longer used at all.
         let overlap_end = now.checked_add(Self::SECRET_OVERLAP).unwrap_or(now);
-        let secrets = SealedSecrets {
-            current: secret,
-            previous: Some((self.secrets.current.clone(), overlap_end)),
+        let after = next_version(self.webhook.clone(), now);
+        let change = WebhookChange::Change {
+            after: after.clone(),
+            secrets: SealedSecrets {
+                current: sealed_secret,
+                previous: Some(RetiredSecret {
+                    sealed: self.secrets.current.clone(),
+                    valid_until: overlap_end,
+                }),
+            },
+            restart: None,
         };
-        Self::change(self.webhook.clone(), secrets, None, now)
+        (after, change)
     }
 
-    /// Applies a patch to the webhook; `None` if it changes nothing.
+    /// Applies a patch to the webhook; `None` if it changes nothing. Returns the webhook with its
+    /// next version, and the change to be saved.
     pub fn patch(&self, patch: WebhookPatch, now: Timestamp) -> Option<(Webhook, WebhookChange)> {
         let mut after = self.webhook.clone();
         after.url = patch.url.unwrap_or(after.url);
@@ -116,56 +129,60 @@ impl StoredWebhook {
         if after == self.webhook {
             return None;
         }
-        Some(Self::change(after, self.secrets.clone(), None, now))
+        let after = next_version(after, now);
+        let change = WebhookChange::Change {
+            after: after.clone(),
+            secrets: self.secrets.clone(),
+            restart: None,
+        };
+        Some((after, change))
     }
 
-    /// Enables the webhook; `None` if it is already enabled.
+    /// Enables the webhook, and continues the delivery at `restart`; `None` if it is already
+    /// enabled. Returns the webhook with its next version, and the change to be saved.
     pub fn enable(
         &self,
         restart: RestartPoint,
         now: Timestamp,
     ) -> Option<(Webhook, WebhookChange)> {
+        // Returns if the webhook is already enabled.
         self.webhook.disabled?;
-        let after = Webhook {
+        let enabled = Webhook {
             disabled: None,
             ..self.webhook.clone()
         };
-        Some(Self::change(
-            after,
-            self.secrets.clone(),
-            Some(restart),
-            now,
-        ))
+        let after = next_version(enabled, now);
+        let change = WebhookChange::Change {
+            after: after.clone(),
+            secrets: self.secrets.clone(),
+            restart: Some(restart),
+        };
+        Some((after, change))
     }
 
-    /// Disables the webhook; `None` if it is already disabled.
+    /// Disables the webhook, and returns the change to be saved; `None` if it is already disabled.
     pub fn disable(&self, reason: DisabledReason, now: Timestamp) -> Option<WebhookChange> {
         if self.webhook.disabled.is_some() {
             return None;
         }
-        let after = Webhook {
+        let disabled = Webhook {
             disabled: Some(reason),
             ..self.webhook.clone()
         };
-        let (_, change) = Self::change(after, self.secrets.clone(), None, now);
-        Some(change)
+        Some(WebhookChange::Change {
+            after: next_version(disabled, now),
+            secrets: self.secrets.clone(),
+            restart: None,
+        })
     }
+}
 
-    /// Returns the webhook with the next version number, and the change to be saved.
-    fn change(
-        mut after: Webhook,
-        secrets: SealedSecrets,
-        restart: Option<RestartPoint>,
-        now: Timestamp,
-    ) -> (Webhook, WebhookChange) {
-        after.version += 1;
-        after.updated_at = now;
-        let change = WebhookChange::Change {
-            after: after.clone(),
-            secrets,
-            restart,
-        };
-        (after, change)
+/// Returns a changed webhook with the next version number and the time of the change.
+fn next_version(webhook: Webhook, now: Timestamp) -> Webhook {
+    Webhook {
+        version: webhook.version + 1,
+        updated_at: now,
+        ..webhook
     }
 }
 
@@ -175,6 +192,7 @@ pub struct WebhookPatch {
     pub url: Option<String>,
     pub types: Patch<Vec<MaybeKnown<ChangeType>>>,
     pub description: Patch<Label>,
+    /// Whether the webhook is disabled. A patch cannot enable it: see [`StoredWebhook::enable`].
     pub disable: bool,
 }
 
@@ -183,11 +201,20 @@ pub struct WebhookPatch {
 pub struct SealedSecrets {
     /// The secret with which every message is signed.
     pub current: Vec<u8>,
-    /// The previous secret, and the time until which messages are signed with it, too.
-    pub previous: Option<(Vec<u8>, Timestamp)>,
+    /// The secret before the last rotation, if there was one.
+    pub previous: Option<RetiredSecret>,
 }
 
-/// How far the messages of a webhook have progressed through the log of changes.
+/// The secret of a webhook before the last rotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetiredSecret {
+    /// The encrypted secret.
+    pub sealed: Vec<u8>,
+    /// The end of the time in which messages are signed with this secret, too.
+    pub valid_until: Timestamp,
+}
+
+/// The progress of the messages of a webhook through the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeliveryProgress {
     /// The number of the last processed change. Every change up to it has been delivered, is a
@@ -199,7 +226,9 @@ pub struct DeliveryProgress {
     pub failing_since: Option<Timestamp>,
 }
 
-/// The lease of the process that delivers the messages of a webhook. The holder keeps renewing it.
+/// The exclusive right of a process to deliver the messages of a webhook. The holder keeps renewing
+/// it.
+///
 /// A process that sees the same lease unchanged for some time takes it over, so the clocks of the
 /// processes need not agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -215,11 +244,12 @@ pub struct Lease {
 pub struct WaitingMessage {
     /// The number of the change that the message is about.
     pub seq: i64,
-    /// The number of the change of the previous message.
+    /// The number of the change that the previous message to the webhook is about.
     pub previous: Option<i64>,
     /// The lane of the message, such as `pet:7`. Messages of one lane are delivered in order.
     /// `None` for a message that need not wait for any other.
     pub lane: Option<String>,
+    /// The number of failed attempts.
     pub failures: u32,
     /// When the next attempt is due; `None` while the message waits for another one.
     pub due_at: Option<Timestamp>,
@@ -239,8 +269,9 @@ pub struct Attempt {
     /// The `webhook-id` header of the message.
     pub message_id: String,
     pub at: Timestamp,
+    /// The HTTP status code of the response, if there was one.
     pub status: Option<u16>,
-    /// How long the attempt took, in milliseconds.
+    /// The duration of the attempt, in milliseconds.
     pub duration_ms: i64,
     pub error: Option<String>,
 }
@@ -267,7 +298,7 @@ pub enum WebhookChange {
     Nothing,
 }
 
-/// Where in the log of changes the delivery continues when a webhook is enabled again.
+/// The point in the journal at which the delivery continues when a webhook is enabled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestartPoint {
     /// Continues where it stopped. Waiting messages become due at this time.

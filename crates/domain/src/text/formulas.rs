@@ -1,11 +1,13 @@
-//! Protection against formula injection: cells of a CSV file that a spreadsheet would execute as
-//! formulas.
+//! Protection against formula injection. A spreadsheet executes a cell of a CSV file that begins
+//! like a formula, so a text from a stranger must not begin a cell in this way.
 
 use std::borrow::Cow;
 
-/// Escapes formulas with a leading `'`, at every position where a spreadsheet might start a cell:
-/// at the beginning, and after any common separator, because not every spreadsheet splits at
-/// commas. Whitespace before the formula is skipped.
+/// Returns the text with a `'` before each formula, so that a spreadsheet shows it as text.
+///
+/// A formula is escaped wherever a spreadsheet might start a cell: at the beginning, and after any
+/// common separator, because not every spreadsheet splits at commas. Whitespace before the formula
+/// is skipped.
 ///
 /// ```
 /// use petstore_domain::text::formulas::without_formulas;
@@ -19,14 +21,12 @@ pub fn without_formulas(text: &str) -> Cow<'_, str> {
     let mut copied_length = 0;
     let mut is_cell_start = true;
     for (position, character) in text.char_indices() {
-        let begins_formula = matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠');
-        if is_cell_start && begins_formula {
+        if is_cell_start && begins_formula(character) {
             safe_text.push_str(&text[copied_length..position]);
             safe_text.push('\'');
             copied_length = position;
         }
-        let is_separator = matches!(character, ',' | ';' | '|' | '"') || character.is_control();
-        is_cell_start = is_separator || (is_cell_start && character.is_whitespace());
+        is_cell_start = separates_cells(character) || (is_cell_start && character.is_whitespace());
     }
 
     if safe_text.is_empty() {
@@ -34,4 +34,15 @@ pub fn without_formulas(text: &str) -> Cow<'_, str> {
     }
     safe_text.push_str(&text[copied_length..]);
     safe_text.into()
+}
+
+/// Whether a cell that begins with this character is a formula. Spreadsheets also accept the
+/// full-width forms.
+fn begins_formula(character: char) -> bool {
+    matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')
+}
+
+/// Whether a spreadsheet might start a new cell after this character.
+fn separates_cells(character: char) -> bool {
+    matches!(character, ',' | ';' | '|' | '"') || character.is_control()
 }

@@ -6,9 +6,8 @@ pub const SHORT_LENGTH: usize = 60;
 /// The maximum length of a text on its own page, in characters.
 pub const LONG_LENGTH: usize = 1000;
 
-/// Returns a text in a form that is safe to display: on one line, truncated to `max_length`
-/// characters, and with U+FFFD in place of characters that could hide or reorder the text after
-/// them.
+/// Returns a text in a form that is safe to display: on one line, and truncated to `max_length`
+/// characters. U+FFFD replaces each character that could hide or reorder the text after it.
 ///
 /// ```
 /// use petstore_domain::text::readable::readable;
@@ -40,9 +39,9 @@ pub fn readable(text: &str, max_length: usize) -> String {
     readable_text
 }
 
-/// Whether all characters of a text are printable ASCII. A fold without early exit is used instead
-/// of `all`, so that the compiler can vectorize it.
+/// Whether all characters of a text are printable ASCII.
 fn is_plain(text: &str) -> bool {
+    // Unlike `all`, a fold has no early exit, so the compiler can vectorize it.
     text.bytes().fold(true, |are_plain, byte| {
         are_plain & matches!(byte, b' '..=b'~')
     })
@@ -59,7 +58,7 @@ fn readable_character(character: char) -> char {
     }
 }
 
-/// Whether a text contains at least one visible character: neither whitespace nor ignored by fonts.
+/// Whether a text contains a visible character, which is neither whitespace nor ignored by fonts.
 pub fn is_visible(text: &str) -> bool {
     text.chars()
         .any(|character| !character.is_whitespace() && !is_ignored_by_fonts(character))

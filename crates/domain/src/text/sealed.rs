@@ -3,6 +3,9 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
+/// The length of a CRC-32, in bytes.
+const CHECKSUM_LENGTH: usize = 4;
+
 /// Encodes the concatenated parts and their CRC-32 as URL-safe Base64.
 pub fn encode(parts: &[&[u8]]) -> String {
     let mut bytes = parts.concat();
@@ -21,7 +24,7 @@ pub fn encode(parts: &[&[u8]]) -> String {
 /// ```
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let checksum = bytes.split_off(bytes.len().checked_sub(4)?);
+    let checksum = bytes.split_off(bytes.len().checked_sub(CHECKSUM_LENGTH)?);
     let is_intact = crc32fast::hash(&bytes).to_be_bytes() == *checksum;
     is_intact.then_some(bytes)
 }

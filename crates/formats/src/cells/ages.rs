@@ -5,11 +5,12 @@ use petstore_domain::store_area::whole_key;
 
 use super::words::{AgeUnit, TableWords};
 
-/// The largest accepted number of years, months or weeks.
+/// The largest accepted number of years, months or weeks. A text with a larger number is not an
+/// age.
 const MAX_AGE_NUMBER: i16 = 500;
 
-/// Returns the day of birth of an animal that has this age on the day `today`. An age consists of
-/// one or more numbers, each with a unit. Returns `None` for any other text.
+/// Returns the day of birth of an animal that has this age on the day `today`. Returns `None` for a
+/// text that is not an age. An age consists of one or more numbers, each with a unit.
 ///
 /// On 28 November 2026, `ca. 3 Jahre` is 28 November 2023, and `1 year 8 months` is 28 March 2025.
 pub(super) fn parse_age(text: &str, today: Date, words: &TableWords) -> Option<Date> {
@@ -24,9 +25,7 @@ pub(super) fn parse_age(text: &str, today: Date, words: &TableWords) -> Option<D
                 return None;
             }
             pending_number = Some(number);
-            continue;
-        }
-        if let Some(number) = pending_number.take() {
+        } else if let Some(number) = pending_number.take() {
             birth = subtract_units(birth, number, find_unit(part, words)?)?;
             has_unit = true;
         } else if !words.age_fillers.iter().any(|filler| filler == part) {

@@ -8,11 +8,16 @@ use super::words::TableWords;
 /// The words without a meaning of their own between the parts of a date.
 const FILLERS: [&str; 6] = ["de", "del", "of", "den", "le", "the"];
 
+/// The endings of a day that is written as an ordinal number, such as `1st`, `1er` and `1º`.
+const ORDINAL_ENDINGS: [&str; 6] = ["st", "nd", "rd", "th", "er", "º"];
+
 /// The last two-digit year of this century, as in Excel: `49` means 2049, and `50` means 1950.
 const LAST_SHORT_YEAR: i16 = 49;
 
-/// Parses a date, with the name of its month in any language. Numbers with points between them are
-/// in the order day, month, year. Returns `Ok(None)` for a text that is no date.
+/// Parses a date. Returns `Ok(None)` for a text that is not a date.
+///
+/// The month can be a number, or a name in any language. Numbers with points between them are in
+/// the order day, month, year.
 ///
 /// Example: `25.03.2024`, `25 mars 24`, `Monday, March 25, 2024` and `2024-03-25T00:00:00` are the
 /// same date.
@@ -22,16 +27,19 @@ const LAST_SHORT_YEAR: i16 = 49;
 /// A date such as `03/04/2024` is ambiguous in English. The error contains both meanings.
 pub(super) fn parse_date(text: &str, words: &TableWords) -> Result<Option<Date>, [Date; 2]> {
     let text = text.trim().to_lowercase();
-    let Some(day) = strip_midnight(&text) else {
+    let Some(date) = strip_midnight(&text) else {
         return Ok(None);
     };
-    let mut parts = split_date(day);
+    let mut parts = split_date(date);
     if parts.len() == 4 && is_weekday(parts[0], words) {
         parts.remove(0);
     }
     match *parts {
-        [first, second, third] => parse_three_parts(day, [first, second, third], words),
-        [digits] => Ok(date_without_separators(digits)),
+        [first, second, third] => {
+            let has_points = date.contains('.');
+            parse_three_parts([first, second, third], has_points, words)
+        }
+        [digits] => Ok(parse_compact_date(digits)),
         _ => Ok(None),
     }
 }
@@ -48,11 +56,10 @@ pub(super) fn parse_month_or_year(text: &str, words: &TableWords) -> Option<Date
     }
 }
 
-/// Parses the name of a month with two digits: `Mar-24` can be 24 March, or March 2024, because
-/// Excel displays both `3/24` and `March 2024` in this way. The two meanings are the last such day
-/// that is not after `today`, and the first day of the month.
+/// Parses the name of a month with two digits. Returns `None` for any other text.
 ///
-/// Digits that cannot be a day of the month, as in `Mar-99`, can only mean a year.
+/// `Mar-24` can be 24 March, or March 2024, because Excel displays both `3/24` and `March 2024` in
+/// this way. Digits that cannot be a day of the month, as in `Mar-99`, can only mean a year.
 pub(super) fn parse_month_with_digits(
     text: &str,
     today: Date,
@@ -63,16 +70,16 @@ pub(super) fn parse_month_with_digits(
         return None;
     };
     // The month must be a name here: `parse_date_parts` would also accept a number.
-    month_by_prefix(month_name, words)?;
-    if digits.len() != 2 || !is_digits(digits) {
+    let is_month_name = month_by_prefix(month_name, words).is_some();
+    if !is_month_name || digits.len() != 2 || !is_digits(digits) {
         return None;
     }
     let first_of_month = parse_date_parts(&expand_year(digits), month_name, "1", words)?;
-    let day_in = |year: i16| parse_date_parts(&year.to_string(), month_name, digits, words);
-    let day = day_in(today.year())
+    let day_in_year = |year: i16| parse_date_parts(&year.to_string(), month_name, digits, words);
+    let last_day = day_in_year(today.year())
         .filter(|day| *day <= today)
-        .or_else(|| day_in(today.year() - 1));
-    match day {
+        .or_else(|| day_in_year(today.year() - 1));
+    match last_day {
         Some(day) => Some(MonthWithDigits::Ambiguous([day, first_of_month])),
         None => Some(MonthWithDigits::Month(first_of_month)),
     }
@@ -87,43 +94,45 @@ pub(super) enum MonthWithDigits {
 }
 
 /// Splits a date into its meaningful parts: `25. märz 2024` becomes `25`, `märz` and `2024`.
-fn split_date(day: &str) -> Vec<&str> {
-    day.split(|character: char| character.is_whitespace() || ".,/-".contains(character))
+fn split_date(date: &str) -> Vec<&str> {
+    date.split(|character: char| character.is_whitespace() || ".,/-".contains(character))
         .filter(|part| !part.is_empty() && !FILLERS.contains(part))
         .collect()
 }
 
-/// Parses a date with three parts. The year is the first or the last part. If it is the last, the day
-/// comes before the month; only in English, the month can also come first.
+/// Parses a date with three parts. They can be in the order year, month, day, or day, month, year,
+/// or month, day, year. In the last order, only English uses numbers, and not with points.
+///
+/// The error has both meanings of a text that is a date in two of these orders.
 fn parse_three_parts(
-    day: &str,
     [first, second, third]: [&str; 3],
+    has_points: bool,
     words: &TableWords,
 ) -> Result<Option<Date>, [Date; 2]> {
-    let year_first = parse_date_parts(first, second, third, words);
-    let year = expand_year(third);
-    let usual_date = year_first.or_else(|| parse_date_parts(&year, second, first, words));
-    let month_first = parse_date_parts(&year, first, second, words);
-    let has_points = day.contains('.');
-    let Some(usual_date) = usual_date else {
-        // Before a point, a month is only valid as a name: `03.25.2024` is no date.
+    let last_year = expand_year(third);
+    let month_first = parse_date_parts(&last_year, first, second, words);
+    let other_order = parse_date_parts(first, second, third, words)
+        .or_else(|| parse_date_parts(&last_year, second, first, words));
+
+    let Some(date) = other_order else {
+        // Before a point, a month is only valid as a name: `03.25.2024` is not a date.
         if has_points && month_by_prefix(first, words).is_none() {
             return Ok(None);
         }
         return Ok(month_first);
     };
-    let is_day_first = words.day_first || has_points;
+    let can_begin_with_month = !words.day_first && !has_points;
     match month_first {
-        Some(month_first) if month_first != usual_date && !is_day_first => {
-            Err([usual_date, month_first])
+        Some(month_first) if can_begin_with_month && month_first != date => {
+            Err([date, month_first])
         }
-        _ => Ok(Some(usual_date)),
+        _ => Ok(Some(date)),
     }
 }
 
 /// Parses a date in the compact form of databases: `20240503` is 3 May 2024. The year must begin
 /// with 19 or 20, because other numbers with eight digits are hardly dates.
-fn date_without_separators(digits: &str) -> Option<Date> {
+fn parse_compact_date(digits: &str) -> Option<Date> {
     if digits.len() != 8 || !is_digits(digits) {
         return None;
     }
@@ -137,24 +146,23 @@ fn date_without_separators(digits: &str) -> Option<Date> {
 }
 
 /// Parses a date from a year of four digits, a month that is a number or a name, and a day.
-fn parse_date_parts(year: &str, month_text: &str, day: &str, words: &TableWords) -> Option<Date> {
+fn parse_date_parts(year: &str, month: &str, day: &str, words: &TableWords) -> Option<Date> {
     if year.len() != 4 || !is_digits(year) {
         return None;
     }
-    let month = match month_by_prefix(month_text, words) {
-        Some(month) => month,
-        None if is_digits(month_text) => month_text.parse().ok()?,
+    let month_number = match month_by_prefix(month, words) {
+        Some(number) => number,
+        None if is_digits(month) => month.parse().ok()?,
         None => return None,
     };
-    let ordinal_endings = ["st", "nd", "rd", "th", "er", "º"];
-    let day = ordinal_endings
+    let day_digits = ORDINAL_ENDINGS
         .iter()
         .find_map(|ending| day.strip_suffix(ending))
         .unwrap_or(day);
-    if !is_digits(day) {
+    if !is_digits(day_digits) {
         return None;
     }
-    Date::new(year.parse().ok()?, month, day.parse().ok()?).ok()
+    Date::new(year.parse().ok()?, month_number, day_digits.parse().ok()?).ok()
 }
 
 /// Expands a year of two digits: `24` becomes `2024`. Other text stays as it is.
@@ -216,16 +224,17 @@ fn strip_midnight(text: &str) -> Option<&str> {
         .rev()
         .take_while(u8::is_ascii_digit)
         .count();
-    let (day, time) = text.split_at(colon - hour_length);
+    let (date, time) = text.split_at(colon - hour_length);
     if !is_midnight(time) {
         return None;
     }
-    let day = day.trim_end();
-    let without_t = day.strip_suffix('t').unwrap_or(day);
+    let date = date.trim_end();
+    // After a digit, `t` separates the date from the time. After a letter, it belongs to a word.
+    let without_t = date.strip_suffix('t').unwrap_or(date);
     if without_t.ends_with(|last: char| last.is_ascii_digit()) {
         return Some(without_t);
     }
-    Some(day)
+    Some(date)
 }
 
 /// Whether a time is midnight, such as `00:00`, `0:00:00.000`, `00:00:00+02:00` or `12:00:00 am`.

@@ -15,7 +15,7 @@ use petstore_domain::{
     text::parse_integer,
 };
 
-use self::dates::MonthWithDigits;
+use self::{dates::MonthWithDigits, numbers::parse_whole_number};
 pub use self::{
     no_value::is_spreadsheet_error,
     numbers::{AmbiguousNumber, currency_of_sign, parse_number},
@@ -52,14 +52,16 @@ impl CellReader<'_> {
     /// Converts a cell of a table into the canonical text of a value, as the store writes it. The
     /// text is empty if the cell means that there is no value.
     ///
-    /// In a field for free text, `N/A` and `-` are ordinary text. See [`Self::canonical_text`] for
-    /// texts that are not valid values, and for the other errors.
+    /// In a field for free text, `N/A` and `-` are ordinary text. A text that is not a valid value
+    /// stays as it is, as in [`Self::canonical_text`].
     ///
     /// # Errors
     ///
-    /// The cell has an error value of a spreadsheet, such as `#REF!`.
+    /// The cell has an error value of a spreadsheet, such as `#REF!`, or [`Self::canonical_text`]
+    /// fails.
     pub fn read_cell(&self, field: &FieldDefinition, cell: &str) -> Result<String, CellProblem> {
         let cell = trim_cell(cell);
+        // A choice may look like an error or like a missing value, so it is recognized first.
         if self.is_choice(field, cell) {
             return self.canonical_text(field, cell);
         }
@@ -73,9 +75,11 @@ impl CellReader<'_> {
         if no_value::is_missing(field.kind, content, self.words) {
             return Ok(String::new());
         }
-        // A unique text stays as it is: the key that makes it unique ignores such a formula.
-        let is_text = matches!(field.kind, FieldKind::Text);
-        self.canonical_text(field, if is_text { cell } else { content })
+        if field.kind == FieldKind::Text {
+            // A unique text keeps its formula, because the comparison of unique texts ignores it.
+            return self.canonical_text(field, cell);
+        }
+        self.canonical_text(field, content)
     }
 
     /// Whether a cell names a choice of a field by its value, its label, or a word for a default
@@ -88,7 +92,7 @@ impl CellReader<'_> {
     /// it.
     ///
     /// In a field for yes or no, `Ja` becomes `true`. The label of a choice becomes its value. A
-    /// text that is no valid value stays as it is: the validation of the value, which follows,
+    /// text that is not a valid value stays as it is: the validation of the value, which follows,
     /// rejects it.
     ///
     /// # Errors
@@ -105,7 +109,7 @@ impl CellReader<'_> {
         }
         match field.kind {
             FieldKind::Boolean => Ok(self.canonical_boolean(field, text)),
-            FieldKind::Integer => self.canonical_integer(text),
+            FieldKind::Integer => Ok(self.canonical_integer(text)),
             FieldKind::Decimal => self.canonical_decimal(field, text),
             FieldKind::Date => self.canonical_date(field, text),
             FieldKind::Choice if !text.is_empty() => self.canonical_choice(field, text),
@@ -128,9 +132,9 @@ impl CellReader<'_> {
         value.unwrap_or(text).to_owned()
     }
 
-    fn canonical_integer(&self, text: &str) -> Result<String, CellProblem> {
-        let number = parse_number(text, self.currency, true).map_err(CellProblem::Number)?;
-        Ok(strip_zero_decimals(&number).to_owned())
+    fn canonical_integer(&self, text: &str) -> String {
+        let number = parse_whole_number(text, self.currency);
+        strip_zero_decimals(&number).to_owned()
     }
 
     fn canonical_decimal(
@@ -280,10 +284,11 @@ pub(crate) fn trim_cell(cell: &str) -> &str {
     })
 }
 
-/// Parses an integer, as a spreadsheet writes it: ` 7`, `7.0` and `="7"` are 7. `007` is no
+/// Parses an integer, as a spreadsheet writes it: ` 7`, `7.0` and `="7"` are 7. `007` is not an
 /// integer, because its zeros would be lost.
 pub fn parse_integer_cell(cell: &str) -> Option<i64> {
-    let number = parse_number(unwrap_text_formula(trim_cell(cell)), None, true).ok()?;
+    let content = unwrap_text_formula(trim_cell(cell));
+    let number = parse_whole_number(content, None);
     parse_integer(strip_zero_decimals(&number))
 }
 

@@ -39,6 +39,7 @@ const DASHES: [&str; 3] = ["-", "–", "—"];
 /// Whether a cell is an error value of a spreadsheet, such as `#REF!`, `#WERT!` or `Err:502`, or
 /// `####` in place of a value that was wider than its column.
 pub fn is_spreadsheet_error(cell: &str) -> bool {
+    // All error values begin with one of these characters.
     if !cell.starts_with(['#', 'E']) {
         return false;
     }
@@ -56,8 +57,8 @@ fn is_calc_error(cell: &str) -> bool {
         .is_some_and(|number| number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a cell says that there is no value, such as `N/A`, `null`, `k. A.`, `unknown`, `-` or
-/// `?`.
+/// Whether a cell is empty, or says that there is no value: `N/A`, `null`, `k. A.`, `unknown`, `-`
+/// or `?`.
 ///
 /// In a column of numbers, a dash does not count, because Excel can display zero as a dash.
 pub(super) fn is_missing(kind: FieldKind, cell: &str, words: &TableWords) -> bool {
@@ -65,6 +66,7 @@ pub(super) fn is_missing(kind: FieldKind, cell: &str, words: &TableWords) -> boo
     if is_number && DASHES.contains(&cell) {
         return false;
     }
+    // This is also true for an empty cell.
     let has_only_signs = cell
         .chars()
         .all(|character| SIGNS_FOR_NOTHING.contains(character));

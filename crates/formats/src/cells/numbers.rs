@@ -46,8 +46,8 @@ const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("Kr", &["SEK", "NOK", "DKK", "ISK"]),
 ];
 
-/// Returns the currency of a sign or word, in any case. Returns `None` if several currencies share
-/// it.
+/// Returns the currency of a sign or word, regardless of upper and lower case. Returns `None` if
+/// several currencies share it.
 ///
 /// Example: `€` and `euro` are `EUR`, and `$` is ambiguous.
 pub fn currency_of_sign(text: &str) -> Option<Currency> {
@@ -89,12 +89,14 @@ impl AmbiguousNumber {
     }
 }
 
-/// Parses a number in any common format, and returns it as the store writes it. Any other text
-/// stays as it is, and is invalid. `is_whole` says that the number has no decimals.
+/// Parses a number in any common format, and returns it as the store writes it. Any other text is
+/// returned without its spaces and its currency, and the validation of the value rejects it later.
 ///
 /// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50`, whatever the language, because
-/// people also use the formats of other languages. `249,-` is `249`. The currency of the store can
-/// precede or follow the number.
+/// people also use the formats of other languages. `249,-` is `249`.
+///
+/// `currency` is the currency of the store, which can precede or follow the number. `is_whole` says
+/// that the number has no decimals.
 ///
 /// # Errors
 ///
@@ -104,23 +106,13 @@ pub fn parse_number(
     currency: Option<&Currency>,
     is_whole: bool,
 ) -> Result<String, AmbiguousNumber> {
-    let number: String = strip_currency(text, currency)
-        .chars()
-        .filter(|&character| !character.is_whitespace() && !"'’".contains(character))
-        .map(|character| {
-            if character == MINUS_SIGN {
-                '-'
-            } else {
-                character
-            }
-        })
-        .collect();
-    let whole_number = strip_decimal_dash(&number);
-    let is_whole = is_whole || whole_number.is_some();
-    let digits = whole_number.unwrap_or(&number);
+    let number = normalize_characters(strip_currency(text, currency));
+    let before_dash = strip_decimal_dash(&number);
+    let has_no_decimals = is_whole || before_dash.is_some();
+    let grouped_number = before_dash.unwrap_or(&number);
 
-    let with_point = parse_with_separators(digits, ',', '.');
-    let with_comma = parse_with_separators(digits, '.', ',');
+    let with_point = parse_with_separators(grouped_number, ',', '.');
+    let with_comma = parse_with_separators(grouped_number, '.', ',');
     match (with_point, with_comma) {
         (Some(with_point), Some(with_comma)) if with_point != with_comma => {
             // The separator groups thousands in one of the two, and precedes decimals in the other.
@@ -129,14 +121,38 @@ pub fn parse_number(
             } else {
                 (with_comma, with_point)
             };
-            if is_whole {
+            if has_no_decimals {
                 return Ok(whole);
             }
             Err(AmbiguousNumber::new(&exact, whole))
         }
-        (Some(number), _) | (_, Some(number)) => Ok(number),
+        // Both separators give the same number, or only one of them gives a number.
+        (Some(parsed), _) | (None, Some(parsed)) => Ok(parsed),
         (None, None) => Ok(number),
     }
+}
+
+/// Parses a number without decimals, like [`parse_number`]. It cannot be ambiguous: a separator
+/// that could also precede decimals groups thousands, so `1.250` is `1250`.
+pub(super) fn parse_whole_number(text: &str, currency: Option<&Currency>) -> String {
+    match parse_number(text, currency, true) {
+        Ok(number) => number,
+        Err(ambiguous) => ambiguous.whole,
+    }
+}
+
+/// Removes spaces and apostrophes, which group digits in some languages, and makes minus signs
+/// ASCII.
+fn normalize_characters(number: &str) -> String {
+    let mut normalized = String::with_capacity(number.len());
+    for character in number.chars() {
+        if character == MINUS_SIGN {
+            normalized.push('-');
+        } else if !character.is_whitespace() && !"'’".contains(character) {
+            normalized.push(character);
+        }
+    }
+    normalized
 }
 
 /// Removes the dash that some people write in place of decimals. Returns `None` if there is none.
@@ -175,16 +191,18 @@ fn parse_with_separators(number: &str, separator: char, point: char) -> Option<S
 /// the first group, without a leading zero.
 fn has_valid_groups(whole: &str, separator: char) -> bool {
     let mut groups = whole.trim_start_matches('-').split(separator);
+    // There is always a first group, which may be empty.
     let first_group = groups.next().unwrap_or_default();
     matches!(first_group.len(), 1..=3)
         && !first_group.starts_with('0')
         && groups.all(|group| group.len() == 3)
 }
 
-/// Removes the currency of the store from an amount: its code, or one of its signs. If the store
-/// has no currency, removes any sign.
+/// Removes the currency of the store from an amount: its code, or one of its signs. Removes any
+/// sign if the store has no currency.
 fn strip_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
+    // Without a currency, the word is empty, and nothing is removed.
     let mut amount = strip_word(text.trim(), code.unwrap_or_default());
     for (sign, currencies) in CURRENCY_SIGNS {
         if code.is_none_or(|code| currencies.contains(&code)) {

@@ -60,8 +60,8 @@ pub struct TableWords {
     /// The words for statuses, as keys by
     /// [`comparison_key`](petstore_domain::text::comparison_key).
     pub statuses: Vec<(String, PetStatus)>,
-    /// The words for whether the window may show an animal, in addition to those for yes and no, as
-    /// keys by [`comparison_key`](petstore_domain::text::comparison_key).
+    /// The words that say whether the window may show an animal, in addition to the words for yes
+    /// and no, as keys by [`comparison_key`](petstore_domain::text::comparison_key).
     pub listings: Vec<(String, bool)>,
     /// The words for default choices, and the words that mean `true` or `false` only in one field.
     pub choices: Vec<ChoiceWord>,
@@ -74,7 +74,7 @@ pub struct TableWords {
 }
 
 impl TableWords {
-    /// Returns the status that a word means in any language, in any case.
+    /// Returns the status that a word means in any language, regardless of upper and lower case.
     pub fn find_status(&self, text: &str) -> Option<PetStatus> {
         let key = comparison_key(text);
         if let Ok(status) = key.parse() {
@@ -89,8 +89,8 @@ impl TableWords {
         self.age_headings.contains(&letters_and_digits(heading))
     }
 
-    /// Returns whether a word means yes or no in any language, in any case. Returns `None` for
-    /// other words.
+    /// Returns whether a word means yes or no in any language, regardless of upper and lower case.
+    /// Returns `None` for other words.
     pub(super) fn find_yes_or_no(&self, text: &str) -> Option<bool> {
         let word = search_key(text.trim());
         // In pandas, a column of integers with an empty cell becomes one of decimals: `1.0`.
@@ -104,7 +104,8 @@ impl TableWords {
         }
     }
 
-    /// Returns whether the window may show an animal, according to a word in any language.
+    /// Returns whether the window, the public pages of the store, may show an animal according to a
+    /// word in any language. Returns `None` for other words.
     pub fn find_listing(&self, text: &str) -> Option<bool> {
         let key = comparison_key(text);
         let listing = self.listings.iter().find(|(word, _)| *word == key);

@@ -13,7 +13,7 @@ const MAX_LABELS: usize = 10_000;
 /// The maximum number of labels that a message lists.
 const MAX_LABELS_IN_MESSAGE: usize = 10;
 
-/// What to do if labels cannot identify the categories of a file.
+/// The advice in a message if labels cannot identify the categories of a file.
 const ADVICE: &str = "use a column categoryId with numbers";
 
 /// The categories of a store. Has no labels if there are too many for memory.
@@ -28,7 +28,7 @@ pub struct Categories {
 /// The categories that share one label.
 #[derive(Debug, Clone, Default)]
 struct LabelledCategories {
-    /// The label as the last of the given categories spells it.
+    /// The label, spelled as in the category that was added last.
     label: String,
     ids: Vec<i64>,
 }
@@ -47,7 +47,7 @@ impl Categories {
         ControlFlow::Break(())
     }
 
-    /// Returns the ids of the categories with this label, in any case.
+    /// Returns the ids of the categories with this label, regardless of upper and lower case.
     pub fn with_label(&self, label: &str) -> &[i64] {
         match self.by_label.get(&comparison_key(label)) {
             Some(labelled) => &labelled.ids,
@@ -80,8 +80,8 @@ impl Categories {
         }
     }
 
-    /// Parses the id of a category. Returns `None` if the text is not an integer, or if no category has
-    /// this id.
+    /// Parses the id of a category. Returns `None` if the text is not an integer, or if no category
+    /// has this id.
     fn find_number(&self, text: &str) -> Option<i64> {
         let number = parse_integer_cell(text)?;
         let is_known = self

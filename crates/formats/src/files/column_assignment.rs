@@ -25,8 +25,9 @@ pub(super) struct Assignment<'t> {
     names: &'t [String],
     /// The column of each name, in the order of `names`.
     columns: Vec<Option<usize>>,
-    /// The headings of the columns that belong to no name.
-    pub(super) unknown: Vec<&'t str>,
+    /// The headings of the columns that are not read: they belong to no name, or another column is
+    /// read in their place.
+    pub(super) unread: Vec<&'t str>,
     /// The columns without a heading.
     pub(super) blank: Vec<usize>,
 }
@@ -34,8 +35,8 @@ pub(super) struct Assignment<'t> {
 impl Assignment<'_> {
     /// Returns the column that is assigned to the name of a member or field.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
-        let index = self.names.iter().position(|known| known == name)?;
-        self.columns[index]
+        let name_index = self.names.iter().position(|other| other == name)?;
+        self.columns[name_index]
     }
 
     /// Returns the columns that are assigned to fields.
@@ -58,10 +59,11 @@ impl Assignment<'_> {
     }
 }
 
-/// Assigns the columns of a header to names: first the columns that a mapping names, then the
-/// others by their headings.
+/// Assigns the columns of a header to names: first the columns that a mapping names, then the other
+/// columns by their headings.
 ///
 /// Rejects two columns for one name, unless a mapping chose one of two columns with equal headings.
+/// The error is a message about the header or a mapping.
 pub(super) fn assign<'t>(
     headings: &[&'t str],
     mappings: &[Mapping],
@@ -70,7 +72,7 @@ pub(super) fn assign<'t>(
     let mut assignment = Assignment {
         names: known.names(),
         columns: vec![None; known.names().len()],
-        unknown: Vec::new(),
+        unread: Vec::new(),
         blank: Vec::new(),
     };
     let mapped_columns = assignment.assign_mapped(headings, mappings, known)?;
@@ -114,33 +116,47 @@ impl<'t> Assignment<'t> {
             let name_index = known
                 .position(heading)
                 .map_err(|ambiguous| ambiguous_heading_error(heading, &ambiguous))?;
-            let Some(name_index) = name_index else {
-                self.unknown.push(heading);
-                continue;
-            };
-            let Some(first_column) = self.columns[name_index] else {
-                self.columns[name_index] = Some(column);
-                continue;
-            };
-            // If a mapping has chosen one of several columns with equal headings, the others are
-            // not read.
-            let is_chosen_by_mapping = mapped_columns.contains(&first_column)
-                && heading_key(headings[first_column]) == heading_key(heading);
-            if !is_chosen_by_mapping {
-                // A mapped column can come after this one.
-                let columns = [first_column.min(column), first_column.max(column)];
-                let repeated = columns.map(|column| headings[column]);
-                let name = &known.names()[name_index];
-                return Err(repeated_column_error(repeated, name));
+            match name_index {
+                Some(name_index) => {
+                    self.assign_column(headings, column, name_index, mapped_columns)?;
+                }
+                None => self.unread.push(heading),
             }
-            self.unknown.push(heading);
         }
         Ok(())
     }
+
+    /// Assigns a column to the name with this index. Fails if the name already has another column.
+    ///
+    /// There is one exception: if a mapping has chosen one of several columns with equal headings,
+    /// the other columns are not read.
+    fn assign_column(
+        &mut self,
+        headings: &[&'t str],
+        column: usize,
+        name_index: usize,
+        mapped_columns: &[usize],
+    ) -> Result<(), String> {
+        let Some(assigned_column) = self.columns[name_index] else {
+            self.columns[name_index] = Some(column);
+            return Ok(());
+        };
+        let heading = headings[column];
+        let is_chosen_by_mapping = mapped_columns.contains(&assigned_column)
+            && heading_key(headings[assigned_column]) == heading_key(heading);
+        if is_chosen_by_mapping {
+            self.unread.push(heading);
+            return Ok(());
+        }
+        let columns = [assigned_column, column];
+        let name = &self.names[name_index];
+        Err(repeated_column_error(headings, columns, name))
+    }
 }
 
-/// Returns the column that a mapping names by its heading, in any case. If several columns have the
-/// heading, the mapping also has a number: `Name#2` is the second column with the heading `Name`.
+/// Returns the column that a mapping names by its heading, regardless of upper and lower case. If
+/// several columns have the heading, the mapping also has a number: `Name#2` is the second column
+/// with the heading `Name`.
 fn find_mapped_column(headings: &[&str], heading: &str) -> Result<usize, String> {
     let exact_columns = columns_where(headings, |text| trim_cell(text) == trim_cell(heading));
     let columns = if exact_columns.is_empty() {
@@ -186,7 +202,7 @@ fn find_numbered_column(headings: &[&str], heading: &str) -> Option<usize> {
     columns.get(number.checked_sub(1)?).copied()
 }
 
-/// Returns the index of the name of a member or field that a mapping has.
+/// Returns the index of the member or field with the name that a mapping has.
 fn find_mapped_name(known: &KnownHeadings, name: &str) -> Result<usize, String> {
     known
         .names()
@@ -207,17 +223,21 @@ fn ambiguous_heading_error(heading: &str, ambiguous: &AmbiguousHeading) -> Strin
     )
 }
 
-fn repeated_column_error([first_text, text]: [&str; 2], name: &str) -> String {
-    if first_text == text {
+/// Returns the error for two columns that mean the same name.
+fn repeated_column_error(headings: &[&str], mut columns: [usize; 2], name: &str) -> String {
+    columns.sort_unstable();
+    let [first, second] = columns.map(|column| headings[column]);
+    if first == second {
         return format!(
-            "the column {text:?} appears twice; say which one is {name} with --map '{text}#1={name}' or --map \
-             '{text}#2={name}', and leave out the other with --ignore-unknown-columns"
+            "the column {first:?} appears twice; say which one is {name} with --map '{first}#1={name}' or --map \
+             '{first}#2={name}', and leave out the other with --ignore-unknown-columns"
         );
     }
-    format!("both {first_text:?} and {text:?} are the column {name}; remove one of them")
+    format!("both {first:?} and {second:?} are the column {name}; remove one of them")
 }
 
-/// Lists the first headings, each as `show` displays it, and says how many more there are.
+/// Lists the first [`MAX_HEADINGS_IN_MESSAGE`] headings, each as `show` displays it, and says how
+/// many more there are.
 pub(super) fn list_headings(headings: &[&str], show: impl Fn(&str) -> String) -> String {
     let first_headings: Vec<String> = headings
         .iter()

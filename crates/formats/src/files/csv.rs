@@ -1,7 +1,7 @@
 //! The reader of CSV files (RFC 4180) with a header, in UTF-8. Cells can also be separated by
 //! semicolons or tabs.
 
-use std::{cell::Cell, io, rc::Rc, str};
+use std::{io, str};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
@@ -11,8 +11,8 @@ use super::{
     header::Columns,
     headings::KnownHeadings,
     quotes::is_well_quoted,
-    row::{InvalidRow, RawRow, ReadError, Row, Rows},
-    source::{self, BoundedReader, MAX_ROW_BYTES, Source},
+    row::{InvalidRow, ParsedRow, RawRow, ReadError, Rows},
+    source::{self, Allowance, BoundedReader, Source},
     table_rows::TableStart,
     table_start::find_start,
 };
@@ -32,8 +32,7 @@ pub(super) struct CsvRows<'s> {
 struct Records<'s> {
     source: &'s Source,
     reader: Reader<BoundedReader<'s>>,
-    /// How many bytes may still be read for the current record.
-    allowance: Rc<Cell<u64>>,
+    allowance: Allowance,
     /// The record that was read last.
     record: ByteRecord,
     start: TableStart,
@@ -69,7 +68,7 @@ impl<'s> CsvRows<'s> {
     }
 }
 
-/// Reads the header, and assigns its columns.
+/// Reads the header, which is the first record that is not blank, and assigns its columns.
 fn read_columns(
     records: &mut Records<'_>,
     with_ids: bool,
@@ -104,14 +103,14 @@ fn read_columns(
 impl<'s> Records<'s> {
     /// Creates a reader at the first row of the table, which is the header.
     fn new(source: &'s Source, start: TableStart) -> Self {
-        let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
+        let allowance = Allowance::full();
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .delimiter(start.separator.byte())
             // `Columns` checks the number of fields, with a better message.
             .flexible(true)
             .buffer_capacity(BUFFER_BYTES)
-            .from_reader(source.reader(start.position as u64, &allowance));
+            .from_reader(source.reader(start.position as u64, allowance.clone()));
         Self {
             source,
             reader,
@@ -134,7 +133,7 @@ impl<'s> Records<'s> {
 
     /// Reads the next record. Returns `false` at the end of the file.
     fn read_record(&mut self) -> Result<bool, ReadError> {
-        self.allowance.set(MAX_ROW_BYTES);
+        self.allowance.refill();
         let line = self.reader.position().line() + self.lines_before();
         let error = match self.reader.read_byte_record(&mut self.record) {
             Ok(has_record) => return Ok(has_record),
@@ -153,8 +152,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Returns the positions in the file at which the record begins and ends, including line ends
-    /// around it.
+    /// Returns the range of the record in the file, including line ends around it: the positions of
+    /// its first byte and of the byte after it.
     fn byte_range(&self) -> (u64, u64) {
         let offset = self.start.position as u64;
         let start = self.record.position().map_or(0, csv::Position::byte);
@@ -222,7 +221,7 @@ impl<'s> Records<'s> {
 const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
 
 impl Rows for CsvRows<'_> {
-    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
+    fn next(&mut self) -> Result<Option<ParsedRow>, ReadError> {
         while self.records.read_record()? {
             if !self.records.is_well_formed()? {
                 return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));
@@ -255,6 +254,8 @@ impl Rows for CsvRows<'_> {
     }
 
     fn needs_species_categories(&self) -> bool {
+        // A column with ids has the category of each animal, so the species does not matter, unless
+        // it is in the same column.
         let species_column = self.columns.species();
         species_column.is_some()
             && (self.columns.has_labels || self.columns.category == species_column)

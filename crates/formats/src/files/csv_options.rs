@@ -47,7 +47,7 @@ impl CsvOptions {
         }
     }
 
-    /// Whether a mapping names this heading, in any case.
+    /// Whether a mapping names this heading, regardless of upper and lower case.
     pub(super) fn has_mapping_for(&self, heading: &str) -> bool {
         let key = heading_key(heading);
         self.mappings

@@ -14,13 +14,13 @@ use super::{
     csv_options::CsvOptions,
     header::Columns,
     row::{
-        InvalidRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_listed, invalid_status,
-        parse_name, quote_beginning,
+        InvalidRow, ParsedRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_listed,
+        invalid_status, parse_name, quote_beginning,
     },
 };
 use crate::{
     cells::{is_spreadsheet_error, parse_integer_cell, trim_cell},
-    json::member_values::importable,
+    json::member_values::importable_number,
 };
 
 /// A record of a CSV file, with the columns of the file.
@@ -32,8 +32,8 @@ pub(super) struct PetRecord<'r> {
 }
 
 impl PetRecord<'_> {
-    /// Parses the animal, or returns the problems of all cells.
-    pub(super) fn parse(self) -> Result<Row, InvalidRow> {
+    /// Parses the animal. The error has the problems of all cells.
+    pub(super) fn parse(self) -> ParsedRow {
         self.check_shape()?;
         let columns = &self.columns;
         let mut problems = InvalidRow::default();
@@ -104,21 +104,20 @@ impl PetRecord<'_> {
     fn has_estimated_birth(self) -> bool {
         let reader = self.options.cell_reader();
         self.columns.fields.iter().any(|column| {
-            let cell = self.record.get(column.position).unwrap_or_default();
-            let text = str::from_utf8(cell).unwrap_or_default();
-            reader.is_estimated_birth(&column.field, text)
+            str::from_utf8(self.cell(column.position))
+                .is_ok_and(|text| reader.is_estimated_birth(&column.field, text))
         })
     }
 
     /// Checks that the record has as many cells as the header, except for additional empty cells,
     /// and that cells without a heading are empty.
     fn check_shape(self) -> Result<(), InvalidRow> {
-        let field_count = self.record.len();
+        let cell_count = self.record.len();
         let column_count = self.columns.headings.len();
-        let mut surplus_columns = column_count..field_count;
-        if field_count < column_count || surplus_columns.any(|column| self.has_content(column)) {
+        let mut surplus_columns = column_count..cell_count;
+        if cell_count < column_count || surplus_columns.any(|column| self.has_content(column)) {
             return Err(InvalidRow::new(format!(
-                "the row has {field_count} fields, and the header {column_count}"
+                "the row has {cell_count} fields, and the header {column_count}"
             )));
         }
         for column in &self.columns.blank {
@@ -133,16 +132,20 @@ impl PetRecord<'_> {
         Ok(())
     }
 
+    /// Returns the cell in a column, which [`Self::check_shape`] has found to exist.
+    fn cell(&self, column: usize) -> &[u8] {
+        self.record.get(column).unwrap_or_default()
+    }
+
     /// Whether a cell has content. A text that is not UTF-8 counts as content.
     fn has_content(self, column: usize) -> bool {
-        let cell = self.record.get(column).unwrap_or_default();
-        match str::from_utf8(cell) {
+        match str::from_utf8(self.cell(column)) {
             Ok(text) => !trim_cell(text).is_empty(),
             Err(_) => true,
         }
     }
 
-    /// Returns the category of the animal: from its cell, or else the category of its species.
+    /// Returns the category of the animal: from its cell, or otherwise the category of its species.
     fn read_category(self, problems: &mut InvalidRow) -> i64 {
         let categories = &self.options.categories;
         let species = self.species();
@@ -159,9 +162,10 @@ impl PetRecord<'_> {
         self.read_cell(column, problems, |text| {
             let text = trim_cell(text);
             let category = self.parse_category(text);
+            // A cell may name a species and no category. A wrong category stays an error.
+            let can_follow_from_species = text.is_empty() || is_species_column;
             match species_category {
-                // The cell names no category, or names a species that may also be one.
-                Some(id) if text.is_empty() || is_species_column => category.or(Ok(id)),
+                Some(id) if category.is_err() && can_follow_from_species => Ok(id),
                 _ => category,
             }
         })
@@ -175,7 +179,8 @@ impl PetRecord<'_> {
         parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
     }
 
-    /// Returns the problem of an animal whose category should follow from its species, but does not.
+    /// Returns the problem of an animal whose category should follow from its species, but does
+    /// not.
     fn unknown_category_problem(self, species: Option<&str>) -> InvalidRow {
         let reason = match species {
             Some(species) => format!(
@@ -190,14 +195,15 @@ impl PetRecord<'_> {
     /// Returns the species of the animal, if its cell is valid.
     fn species(self) -> Option<String> {
         let column = self.columns.field_column(SPECIES)?;
-        let cell = str::from_utf8(self.record.get(column.position)?).ok()?;
+        let cell = str::from_utf8(self.cell(column.position)).ok()?;
         match parse_value(&column.field, cell, self.options.cell_reader()) {
             Ok(Some(FieldValue::Text(species))) => Some(species),
             _ => None,
         }
     }
 
-    /// Parses a status by its name or a word for it, in any case. An empty cell means the default.
+    /// Parses a status by its name or a word for it, regardless of upper and lower case. An empty
+    /// cell means the default.
     fn parse_status(self, text: &str) -> Result<PetStatus, String> {
         if trim_cell(text).is_empty() {
             return Ok(PetStatus::default());
@@ -219,9 +225,12 @@ impl PetRecord<'_> {
             .ok_or_else(|| invalid_listed(text))
     }
 
-    /// Whether the cell of a member has an error value of a spreadsheet. For the cells of fields,
-    /// the parser of cells decides this, because a choice may look like an error. In a file with
-    /// ids, which is a copy of a catalogue, names stay as they are.
+    /// Whether a text, which is in the cell of a member, must be rejected as an error value of a
+    /// spreadsheet. Returns `false` in two other cases:
+    ///
+    /// * For the cells of fields, the parser of cells decides, because a choice may look like an
+    ///   error.
+    /// * In a file with ids, which is a copy of a catalogue, names stay as they are.
     fn has_spreadsheet_error(&self, column: usize, text: &str) -> bool {
         let is_field = self
             .columns
@@ -239,8 +248,7 @@ impl PetRecord<'_> {
         problems: &mut InvalidRow,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> T {
-        let bytes = self.record.get(column).unwrap_or_default();
-        let value = match str::from_utf8(bytes) {
+        let value = match str::from_utf8(self.cell(column)) {
             Ok(text) if self.has_spreadsheet_error(column, text) => {
                 Err(describe_spreadsheet_error(text))
             }
@@ -253,13 +261,13 @@ impl PetRecord<'_> {
     }
 }
 
-/// The problem of a text in another encoding. Excel has two formats: `CSV` is in the legacy encoding
-/// of Windows, and `CSV UTF-8` is in UTF-8.
+/// The problem of a text in another encoding. Excel has two formats: `CSV` is in the legacy
+/// encoding of Windows, and `CSV UTF-8` is in UTF-8.
 pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 fn parse_id(text: &str) -> Result<PetId, String> {
     parse_integer_cell(text)
-        .and_then(importable)
+        .and_then(importable_number)
         .and_then(PetId::new)
         .ok_or_else(|| invalid_id(text))
 }

@@ -10,32 +10,39 @@ use super::{
 };
 use crate::cells::trim_cell;
 
-/// How similar a heading and a name must be for an error to suggest the name. 1 means equal.
+/// How similar a heading and a name must be for an error to suggest the name, from 0 to 1. 1 means
+/// that they are equal.
 const MIN_SIMILARITY: f64 = 0.5;
 
 /// The columns of a CSV file. Each is identified by its position in a record, from 0.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Columns {
     /// The headings of all columns, for messages.
     pub(super) headings: Vec<String>,
+    /// The column with the name of an animal.
     pub(super) name: usize,
     /// The column with the category. `None` if the species decides.
     pub(super) category: Option<usize>,
-    /// Whether the column with the category has labels rather than ids.
+    /// Whether the column with the category has labels rather than ids. Also true if there is no
+    /// such column.
     pub(super) has_labels: bool,
+    /// The column with the status.
     pub(super) status: Option<usize>,
-    /// The column that says whether the window may show an animal.
+    /// The column that says whether the window, the public pages of the store, may show an animal.
     pub(super) listed: Option<usize>,
+    /// The column with the id. `None` if ids are not read.
     pub(super) id: Option<usize>,
+    /// The columns with the values of fields.
     pub(super) fields: Vec<FieldColumn>,
-    /// The columns without a heading, which must be empty.
+    /// The columns without a heading, which must be empty. None if unknown columns are ignored.
     pub(super) blank: Vec<usize>,
     /// A list of the headings of the columns that are not read, for a message.
     pub(super) ignored: String,
 }
 
 impl Columns {
-    /// Assigns the columns of a header. The error says what is wrong with the header.
+    /// Assigns the columns of a header to the members and fields of an animal. The error says what
+    /// is wrong with the header.
     ///
     /// In the header `Name,Category ID,Breed`, the name is column 0, the id of the category is
     /// column 1, and a field with the name or the label `breed` is column 2.
@@ -48,41 +55,36 @@ impl Columns {
         let mut assignment = assign(header, &options.mappings, known)?;
         let category_id_column = assignment.column(CATEGORY_ID);
         let label_column = find_label_column(&assignment, options);
-        // If both columns are present, only the id is read.
-        if category_id_column.is_some()
-            && let Some(position) = label_column
-        {
-            assignment.unknown.push(header[position]);
+        if category_id_column.is_some() {
+            // The id decides, so the label is not read.
+            let label_heading = label_column.map(|column| header[column]);
+            assignment.unread.extend(label_heading);
         }
-        assignment.check(with_ids, options.ignores_unknown_columns, known)?;
-
+        if !options.ignores_unknown_columns {
+            assignment.reject_unread(known)?;
+        }
+        let id = with_ids.then(|| assignment.require(ID)).transpose()?;
+        let name = assignment.require(NAME)?;
         let category = category_id_column.or(label_column);
-        if category.is_none() && assignment.column(SPECIES).is_none() {
-            return Err(missing_category_error());
-        }
-        let mut columns = Self {
-            headings: header
-                .iter()
-                .map(|text| trim_cell(text).to_owned())
-                .collect(),
-            // `check` has made sure that this column exists.
-            name: assignment.column(NAME).unwrap_or_default(),
+        assignment.check_category(category)?;
+
+        let headings = header.iter().map(|text| trim_cell(text).to_owned());
+        Ok(Self {
+            headings: headings.collect(),
+            name,
             category,
             has_labels: category_id_column.is_none(),
             status: assignment.column(STATUS),
             listed: assignment.column(LISTED),
-            id: None,
+            id,
             fields: assignment.field_columns(&options.fields),
-            blank: assignment.blank.clone(),
-            ignored: list_headings(&assignment.unknown, quote_beginning),
-        };
-        if with_ids {
-            columns.id = assignment.column(ID);
-        }
-        if options.ignores_unknown_columns {
-            columns.blank.clear();
-        }
-        Ok(columns)
+            ignored: list_headings(&assignment.unread, quote_beginning),
+            blank: if options.ignores_unknown_columns {
+                Vec::new()
+            } else {
+                assignment.blank
+            },
+        })
     }
 
     /// Returns the column with the species.
@@ -119,22 +121,24 @@ fn find_label_column(assignment: &Assignment<'_>, options: &CsvOptions) -> Optio
 }
 
 impl Assignment<'_> {
-    /// Checks that all required columns are present, and that there are no unknown ones, unless
-    /// these are ignored.
-    fn check(
-        &self,
-        with_ids: bool,
-        ignores_unknown_columns: bool,
-        known: &KnownHeadings,
-    ) -> Result<(), String> {
-        if !ignores_unknown_columns && !self.unknown.is_empty() {
-            return Err(unknown_columns_error(self, known.names()));
+    /// Returns the column that is assigned to the name of a member. Fails if there is none.
+    fn require(&self, name: &str) -> Result<usize, String> {
+        self.column(name).ok_or_else(|| missing_column_error(name))
+    }
+
+    /// Rejects columns that are not read, because their values would be lost.
+    fn reject_unread(&self, known: &KnownHeadings) -> Result<(), String> {
+        if self.unread.is_empty() {
+            return Ok(());
         }
-        if with_ids && self.column(ID).is_none() {
-            return Err(missing_column_error(ID));
-        }
-        if self.column(NAME).is_none() {
-            return Err(missing_column_error(NAME));
+        Err(unknown_columns_error(self, known.names()))
+    }
+
+    /// Checks that there is a column with the category, or a column with the species that decides
+    /// it.
+    fn check_category(&self, category: Option<usize>) -> Result<(), String> {
+        if category.is_none() && self.column(SPECIES).is_none() {
+            return Err(missing_category_error());
         }
         Ok(())
     }
@@ -154,17 +158,17 @@ fn missing_category_error() -> String {
            or add species, or name the column that has one of them, such as --map 'HEADING=category'"
 }
 
-/// Returns the error for columns with unknown headings. Suggests a mapping for those that are
-/// similar to a name.
+/// Returns the error for columns that are not read. Suggests a mapping for each heading that is
+/// similar to one of `names`.
 fn unknown_columns_error(assignment: &Assignment<'_>, names: &[String]) -> String {
-    let missing_names: Vec<&str> = names
+    let names_without_column: Vec<&str> = names
         .iter()
         .map(String::as_str)
         .filter(|name| assignment.column(name).is_none())
         .collect();
-    let columns = list_headings(&assignment.unknown, |heading| {
+    let columns = list_headings(&assignment.unread, |heading| {
         let quoted_heading = quote_beginning(heading);
-        match most_similar_name(heading, &missing_names) {
+        match most_similar_name(heading, &names_without_column) {
             Some(name) => format!("{quoted_heading} (perhaps --map '{heading}={name}')"),
             None => quoted_heading,
         }
@@ -176,8 +180,8 @@ fn unknown_columns_error(assignment: &Assignment<'_>, names: &[String]) -> Strin
     )
 }
 
-/// Returns the name that is most similar to a heading such as `categorie`, if one is similar
-/// enough.
+/// Returns the name that is most similar to a heading: `category` for `categorie`. Returns `None`
+/// if no name is similar enough.
 fn most_similar_name<'n>(heading: &str, names: &[&'n str]) -> Option<&'n str> {
     let heading = heading.to_lowercase();
     let mut best_name = None;

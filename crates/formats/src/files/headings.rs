@@ -16,8 +16,8 @@ pub(super) const MEMBERS: [&str; 5] = [NAME, CATEGORY_ID, STATUS, ID, LISTED];
 /// The headings that a store recognizes.
 #[derive(Debug, Clone)]
 pub struct KnownHeadings {
-    /// The names of members and fields, and the name of the column with labels of categories,
-    /// unless a field has that name.
+    /// The names of members, then the names of fields, and then the name of the column with labels
+    /// of categories, unless a field has that name.
     names: Vec<String>,
     /// The headings of this store: the names, and the labels of fields. The key is the
     /// [`heading_key`], and the value has the positions in `names`.
@@ -51,8 +51,8 @@ impl KnownHeadings {
         for (position, name) in names.iter().enumerate() {
             headings.add_store_heading(name, position);
         }
+        // In `names`, the names of fields follow the names of members.
         for (index, field) in fields.iter().enumerate() {
-            // In `names`, the fields follow the members.
             headings.add_store_heading(field.label.as_str(), MEMBERS.len() + index);
         }
         for (key, name) in &words.headings {
@@ -66,9 +66,9 @@ impl KnownHeadings {
         headings
     }
 
-    /// Adds a heading for the name at this position.
+    /// Adds a heading for the name at this position, unless the heading already means this name: if
+    /// a field has the name of a member, the heading means the member.
     fn add_store_heading(&mut self, heading: &str, position: usize) {
-        // If a field has the name of a member, the member takes precedence.
         let name = &self.names[position];
         let positions = self.store_headings.entry(heading_key(heading)).or_default();
         let is_known = positions.iter().any(|other| self.names[*other] == *name);
@@ -80,8 +80,8 @@ impl KnownHeadings {
     /// Returns the name of the member or field that a heading means: `breed` for `Rasse`. Returns
     /// `None` for an unknown heading.
     ///
-    /// An exact name takes precedence, then the names and labels of this store in any case, and
-    /// then the usual headings in all languages.
+    /// An exact name takes precedence, then the names and labels of this store regardless of upper
+    /// and lower case, and then the usual headings in all languages.
     ///
     /// # Errors
     ///

@@ -17,11 +17,11 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns the reason why mappings contradict each other; `None` if they do not.
+    /// Returns the reason why mappings contradict each other. Returns `None` if they do not.
     pub fn conflict(mappings: &[Self]) -> Option<String> {
         for (index, mapping) in mappings.iter().enumerate() {
             for earlier in &mappings[..index] {
-                if let Some(repeated_text) = repeated_text(earlier, mapping) {
+                if let Some(repeated_text) = find_repeated_text(earlier, mapping) {
                     return Some(format!(
                         "--map has {repeated_text:?} twice; a column has one name, or the names category and \
                          species, and a name has one column"
@@ -34,7 +34,7 @@ impl Mapping {
 }
 
 /// Returns the name or heading that must not be in both of two mappings, but is.
-fn repeated_text<'m>(earlier: &Mapping, mapping: &'m Mapping) -> Option<&'m str> {
+fn find_repeated_text<'m>(earlier: &Mapping, mapping: &'m Mapping) -> Option<&'m str> {
     if heading_key(&earlier.name) == heading_key(&mapping.name) {
         return Some(&mapping.name);
     }
@@ -44,19 +44,23 @@ fn repeated_text<'m>(earlier: &Mapping, mapping: &'m Mapping) -> Option<&'m str>
     None
 }
 
-/// Whether two mappings assign one column to both the category and the species.
+/// Whether one of two mappings names the category, and the other the species. A column may have
+/// both, because a store can have a category for each species.
 fn is_species_pair(first: &Mapping, second: &Mapping) -> bool {
-    let mut names = [&*first.name, &*second.name];
-    names.sort_unstable();
-    names == [CATEGORY, SPECIES]
+    matches!(
+        (&*first.name, &*second.name),
+        (CATEGORY, SPECIES) | (SPECIES, CATEGORY)
+    )
 }
 
 impl FromStr for Mapping {
     type Err = String;
 
+    /// Parses a mapping such as `Animal Name=name`. The error is a message for the person who wrote
+    /// it.
     fn from_str(text: &str) -> Result<Self, String> {
         let names =
-            "name, categoryId, category, status, id, listed, and those of the store's fields";
+            "name, categoryId, category, status, id, listed, and the names of the store's fields";
         let (heading, name) = text.rsplit_once('=').ok_or_else(|| {
             format!("write HEADING=NAME, such as 'Animal Name=name'; the names are {names}")
         })?;

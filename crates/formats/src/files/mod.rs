@@ -36,7 +36,7 @@ pub use self::{
     headings::{AmbiguousHeading, KnownHeadings},
     mapping::Mapping,
     ndjson::NdjsonWriter,
-    row::{InvalidRow, RawRow, ReadError, Row, Rows, Writer, quote_beginning},
+    row::{InvalidRow, ParsedRow, RawRow, ReadError, Row, Rows, Writer, quote_beginning},
     seen_ids::{KeyHolder, SeenIds},
     separator::Separator,
     source::Source,
@@ -67,8 +67,8 @@ impl Format {
     }
 }
 
-/// Opens the rows of a file for reading from the beginning. The identifiers are only read if
-/// `with_ids` is true. The options apply only to CSV.
+/// Opens the rows of a file for reading from the beginning. If `with_ids` is true, each animal must
+/// have an identifier; otherwise, identifiers are not read. The options apply only to CSV.
 pub fn open_rows<'s>(
     source: &'s Source,
     format: Format,

@@ -1,9 +1,7 @@
 //! The reader and the writer of newline-delimited JSON: files with one object on each line.
 
 use std::{
-    cell::Cell,
     io::{self, BufRead, BufReader, BufWriter, Write},
-    rc::Rc,
     str,
 };
 
@@ -17,12 +15,13 @@ use serde_json::value::RawValue;
 use super::{
     resources,
     row::{
-        CATEGORY_ID, FIELDS, ID, InvalidRow, LISTED, NAME, RawRow, ReadError, Row, Rows, STATUS,
-        Writer, invalid_category_id, invalid_id, invalid_listed, invalid_status, parse_name,
+        CATEGORY_ID, FIELDS, ID, InvalidRow, LISTED, NAME, ParsedRow, RawRow, ReadError, Row, Rows,
+        STATUS, Writer, invalid_category_id, invalid_id, invalid_listed, invalid_status,
+        parse_name,
     },
-    source::{self, BoundedReader, MAX_ROW_BYTES, Source},
+    source::{self, Allowance, BoundedReader, Source},
 };
-use crate::json::{self, member_values::importable};
+use crate::json::{self, member_values::importable_number};
 
 /// The length of the buffer of a reader or writer, in bytes.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -30,8 +29,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A reader of the rows of a file with one JSON object on each line.
 pub(super) struct NdjsonRows<'s> {
     reader: BufReader<BoundedReader<'s>>,
-    /// How many bytes may still be read for the current line.
-    allowance: Rc<Cell<u64>>,
+    allowance: Allowance,
     /// The number of the line that was read last, from 1.
     line_number: u64,
     /// The content of the line that was read last.
@@ -59,8 +57,8 @@ struct PetMembers<'a> {
     fields: Option<&'a RawValue>,
 }
 
-/// Deserializes a member that is present as `Some`, even if it is `null`, which serde would treat
-/// as absent.
+/// Deserializes a member that is present as `Some`, even if its value is null. By default, serde
+/// treats such a member as absent, and the row would lose the null without an error.
 fn keep_null<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'a RawValue>, D::Error> {
@@ -68,7 +66,7 @@ fn keep_null<'de: 'a, 'a, D: Deserializer<'de>>(
 }
 
 /// Parses a member that must be present.
-fn required<'a, T>(
+fn parse_required<'a, T>(
     name: &str,
     value: Option<&'a RawValue>,
     parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
@@ -80,13 +78,13 @@ fn required<'a, T>(
 }
 
 /// Parses a member that can be absent.
-fn optional<'a, T>(
+fn parse_optional<'a, T>(
     name: &str,
     value: Option<&'a RawValue>,
     parse: impl FnOnce(&'a RawValue) -> Result<T, String>,
 ) -> Result<Option<T>, InvalidRow> {
     match value {
-        Some(_) => required(name, value, parse).map(Some),
+        Some(_) => parse_required(name, value, parse).map(Some),
         None => Ok(None),
     }
 }
@@ -114,7 +112,7 @@ fn read_listed(value: &RawValue) -> Result<bool, String> {
 
 fn read_id(value: &RawValue) -> Result<PetId, String> {
     json::as_integer(value)
-        .and_then(importable)
+        .and_then(importable_number)
         .and_then(PetId::new)
         .ok_or_else(|| invalid_id(value.get()))
 }
@@ -127,8 +125,9 @@ fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
 impl<'s> NdjsonRows<'s> {
     /// Opens a file, and skips a byte order mark at its beginning.
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
-        let allowance = Rc::new(Cell::new(MAX_ROW_BYTES));
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, source.reader(0, &allowance));
+        let allowance = Allowance::full();
+        let mut reader =
+            BufReader::with_capacity(BUFFER_BYTES, source.reader(0, allowance.clone()));
         let byte_order_mark = "\u{FEFF}".as_bytes();
         if reader.fill_buf()?.starts_with(byte_order_mark) {
             reader.consume(byte_order_mark.len());
@@ -146,7 +145,7 @@ impl<'s> NdjsonRows<'s> {
     /// Reads the next line that is not blank. Returns `false` at the end of the file.
     fn read_line(&mut self) -> Result<bool, ReadError> {
         loop {
-            self.allowance.set(MAX_ROW_BYTES);
+            self.allowance.refill();
             self.line_number += 1;
             self.line.clear();
             match self.reader.read_until(b'\n', &mut self.line) {
@@ -168,8 +167,8 @@ impl<'s> NdjsonRows<'s> {
         }
     }
 
-    /// Parses the line that was read last, or returns its problems.
-    fn parse_row(&self) -> Result<Row, InvalidRow> {
+    /// Parses the line that was read last.
+    fn parse_row(&self) -> ParsedRow {
         let line =
             str::from_utf8(&self.line).map_err(|_| InvalidRow::new("the line is not UTF-8"))?;
         // Checked here, because serde also accepts an array with the values of the members.
@@ -182,38 +181,40 @@ impl<'s> NdjsonRows<'s> {
         self.parse_pet(line)
     }
 
-    /// Parses an animal, or returns the problems of all its members.
-    fn parse_pet(&self, line: &str) -> Result<Row, InvalidRow> {
+    /// Parses an animal of the contract. The error has the problems of all its members.
+    fn parse_pet(&self, line: &str) -> ParsedRow {
         let members: PetMembers<'_> =
             serde_json::from_str(line).map_err(|error| syntax_problem(&error))?;
         let mut problems = InvalidRow::default();
         let pet = NewPet {
-            name: problems.record(required(NAME, members.name, read_name)),
-            category_id: problems.record(required(
+            name: problems.record(parse_required(NAME, members.name, read_name)),
+            category_id: problems.record(parse_required(
                 CATEGORY_ID,
                 members.category_id,
                 read_category_id,
             )),
             status: problems
-                .record(optional(STATUS, members.status, read_status))
+                .record(parse_optional(STATUS, members.status, read_status))
                 .unwrap_or_default(),
             is_listed: problems
-                .record(optional(LISTED, members.listed, read_listed))
+                .record(parse_optional(LISTED, members.listed, read_listed))
                 .unwrap_or(true),
         };
         let id = if self.with_ids {
-            problems.record(required(ID, members.id, |value| read_id(value).map(Some)))
+            problems.record(parse_required(ID, members.id, |value| {
+                read_id(value).map(Some)
+            }))
         } else {
             None
         };
         let fields = problems
-            .record(optional(FIELDS, members.fields, read_fields))
+            .record(parse_optional(FIELDS, members.fields, read_fields))
             .unwrap_or_default();
         problems.into_result(Row::Pet { id, pet, fields })
     }
 }
 
-/// Returns the problem of a line that is no valid animal. The message has only the column of the
+/// Returns the problem of a line that is not a valid animal. The message has only the column of the
 /// error, because the parser numbers each line as line 1.
 fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
     let message = error.to_string();
@@ -228,7 +229,7 @@ fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
 }
 
 impl Rows for NdjsonRows<'_> {
-    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError> {
+    fn next(&mut self) -> Result<Option<ParsedRow>, ReadError> {
         if !self.read_line()? {
             return Ok(None);
         }

@@ -2,12 +2,12 @@
 //! `{"order":{…}}`, `{"category":{…}}` or `{"note":{…}}`.
 //!
 //! Each line is an object with one member. The name of the member is the tag, which says what the
-//! value is. The value is as in a response of the service, except that an order also says whether it
-//! holds its animal.
+//! value is. The value is as in a response of the service, except that an order also says whether
+//! it holds its animal.
 
 use petstore_domain::store_area::{FieldDefinition, Profile, Resource};
 
-use super::row::{InvalidRow, Row};
+use super::row::{InvalidRow, ParsedRow, Row};
 use crate::json::{self, Invalid};
 
 const PET_TAG: &str = "pet";
@@ -17,22 +17,23 @@ const NOTE_TAG: &str = "note";
 const FIELD_TAG: &str = "field";
 const PROFILE_TAG: &str = "profile";
 
-/// Writes a line such as `{"profile":{"name":"Petshop"}}`. `logo` is the content of the file of the
-/// logo.
+/// Writes the profile of a store as a line such as `{"profile":{"name":"Petshop"}}`. `logo` is the
+/// content of the file of its logo.
 pub(super) fn write_profile(out: &mut Vec<u8>, profile: &Profile, logo: Option<&[u8]>) {
     begin_line(out, PROFILE_TAG);
     json::write_exported_profile(out, profile, logo);
     end_line(out);
 }
 
-/// Writes a line such as `{"field":{"name":"age","kind":"integer"}}`.
+/// Writes the definition of a field as a line such as `{"field":{"name":"age","kind":"integer"}}`.
 pub(super) fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     begin_line(out, FIELD_TAG);
     json::write_field(out, field);
     end_line(out);
 }
 
-/// Writes a line such as `{"category":{"id":7,"label":"Dogs","version":1}}`.
+/// Writes an animal, an order, a category or a note as a line such as
+/// `{"category":{"id":7,"label":"Dogs","version":1}}`.
 pub(super) fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     let tag = match resource {
         Resource::Pet(_) => PET_TAG,
@@ -60,14 +61,6 @@ fn end_line(out: &mut Vec<u8>) {
 
 /// Whether a line is an object whose first member is a tag, such as `{"pet":{"id":7}}`.
 pub(super) fn is_tagged(line: &str) -> bool {
-    let Some((name, _)) = line
-        .trim_start()
-        .strip_prefix('{')
-        .and_then(|content| content.trim_start().strip_prefix('"'))
-        .and_then(|content| content.split_once('"'))
-    else {
-        return false;
-    };
     let tags = [
         PET_TAG,
         ORDER_TAG,
@@ -76,11 +69,19 @@ pub(super) fn is_tagged(line: &str) -> bool {
         FIELD_TAG,
         PROFILE_TAG,
     ];
-    tags.contains(&name)
+    first_member_name(line).is_some_and(|name| tags.contains(&name))
+}
+
+/// Returns the name of the first member of the object in a line.
+fn first_member_name(line: &str) -> Option<&str> {
+    let members = line.trim_start().strip_prefix('{')?;
+    let after_quote = members.trim_start().strip_prefix('"')?;
+    let (name, _) = after_quote.split_once('"')?;
+    Some(name)
 }
 
 /// Parses a line for which [`is_tagged`] is true.
-pub(super) fn parse_line(line: &str) -> Result<Row, InvalidRow> {
+pub(super) fn parse_line(line: &str) -> ParsedRow {
     parse_tagged(line).map_err(|invalid| {
         // The parser numbers each line as line 1, so only the column is useful.
         let reason = invalid.to_string().replace("at line 1, column", "at byte");
@@ -97,30 +98,31 @@ fn parse_tagged(line: &str) -> Result<Row, Invalid> {
     };
     let object = object.get().as_bytes();
     match tag.as_str() {
-        FIELD_TAG => {
-            let field = json::read_exported_field(object)?;
-            Ok(Row::Field(field))
-        }
+        FIELD_TAG => Ok(Row::Field(json::read_exported_field(object)?)),
         PROFILE_TAG => {
-            let (profile, logo) = json::read_profile(object)?;
-            Ok(Row::Profile(Box::new(profile), logo))
+            let exported = json::read_profile(object)?;
+            Ok(Row::Profile {
+                profile: Box::new(exported.profile),
+                logo: exported.logo,
+            })
         }
         PET_TAG => {
-            let (pet, photo_count) = json::read_store_pet(object)?;
-            Ok(Row::Resource(pet.into(), photo_count))
+            let exported = json::read_store_pet(object)?;
+            Ok(Row::Resource {
+                resource: exported.pet.into(),
+                photo_count: exported.photo_count,
+            })
         }
-        ORDER_TAG => {
-            let order = json::read_order(object)?;
-            Ok(Row::Resource(order.into(), 0))
-        }
-        NOTE_TAG => {
-            let note = json::read_note(object)?;
-            Ok(Row::Resource(note.into(), 0))
-        }
+        ORDER_TAG => Ok(row_without_photos(json::read_order(object)?)),
+        NOTE_TAG => Ok(row_without_photos(json::read_note(object)?)),
         // The tag of a category, because `is_tagged` has excluded any other text.
-        _ => {
-            let category = json::read_category(object)?;
-            Ok(Row::Resource(category.into(), 0))
-        }
+        _ => Ok(row_without_photos(json::read_category(object)?)),
+    }
+}
+
+fn row_without_photos(resource: impl Into<Resource>) -> Row {
+    Row::Resource {
+        resource: resource.into(),
+        photo_count: 0,
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a file, whatever its format.
+//! The rows of a file, whatever its format, and the problems that can make a row invalid.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -9,26 +9,37 @@ use petstore_domain::{
     store_area::{FieldDefinition, FieldPatch, Profile, Resource},
 };
 
-use crate::json::member_values::IMPORTED_NUMBER_RULE;
+use crate::json::{self, member_values::IMPORTED_NUMBER_RULE};
 
 /// The content of a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
     Pet {
-        /// The identifier, if identifiers are read.
+        /// The identifier; `None` if the import assigns a new one.
         id: Option<PetId>,
         pet: NewPet,
         /// The values of its fields, which are not validated against the fields of the store yet.
         fields: FieldPatch,
     },
-    /// An animal, an order, a category or a note of the store area, and the number of photos of the
-    /// animal. Photos are ignored, because the file has only their URLs.
-    Resource(Resource, u64),
+    /// An animal, an order, a category or a note of the store area.
+    Resource {
+        resource: Resource,
+        /// The number of photos of an animal; 0 for other resources. The photos are ignored,
+        /// because the file has only their URLs.
+        photo_count: u64,
+    },
     /// The definition of a field of the store.
     Field(FieldDefinition),
-    /// The profile of the store, and the content of the file of its logo.
-    Profile(Box<Profile>, Option<Vec<u8>>),
+    Profile {
+        /// The profile of the store, without its logo.
+        profile: Box<Profile>,
+        /// The content of the PNG file of its logo.
+        logo: Option<Vec<u8>>,
+    },
 }
+
+/// A row that was read: its content, or the problems that make it invalid.
+pub type ParsedRow = Result<Row, InvalidRow>;
 
 /// The problems of an invalid row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,8 +72,8 @@ impl InvalidRow {
         }
     }
 
-    /// Returns the value of a result. If it failed, records its problems, and returns a default
-    /// value, which the caller must not use: [`Self::into_result`] replaces it with the problems.
+    /// Returns the value of a result. If it failed, records its problems and returns a default
+    /// value, which is never used: [`Self::into_result`] returns the problems in its place.
     pub fn record<T: Default>(&mut self, result: Result<T, Self>) -> T {
         match result {
             Ok(value) => value,
@@ -106,13 +117,14 @@ impl fmt::Display for InvalidRow {
             .iter()
             .map(|problem| format!("{} {}", problem.column, problem.reason))
             .collect();
+        // A problem of the whole row has an empty column, and thus begins with a space.
         out.write_str(problems.join("; ").trim_start())
     }
 }
 
-/// Quotes the first 40 characters of a text from a file, with escapes, for a message.
+/// Quotes the beginning of a text from a file, with escapes, for a message.
 pub fn quote_beginning(text: &str) -> String {
-    format!("{:?}", text.chars().take(40).collect::<String>())
+    format!("{:?}", json::beginning(text))
 }
 
 /// A row exactly as it is in the file.
@@ -137,9 +149,9 @@ pub enum ReadError {
 
 /// A reader of the rows of a file, from the first to the last.
 pub trait Rows {
-    /// Reads the next row, or returns the problems of an invalid row. Returns `None` after the last
-    /// row.
-    fn next(&mut self) -> Result<Option<Result<Row, InvalidRow>>, ReadError>;
+    /// Reads the next row. Returns `None` after the last row. An error ends the reading, while an
+    /// invalid row does not: see [`ParsedRow`].
+    fn next(&mut self) -> Result<Option<ParsedRow>, ReadError>;
 
     /// Returns the row that was read last, exactly as it is in the file.
     fn raw_row(&self) -> io::Result<RawRow>;
@@ -197,7 +209,7 @@ pub(super) fn parse_name(text: String) -> Result<PetName, String> {
     PetName::new(text).ok_or_else(|| "must not contain U+0000".to_owned())
 }
 
-/// Returns the problem of a text that is no id of a category.
+/// Returns the problem of a text that is not the id of a category.
 pub(super) fn invalid_category_id(text: &str) -> String {
     format!(
         "must be an integer from {} to {} without leading zeros, but was {}",
@@ -221,7 +233,7 @@ pub(super) fn invalid_listed(text: &str) -> String {
     format!("must be true or false, but was {}", quote_beginning(text))
 }
 
-/// Returns the problem of a text that is no id of an animal.
+/// Returns the problem of a text that is not the id of an animal.
 pub(super) fn invalid_id(text: &str) -> String {
     format!(
         "must be {IMPORTED_NUMBER_RULE}, but was {}",

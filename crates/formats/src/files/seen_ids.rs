@@ -1,10 +1,14 @@
 //! The identifiers and unique values that an import has read so far, in constant memory.
+//!
+//! A catalogue must not have an identifier or a unique value twice, so [`SeenIds`] finds
+//! repetitions. In an export, it also finds orders and notes that contradict the animals before
+//! them.
 
 use std::{env, io, path::Path};
 
 use petstore_domain::{
     PetId,
-    store_area::{Order, OrderId, OrderStatus, PetNote, Resource, UniqueKey},
+    store_area::{Order, OrderId, OrderStatus, PetNote, Resource, StorePet, UniqueKey},
 };
 use rusqlite::{Connection, OptionalExtension, params};
 use tempfile::{Builder, NamedTempFile};
@@ -17,15 +21,16 @@ pub struct SeenIds {
 }
 
 impl SeenIds {
-    /// Creates an empty set. Its file is in `folder`, or if that fails, in the folder of the system
-    /// for temporary files.
+    /// Creates an empty set. Its temporary file is in `folder`, or if that fails, in the folder of
+    /// the system for temporary files.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let file = temporary_file(folder)?;
         Self::create_database(file.path()).map_err(io::Error::other)
     }
 
     /// Creates the database in this file. The file may lose its name afterwards, because SQLite
-    /// writes no journal, and never opens it again.
+    /// writes no journal, and never opens the file again. All writes are in one transaction that is
+    /// never committed, because nobody else reads the file.
     fn create_database(path: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open(path)?;
         connection.execute_batch(
@@ -35,10 +40,12 @@ impl SeenIds {
              CREATE TABLE orders (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE categories (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
              CREATE TABLE notes (id INTEGER PRIMARY KEY, row INTEGER NOT NULL);
-             CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL, place INTEGER NOT NULL,
-                PRIMARY KEY (field, key)) WITHOUT ROWID;
-             -- The animals of the store area in the file, each with the order that holds it.
-             CREATE TABLE animals (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
+             -- The unique values of fields.
+             CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL,
+                line_or_id INTEGER NOT NULL, PRIMARY KEY (field, key)) WITHOUT ROWID;
+             -- The animals of an export, each with the order that holds it. `pets` also has the ids
+             -- of the catalogue and of files without orders.
+             CREATE TABLE exported_pets (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
                 status TEXT NOT NULL, order_id INTEGER, holder INTEGER);
              BEGIN",
         )?;
@@ -71,7 +78,8 @@ impl SeenIds {
         row: u64,
         line_or_id: i64,
     ) -> rusqlite::Result<Option<KeyHolder>> {
-        let insert = "INSERT OR IGNORE INTO keys (field, key, row, place) VALUES (?1, ?2, ?3, ?4)";
+        let insert = "INSERT OR IGNORE INTO keys (field, key, row, line_or_id)
+            VALUES (?1, ?2, ?3, ?4)";
         let inserted = self.connection.prepare_cached(insert)?.execute(params![
             key.field,
             key.text,
@@ -82,7 +90,7 @@ impl SeenIds {
             return Ok(None);
         }
 
-        let find = "SELECT row, place FROM keys WHERE field = ?1 AND key = ?2";
+        let find = "SELECT row, line_or_id FROM keys WHERE field = ?1 AND key = ?2";
         let holder = self.connection.prepare_cached(find)?.query_row(
             [&key.field, &key.text],
             |columns| {
@@ -126,8 +134,9 @@ impl SeenIds {
         Ok(row.map(i64::cast_unsigned))
     }
 
-    /// Records the resource of a line. Returns the reason why the resource contradicts the lines
-    /// before it; `None` if it does not.
+    /// Records what later lines of an export must agree with: the state of an animal, and the hold
+    /// of an order. Returns the reason why the resource contradicts the lines before it, or `None`
+    /// if it agrees with them.
     pub fn record_and_check(
         &self,
         resource: &Resource,
@@ -135,21 +144,26 @@ impl SeenIds {
     ) -> rusqlite::Result<Option<String>> {
         match resource {
             Resource::Pet(pet) => {
-                let insert = "INSERT INTO animals (id, line, status, order_id)
-                    VALUES (?1, ?2, ?3, ?4)";
-                let order_id = pet.order_id.map(OrderId::get);
-                self.connection.prepare_cached(insert)?.execute(params![
-                    pet.id.get(),
-                    line.cast_signed(),
-                    pet.status.as_str(),
-                    order_id
-                ])?;
+                self.record_exported_pet(pet, line)?;
                 Ok(None)
             }
             Resource::Order(order) => self.record_and_check_order(order),
             Resource::Category(_) => Ok(None),
             Resource::Note(note) => self.check_note(note),
         }
+    }
+
+    /// Records the state of an animal, for the orders and notes after it.
+    fn record_exported_pet(&self, pet: &StorePet, line: u64) -> rusqlite::Result<()> {
+        let insert = "INSERT INTO exported_pets (id, line, status, order_id)
+            VALUES (?1, ?2, ?3, ?4)";
+        self.connection.prepare_cached(insert)?.execute(params![
+            pet.id.get(),
+            line.cast_signed(),
+            pet.status.as_str(),
+            pet.order_id.map(OrderId::get)
+        ])?;
+        Ok(())
     }
 
     /// Checks that the animal of a note is on an earlier line. Returns the problem if it is not.
@@ -163,9 +177,9 @@ impl SeenIds {
         )))
     }
 
-    /// Records the hold of an order that holds its animal. Returns the reason why the order
-    /// contradicts the lines before it: its animal is missing, has another status or order, or is
-    /// held by another order.
+    /// Records that an order holds its animal, if it does: the animal is reserved or sold because
+    /// of this order. Returns the reason why the order contradicts the lines before it: its animal
+    /// is missing, has another status or order, or is held by another order.
     fn record_and_check_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
         let order_id = order.id.get();
         let pet_id = order.pet_id.get();
@@ -196,16 +210,16 @@ impl SeenIds {
                 pet.status
             )));
         }
-        let update = "UPDATE animals SET holder = ?2 WHERE id = ?1";
+        let update = "UPDATE exported_pets SET holder = ?2 WHERE id = ?1";
         self.connection
             .prepare_cached(update)?
             .execute([pet_id, order_id])?;
         Ok(None)
     }
 
-    /// Returns the animal of the store area with this id, if it is on an earlier line.
+    /// Returns the animal with this id, if it is on an earlier line.
     fn find_pet(&self, id: i64) -> rusqlite::Result<Option<SeenPet>> {
-        let find = "SELECT status, order_id, holder FROM animals WHERE id = ?1";
+        let find = "SELECT status, order_id, holder FROM exported_pets WHERE id = ?1";
         self.connection
             .prepare_cached(find)?
             .query_row([id], |row| {
@@ -218,13 +232,13 @@ impl SeenIds {
             .optional()
     }
 
-    /// Calls `visit` with the line and the `orderId` of each animal that names an order, but is held
-    /// by no order in the file.
+    /// Calls `visit` with the line and the `orderId` of each animal that names an order, but is
+    /// held by no order in the file.
     pub fn visit_animals_without_order(
         &self,
         mut visit: impl FnMut(u64, i64),
     ) -> rusqlite::Result<()> {
-        let find = "SELECT line, order_id FROM animals
+        let find = "SELECT line, order_id FROM exported_pets
             WHERE order_id IS NOT NULL AND holder IS NULL ORDER BY line";
         let mut statement = self.connection.prepare(find)?;
         let mut rows = statement.query([])?;
@@ -245,7 +259,7 @@ pub struct KeyHolder {
     pub line_or_id: i64,
 }
 
-/// An animal of the store area on an earlier line.
+/// An animal on an earlier line of an export.
 struct SeenPet {
     status: String,
     order_id: Option<i64>,

@@ -12,8 +12,9 @@ use std::{
 };
 
 /// The maximum length of a row, in bytes. An unclosed quote turns the rest of a file into one row,
-/// which must not be read into memory. Rows that are slightly longer may be accepted.
-pub(crate) const MAX_ROW_BYTES: u64 = 1 << 20;
+/// which must not be read into memory. Rows that are slightly longer may be accepted, because the
+/// limit is checked only before each read into a buffer.
+const MAX_ROW_BYTES: u64 = 1 << 20;
 
 /// The length of the beginning of a file from which a reader detects its format, in bytes.
 const BEGINNING_BYTES: u64 = 64 << 10;
@@ -36,12 +37,13 @@ impl Source {
         let mut file = tempfile::tempfile().map_err(|error| copy_error(&error))?;
         match io::copy(&mut input, &mut file) {
             Ok(length) => Ok(Self { file, length }),
+            // Only the copy can fail in this way. Other errors mostly come from the input.
             Err(error) if is_full(&error) => Err(copy_error(&error)),
             Err(error) => Err(error),
         }
     }
 
-    /// Takes an open file. If it is a pipe, copies its content.
+    /// Takes an open file. If it is a pipe, copies its content. Fails for a folder.
     fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
@@ -63,6 +65,7 @@ impl Source {
     /// recognizes texts whose first character is ASCII.
     pub fn is_utf16(&self) -> io::Result<bool> {
         let start = self.bytes(0, self.length.min(2))?;
+        // In UTF-16, one of the two bytes of an ASCII character is zero.
         Ok(matches!(
             start[..],
             [0xFF, 0xFE] | [0xFE, 0xFF] | [0, _] | [_, 0]
@@ -97,13 +100,13 @@ impl Source {
         Ok(String::from_utf8_lossy(&beginning).into_owned())
     }
 
-    /// Creates a reader that begins at this position. It fails with [`RowTooLong`] when `allowance`
-    /// is used up, so the caller refills `allowance` before each row.
-    pub(super) fn reader(&self, start: u64, allowance: &Rc<Cell<u64>>) -> BoundedReader<'_> {
+    /// Creates a reader that begins at this position, and fails with [`RowTooLong`] when its
+    /// allowance is used up.
+    pub(super) fn reader(&self, start: u64, allowance: Allowance) -> BoundedReader<'_> {
         BoundedReader {
             file: &self.file,
             offset: start,
-            allowance: Rc::clone(allowance),
+            allowance,
         }
     }
 }
@@ -125,22 +128,49 @@ fn copy_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
+/// The number of bytes that may still be read for the current row.
+///
+/// The parser of rows and its [`BoundedReader`] each have a clone of the same allowance: the parser
+/// refills it before each row, and the reader uses it up.
+#[derive(Clone)]
+pub(super) struct Allowance(Rc<Cell<u64>>);
+
+impl Allowance {
+    /// Creates an allowance for one row.
+    pub(super) fn full() -> Self {
+        Self(Rc::new(Cell::new(MAX_ROW_BYTES)))
+    }
+
+    /// Allows another row.
+    pub(super) fn refill(&self) {
+        self.0.set(MAX_ROW_BYTES);
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    fn subtract(&self, length: u64) {
+        self.0.set(self.0.get().saturating_sub(length));
+    }
+}
+
 /// A reader of a [`Source`] that fails once its allowance is used up.
 pub(super) struct BoundedReader<'s> {
     file: &'s File,
+    /// The position of the next byte.
     offset: u64,
-    allowance: Rc<Cell<u64>>,
+    allowance: Allowance,
 }
 
 impl Read for BoundedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let allowance = self.allowance.get();
-        if allowance == 0 {
+        if self.allowance.is_used_up() {
             return Err(io::Error::other(RowTooLong));
         }
         let length = self.file.read_at(buffer, self.offset)?;
         self.offset += length as u64;
-        self.allowance.set(allowance.saturating_sub(length as u64));
+        self.allowance.subtract(length as u64);
         Ok(length)
     }
 }

@@ -63,8 +63,8 @@ pub(super) struct TableStart {
     pub(super) titles: Vec<String>,
 }
 
-/// Returns the first rows of a text with this separator, and stops before a row with invalid
-/// quotes.
+/// Returns the first rows of a text with this separator, without empty rows. Stops before a row
+/// with invalid quotes.
 pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -> Vec<TableRow> {
     let start = TableStart {
         separator,
@@ -85,6 +85,15 @@ pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -
 }
 
 impl TableRow {
+    /// Adds the next cell of the row, unless `max_cells` are kept already.
+    fn add_cell(&mut self, cell: &RawCell<'_>, max_cells: usize) {
+        if self.cells.len() < max_cells {
+            self.cells.push(cell.value());
+        } else {
+            self.has_more_cells |= !trim_cell(cell.content).is_empty();
+        }
+    }
+
     /// Whether all cells of the row are empty.
     pub(super) fn is_empty(&self) -> bool {
         self.filled_count() == 0 && !self.has_more_cells
@@ -141,7 +150,8 @@ impl<'t> TableReader<'t> {
         &self.text[self.position..]
     }
 
-    /// Reads the next row, even if it is empty, and keeps its first cells.
+    /// Reads the next row, even if it is empty, and keeps its first cells. Returns `None` at the
+    /// end of the text.
     pub(super) fn read_row(&mut self, max_cells: usize) -> Result<Option<TableRow>, TableProblem> {
         if self.unread_text().is_empty() {
             return Ok(None);
@@ -153,7 +163,7 @@ impl<'t> TableReader<'t> {
             has_more_cells: false,
             is_ambiguous: false,
         };
-        let mut has_cell_with_tab = false;
+        let mut has_quoted_tab = false;
 
         loop {
             let cell = self
@@ -162,13 +172,9 @@ impl<'t> TableReader<'t> {
             self.position += cell.length;
             if cell.is_quoted {
                 self.line += count_line_ends(cell.content);
-                has_cell_with_tab |= cell.content.as_bytes().contains(&TAB);
+                has_quoted_tab |= cell.content.as_bytes().contains(&TAB);
             }
-            if row.cells.len() < max_cells {
-                row.cells.push(cell.value());
-            } else {
-                row.has_more_cells |= !trim_cell(cell.content).is_empty();
-            }
+            row.add_cell(&cell, max_cells);
             match self.unread_text().as_bytes().first() {
                 Some(&byte) if byte == self.separator => self.position += 1,
                 _ => break,
@@ -176,7 +182,7 @@ impl<'t> TableReader<'t> {
         }
 
         let row_text = &self.text[row.start..self.position];
-        row.is_ambiguous = self.separator == TAB && has_cell_with_tab && has_equal_lines(row_text);
+        row.is_ambiguous = self.separator == TAB && has_quoted_tab && has_equal_lines(row_text);
         self.skip_line_end();
         Ok(Some(row))
     }
@@ -200,10 +206,11 @@ impl<'t> TableReader<'t> {
         })
     }
 
-    /// Parses the cell at the current position if it is quoted.
+    /// Parses the cell at the current position if it is quoted. Returns `None` if its quotes are
+    /// text: between tabs, a cell is only quoted if it could not be written without quotes.
     fn parse_quoted_cell(&self) -> Option<RawCell<'t>> {
         let after_quote = self.unread_text().strip_prefix('"')?;
-        let content = &after_quote[..closing_quote(after_quote)?];
+        let content = &after_quote[..find_closing_quote(after_quote)?];
         // The content and its two quotes.
         let length = content.len() + 2;
         let is_closed = match self.unread_text().as_bytes().get(length) {
@@ -251,7 +258,7 @@ fn is_line_end(byte: u8) -> bool {
 }
 
 /// Returns the position of the first quote that is not doubled: 4 in `5"" "`.
-fn closing_quote(text: &str) -> Option<usize> {
+fn find_closing_quote(text: &str) -> Option<usize> {
     let mut quotes = text
         .bytes()
         .enumerate()

@@ -11,12 +11,16 @@ const MAX_COUNTED_ROWS: usize = 20;
 /// The maximum number of cells of a row that are considered as headings.
 const MAX_HEADINGS: usize = 200;
 
+/// The beginning of a first line that names the separator, in lower case.
+const SEPARATOR_LINE_START: &str = "sep=";
+
 /// How many known headings a row below titles must have.
 const MIN_KNOWN_HEADINGS: usize = 2;
 
 /// The maximum number of title rows above the header.
 const MAX_TITLE_ROWS: usize = 10;
 
+/// The limits for the rows that are read to find the beginning of a table.
 const LIMITS: TableLimits = TableLimits {
     rows: MAX_COUNTED_ROWS,
     columns: MAX_HEADINGS,
@@ -26,9 +30,10 @@ const LIMITS: TableLimits = TableLimits {
 /// titles above the header: see [`title_rows`].
 ///
 /// The first line can name the separator, as in `sep=;`, which Excel reads and writes. Otherwise,
-/// the separator is detected by how it would split the header, where it is outside of quotes. Of
-/// several possible separators, the best one gives known headings, then rows with equally many
-/// cells, then the most cells. For example, `name,price (EUR; net)` is separated by a comma.
+/// each separator is judged by how it would split the header: see [`Evidence`]. For example,
+/// `name,price (EUR; net)` is separated by a comma.
+///
+/// `is_heading` says whether a cell is a known heading.
 pub(super) fn find_start(
     text: &str,
     chosen_separator: Option<Separator>,
@@ -41,15 +46,14 @@ pub(super) fn find_start(
         line: 1,
         titles: Vec::new(),
     };
-    let mut named_separator = None;
-    if let Some((separator, length)) = parse_separator_line(content) {
-        named_separator = Some(separator);
-        start.position += length;
+    let separator_line = parse_separator_line(content);
+    if let Some(line) = &separator_line {
+        start.position += line.length;
         start.line += 1;
     }
     let table = &text[start.position..];
     start.separator = chosen_separator
-        .or(named_separator)
+        .or(separator_line.map(|line| line.separator))
         .unwrap_or_else(|| detect_separator(table, is_heading));
     start.skip_titles(table, is_heading);
     start
@@ -58,17 +62,15 @@ pub(super) fn find_start(
 impl TableStart {
     /// Skips the titles at the beginning of a table.
     fn skip_titles(&mut self, table: &str, is_heading: &dyn Fn(&str) -> bool) {
-        let mut rows = read_rows(table, self.separator, LIMITS);
-        let title_count = title_rows(&rows, is_heading).len();
-        if title_count == 0 {
+        let rows = read_rows(table, self.separator, LIMITS);
+        let titles = title_rows(&rows, is_heading);
+        if titles.is_empty() {
             return;
         }
-        rows.truncate(title_count + 1);
-        if let Some(heading_row) = rows.pop() {
-            self.position += heading_row.start;
-            self.line += heading_row.line - 1;
-        }
-        self.titles = rows.iter().map(TableRow::content).collect();
+        let heading_row = &rows[titles.len()];
+        self.position += heading_row.start;
+        self.line += heading_row.line - 1;
+        self.titles = titles.iter().map(TableRow::content).collect();
     }
 }
 
@@ -98,9 +100,16 @@ fn known_heading_count(row: &TableRow, is_heading: &dyn Fn(&str) -> bool) -> usi
     row.cells.iter().filter(|cell| is_heading(cell)).count()
 }
 
-/// Parses a first line that names the separator, such as `sep=;`. Returns the separator, and the
-/// length of the line including its end.
-fn parse_separator_line(text: &str) -> Option<(Separator, usize)> {
+/// A first line that names the separator.
+struct SeparatorLine {
+    separator: Separator,
+    /// The length of the line including its end, in bytes.
+    length: usize,
+}
+
+/// Parses a first line that names the separator, such as `sep=;`. Returns `None` if the first line
+/// is any other line.
+fn parse_separator_line(text: &str) -> Option<SeparatorLine> {
     let line_length = text.find(['\r', '\n']).unwrap_or(text.len());
     let (line, after_line) = text.split_at(line_length);
     let line_end_length = match after_line.as_bytes() {
@@ -110,19 +119,21 @@ fn parse_separator_line(text: &str) -> Option<(Separator, usize)> {
     };
     // A spreadsheet may quote the line, or append separators for empty cells.
     let unquoted_line = line.trim_start_matches('"');
-    let name = unquoted_line.get(..4)?;
-    if !name.eq_ignore_ascii_case("sep=") {
+    let (line_start, after_start) = unquoted_line.split_at_checked(SEPARATOR_LINE_START.len())?;
+    if !line_start.eq_ignore_ascii_case(SEPARATOR_LINE_START) {
         return None;
     }
-    let separator_byte = unquoted_line.as_bytes().get(4)?;
     let separator = Separator::ALL
         .into_iter()
-        .find(|separator| separator.byte() == *separator_byte)?;
-    let after_name = unquoted_line[5..].trim_end();
-    let has_only_empty_cells = after_name
+        .find(|separator| after_start.as_bytes().first() == Some(&separator.byte()))?;
+    let has_only_empty_cells = after_start
+        .trim_end()
         .bytes()
         .all(|byte| byte == b'"' || byte == separator.byte());
-    has_only_empty_cells.then_some((separator, line_length + line_end_length))
+    has_only_empty_cells.then_some(SeparatorLine {
+        separator,
+        length: line_length + line_end_length,
+    })
 }
 
 /// The evidence that a separator is the right one. The greatest value, compared field by field, is

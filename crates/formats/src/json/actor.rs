@@ -15,12 +15,12 @@ pub(super) fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
     let actor = named_actor.actor;
     let mut object = Object::begin(out);
     object.text("kind", actor.kind());
-    object.or_null("id", actor.id(), |object, id| object.integer("id", id));
+    object.put("id", &actor.id());
     object.text_or_null("name", named_actor.name.as_deref());
     object.end();
 }
 
-/// Reads an actor in the form of [`write_actor`]. Returns `None` for any other value.
+/// Reads an actor that [`write_actor`] wrote. Returns `None` for any other value.
 pub(super) fn read_actor(value: &RawValue) -> Option<NamedActor> {
     let names = ["kind", "id", "name"];
     let members = Members::parse(value.get().as_bytes(), "The actor", &names).ok()?;

@@ -15,32 +15,36 @@ const NO_CONTACT: &[u8] = b"\"contact\":null";
 #[derive(Deserialize)]
 struct ResponseItem {
     id: i64,
-    /// The animal of an order. An animal does not have this member.
+    /// The id of the animal of an order. An animal does not have this member.
     #[serde(rename = "petId")]
     pet_id: Option<i64>,
 }
 
-/// Returns the identifiers of the orders in a response, in the order in which they occur, including
-/// repetitions. Empty if no contact is missing in the response.
+/// Returns the identifiers of the orders in a response, in the order in which they occur. An order
+/// that occurs twice is in the result twice. The result is empty if no contact is missing in the
+/// response.
 pub fn order_ids_without_contact(body: &[u8]) -> Vec<OrderId> {
     if memmem::find(body, NO_CONTACT).is_none() {
         return Vec::new();
     }
-    let items: Vec<ResponseItem> = if body.starts_with(b"[") {
-        serde_json::from_slice(body).unwrap_or_default()
+    let items: serde_json::Result<Vec<ResponseItem>> = if body.starts_with(b"[") {
+        serde_json::from_slice(body)
     } else {
-        serde_json::from_slice(body).into_iter().collect()
+        serde_json::from_slice(body).map(|item| vec![item])
     };
+    // The service has written the response, so items without this form are not orders.
     items
+        .unwrap_or_default()
         .into_iter()
         .filter(|item| item.pet_id.is_some())
         .filter_map(|order| OrderId::new(order.id))
         .collect()
 }
 
-/// Inserts contacts into a response. `contacts` has one entry for each of the
-/// [`order_ids_without_contact`]: the first `"contact":null` of the response becomes the first
-/// contact, and so on. A `None` stays null.
+/// Inserts contacts into a response. The first `"contact":null` of the response becomes the first
+/// contact, and so on. For `None`, the contact stays null.
+///
+/// `contacts` has one element for each of the [`order_ids_without_contact`].
 pub fn insert_contacts(body: &[u8], contacts: &[Option<Contact>]) -> Vec<u8> {
     let contacts_length: usize = contacts
         .iter()

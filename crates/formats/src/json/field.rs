@@ -59,6 +59,7 @@ fn read_choices(value: &RawValue) -> Option<Choices> {
 
 fn read_choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
     let mut labels = BTreeMap::new();
+    // The name of the object is only for messages, which are not used here.
     for (value, label) in super::parse_members(value.get().as_bytes(), "").ok()? {
         labels.insert(value, super::as_string(label)?);
     }
@@ -73,8 +74,11 @@ fn read_position(value: &RawValue) -> Option<i64> {
 }
 
 /// Reads the definition of a field from the members of a request. The name of the field comes from
-/// the path of the request. Returns `Ok(None)` if the path has no valid name, and all members are
-/// valid.
+/// the path of the request, and is `None` if the path has no valid name.
+///
+/// Returns `Ok(None)` if there is no name, and all members are valid. The members are checked
+/// first, so that a client learns of an invalid body before the response that there is no such
+/// field.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
@@ -101,7 +105,7 @@ pub fn read_field(
     }
 }
 
-/// Adds labels to choices. Labels without choices are invalid.
+/// Adds labels to choices. Fails if there are labels without choices.
 fn add_labels(
     choices: Option<Choices>,
     labels: Option<ChoiceLabels>,
@@ -145,7 +149,7 @@ pub fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     });
     object.or_null("choiceLabels", field.choices.as_ref(), |object, choices| {
         object
-            .name("choiceLabels")
+            .begin_member("choiceLabels")
             .extend(super::render(choices.labels()));
     });
     object.put("public", &field.is_public);

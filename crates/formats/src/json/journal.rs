@@ -1,103 +1,105 @@
-//! The log of changes and the audit trail as JSON.
+//! The log of changes (the journal) and the audit trail as JSON.
+//!
+//! The log has the changes of animals, orders, categories and notes. The audit trail has these
+//! changes, and also the acts of administration, such as the creation of an API key.
 
-use jiff::Timestamp;
 use petstore_domain::store_area::{AuditEntry, Change, JournalEntry, JournalSubject, Resource};
 
-use super::{Object, actor::write_actor, read_resource};
+use super::{Object, actor::write_actor, read_logged_resource};
 
 /// Reads the change in an entry of the log. Returns `None` if a later release wrote the entry, and
 /// this release does not know its kind or its members.
 pub fn read_change(entry: &JournalEntry) -> Option<Change> {
-    let mut change = Change {
-        kind: entry.kind.value()?,
-        before: None,
-        after: None,
+    let kind = entry.kind.value()?;
+    let before = match &entry.before {
+        Some(representation) => Some(read_representation(entry, representation)?),
+        None => None,
     };
-    if let Some(before) = &entry.before {
-        change.before = Some(read_representation(entry, before)?);
-    }
-    if let Some(after) = &entry.after {
-        change.after = Some(read_representation(entry, after)?);
-    }
-    Some(change)
+    let after = match &entry.after {
+        Some(representation) => Some(read_representation(entry, representation)?),
+        None => None,
+    };
+    Some(Change {
+        kind,
+        before,
+        after,
+    })
 }
 
 /// Reads the representation of a resource before or after the change of an entry.
-fn read_representation(entry: &JournalEntry, text: &str) -> Option<Resource> {
+fn read_representation(entry: &JournalEntry, representation: &str) -> Option<Resource> {
     let subject = entry.subject.kind.value()?;
-    read_resource(subject, text)
+    read_logged_resource(subject, representation)
 }
 
-/// Writes a change as the object `Change` of the OpenAPI document, on one line.
-pub fn write_change(out: &mut Vec<u8>, change: &JournalEntry) {
+/// Writes an entry of the log as the object `Change` of the OpenAPI document, on one line.
+pub fn write_change(out: &mut Vec<u8>, entry: &JournalEntry) {
     let mut object = Object::begin(out);
-    object.integer("seq", change.seq);
-    write_event(
-        &mut object,
-        change.at,
-        change.kind.as_str(),
-        &change.subject,
-    );
-    write_representations(&mut object, change);
-    object.text_or_null("requestId", change.request_id.as_deref());
+    object.integer("seq", entry.seq);
+    object.time("at", entry.at);
+    object.text("type", entry.kind.as_str());
+    write_subject(&mut object, &entry.subject);
+    object.put("version", &entry.version);
+    object.raw_or_null("before", entry.before.as_deref());
+    object.raw_or_null("after", entry.after.as_deref());
+    object.text_or_null("requestId", entry.request_id.as_deref());
     object.end();
 }
 
-/// Writes an entry as the object `AuditEntry` of the OpenAPI document, on one line.
-pub fn write_audit_entry(out: &mut Vec<u8>, entry: &AuditEntry) {
-    let mut object = Object::begin(out);
-    let (actor, request_id) = match entry {
-        AuditEntry::Change(change) => {
-            write_event(
-                &mut object,
-                change.at,
-                change.kind.as_str(),
-                &change.subject,
-            );
-            object.integer("seq", change.seq);
-            write_representations(&mut object, change);
-            object.raw_or_null("details", None);
-            (&change.actor, &change.request_id)
-        }
+/// Writes an entry of the audit trail as the object `AuditEntry` of the OpenAPI document, on one
+/// line.
+pub fn write_audit_entry(out: &mut Vec<u8>, audit_entry: &AuditEntry) {
+    match audit_entry {
+        AuditEntry::Change(entry) => write_audited_change(out, entry),
         AuditEntry::Act {
-            at: time,
+            at,
             act,
             actor,
             request_id,
             ..
         } => {
-            write_event(&mut object, *time, act.kind.as_str(), &act.subject);
+            let mut object = Object::begin(out);
+            object.time("at", *at);
+            object.text("type", act.kind.as_str());
+            write_subject(&mut object, &act.subject);
+            // Only changes have these members.
             for name in ["seq", "version", "before", "after"] {
-                object.raw_or_null(name, None);
+                object.null(name);
             }
-            let mut details = Object::begin(object.name("details"));
+            let mut details = Object::begin(object.begin_member("details"));
             for (name, text) in &act.details {
                 details.text(name, text);
             }
             details.end();
-            (actor, request_id)
+            write_actor(object.begin_member("actor"), actor);
+            object.text_or_null("requestId", request_id.as_deref());
+            object.end();
         }
-    };
-    write_actor(object.name("actor"), actor);
-    object.text_or_null("requestId", request_id.as_deref());
+    }
+}
+
+/// Writes a change as an entry of the audit trail, which also has its actor.
+fn write_audited_change(out: &mut Vec<u8>, entry: &JournalEntry) {
+    let mut object = Object::begin(out);
+    object.time("at", entry.at);
+    object.text("type", entry.kind.as_str());
+    write_subject(&mut object, &entry.subject);
+    object.integer("seq", entry.seq);
+    object.put("version", &entry.version);
+    object.raw_or_null("before", entry.before.as_deref());
+    object.raw_or_null("after", entry.after.as_deref());
+    // Only acts have details.
+    object.null("details");
+    write_actor(object.begin_member("actor"), &entry.actor);
+    object.text_or_null("requestId", entry.request_id.as_deref());
     object.end();
 }
 
-/// Writes the members that changes and acts of administration have in common.
-fn write_event(object: &mut Object<'_>, time: Timestamp, kind: &str, subject: &JournalSubject) {
-    object.time("at", time);
-    object.text("type", kind);
-    let mut subject_object = Object::begin(object.name("subject"));
+/// Writes the member `subject`, such as `{"kind":"order","id":7}`: what a change or an act is
+/// about.
+fn write_subject(object: &mut Object<'_>, subject: &JournalSubject) {
+    let mut subject_object = Object::begin(object.begin_member("subject"));
     subject_object.text("kind", subject.kind.as_str());
-    subject_object.or_null("id", subject.id, |object, id| object.integer("id", id));
+    subject_object.put("id", &subject.id);
     subject_object.end();
-}
-
-/// Writes the version of the resource, and its representations before and after the change.
-fn write_representations(object: &mut Object<'_>, change: &JournalEntry) {
-    object.or_null("version", change.version, |object, version| {
-        object.integer("version", version);
-    });
-    object.raw_or_null("before", change.before.as_deref());
-    object.raw_or_null("after", change.after.as_deref());
 }

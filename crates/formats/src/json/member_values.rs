@@ -71,13 +71,13 @@ values! {
         |value| times::parse(&as_string(value)?),
         json!({ "type": "string", "format": "date-time" });
     PetId: IMPORTED_NUMBER_RULE,
-        |value| Self::new(importable(as_integer(value)?)?),
+        |value| Self::new(importable_number(as_integer(value)?)?),
         identifier_keywords(Self::MAX);
     OrderId: IMPORTED_NUMBER_RULE,
-        |value| Self::new(importable(as_integer(value)?)?),
+        |value| Self::new(importable_number(as_integer(value)?)?),
         identifier_keywords(Self::MAX);
     Version: IMPORTED_NUMBER_RULE,
-        |value| importable(as_integer(value)?).filter(|&version| version > 0).map(Self);
+        |value| importable_number(as_integer(value)?).filter(|&version| version > 0).map(Self);
 }
 
 impl<const MAX: usize, const MIN: usize> Value for Text<MAX, MIN> {
@@ -114,8 +114,8 @@ pub(super) struct Version(pub(super) i64);
 /// The rule for an identifier or a version in a file, which is at most [`HIGHEST_IMPORTED`].
 pub(crate) const IMPORTED_NUMBER_RULE: &str = "an integer from 1 to 9006099743113216";
 
-/// Returns an identifier or a version from a file. Returns `None` if it is above
-/// [`HIGHEST_IMPORTED`].
-pub(crate) fn importable(number: i64) -> Option<i64> {
+/// Returns an identifier or a version from a file if it can be imported. Returns `None` if it is
+/// above [`HIGHEST_IMPORTED`].
+pub(crate) fn importable_number(number: i64) -> Option<i64> {
     (number <= HIGHEST_IMPORTED).then_some(number)
 }

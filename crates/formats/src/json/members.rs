@@ -20,13 +20,13 @@ impl<'a> Members<'a> {
     /// Parses an object that may only have members with these names. `subject` is the name of the
     /// object in messages, such as "The body".
     pub fn parse(object: &'a [u8], subject: &'static str, names: &[&str]) -> Result<Self, Invalid> {
-        let members = Self::parse_any(object, subject)?;
+        let members = Self::parse_with_any_names(object, subject)?;
         members.check_names(names)?;
         Ok(members)
     }
 
     /// Parses an object without checking the names of its members. See [`Self::check_names`].
-    pub fn parse_any(object: &'a [u8], subject: &'static str) -> Result<Self, Invalid> {
+    pub fn parse_with_any_names(object: &'a [u8], subject: &'static str) -> Result<Self, Invalid> {
         Ok(Self {
             subject,
             members: super::parse_members(object, subject)?,
@@ -42,8 +42,7 @@ impl<'a> Members<'a> {
         let Some((unknown_name, _)) = unknown_member else {
             return Ok(());
         };
-        // Shortened, but long enough to recognize it.
-        let short_name: String = unknown_name.chars().take(40).collect();
+        let short_name = super::beginning(unknown_name);
         let allowed = match names {
             [] => "none".to_owned(),
             names => names.join(", "),
@@ -199,8 +198,8 @@ pub trait Body: Sized {
     fn declared() -> DeclaredObject;
 }
 
-/// Describes a member. `_field` is never called: the compiler infers the type of the member from
-/// it.
+/// Describes a member of the body `B`. `_field` is never called: the compiler infers the type of
+/// the member from it.
 pub fn declared_member<B, M: Member>(name: &'static str, _field: fn(&B) -> &M) -> DeclaredMember {
     DeclaredMember {
         name,

@@ -13,10 +13,13 @@ pub fn parse_integer(text: &str) -> Option<i64> {
     parse_scaled(text, 0)
 }
 
-/// Parses a number with at most `decimals` digits after the point, and returns it in units of the
-/// last of them: with four decimals, `0.5` is 5000. Returns `None` if the text is not a number, has
-/// more decimals, or if the result is not an int64.
+/// Parses a JSON number, and returns it multiplied by 10 to the power of `decimals`. With four
+/// decimals, `0.5` is 5000.
+///
+/// Returns `None` if the value is not a number, has more decimals, or if the result is not an
+/// int64.
 pub(super) fn parse_scaled(text: &str, decimals: i64) -> Option<i64> {
+    // Only a number begins in this way; strings, objects and the literals do not.
     let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     if !is_number {
         return None;
@@ -27,22 +30,21 @@ pub(super) fn parse_scaled(text: &str, decimals: i64) -> Option<i64> {
 
     let digits = [whole.trim_start_matches('-'), fraction].concat();
     let significant_digits = digits.trim_end_matches('0');
+    // Zero stays zero with any exponent, even with one that is too long to be parsed.
     if significant_digits.is_empty() {
         return Some(0);
     }
 
-    // The result is the significant digits with this many zeros after them. If the count is negative,
-    // the number has too many decimals.
-    let trailing_zero_count = digits.len() - significant_digits.len();
+    let exponent: i64 = exponent.parse().ok()?;
+    let fraction_length = i64::try_from(fraction.len()).ok()?;
+    let removed_zero_count = i64::try_from(digits.len() - significant_digits.len()).ok()?;
+    // The result is the significant digits with this many zeros after them. If the count is
+    // negative, the number has too many decimals.
     let zero_count = exponent
-        .parse::<i64>()
-        .ok()?
-        .checked_sub(i64::try_from(fraction.len()).ok()?)?
-        .checked_add(i64::try_from(trailing_zero_count).ok()? + decimals)?;
+        .checked_sub(fraction_length)?
+        .checked_add(removed_zero_count + decimals)?;
     let power = 10_i128.checked_pow(u32::try_from(zero_count).ok()?)?;
-    let amount = significant_digits
-        .parse::<i128>()
-        .ok()?
-        .checked_mul(power)?;
-    i64::try_from(if is_negative { -amount } else { amount }).ok()
+    let significant: i128 = significant_digits.parse().ok()?;
+    let scaled = significant.checked_mul(power)?;
+    i64::try_from(if is_negative { -scaled } else { scaled }).ok()
 }

@@ -52,8 +52,8 @@ impl<const MAX: usize, const MIN: usize> WriteJson for Text<MAX, MIN> {
     }
 }
 
-/// Implements [`WriteJson`] for types whose values are written as an integer, such as `PetId: |id|
-/// id.get();`.
+/// Implements [`WriteJson`] for types whose values are written as an integer. Each line has a type,
+/// and the integer of a value: `PetId: |id| id.get();`.
 macro_rules! write_as_integer {
     ($($type:ty: |$value:ident| $number:expr;)+) => {
         $(impl WriteJson for $type {
@@ -79,6 +79,7 @@ macro_rules! write_as_text {
 write_as_integer! {
     i64: |number| *number;
     u32: |number| *number;
+    u16: |number| *number;
     PetId: |id| id.get();
     OrderId: |id| id.get();
     NoteId: |id| id.get();
@@ -127,7 +128,7 @@ impl<'o> Object<'o> {
     }
 
     /// Writes the name of a member, and returns the buffer to which its value must be written.
-    pub fn name(&mut self, name: &str) -> &mut Vec<u8> {
+    pub fn begin_member(&mut self, name: &str) -> &mut Vec<u8> {
         if self.out.last() != Some(&b'{') {
             self.out.push(b',');
         }
@@ -138,26 +139,26 @@ impl<'o> Object<'o> {
     }
 
     pub fn integer(&mut self, name: &str, value: impl Integer) {
-        self.name(name)
+        self.begin_member(name)
             .extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
     pub fn text(&mut self, name: &str, value: &str) {
-        super::write_string(self.name(name), value);
+        super::write_string(self.begin_member(name), value);
     }
 
     /// Writes a member of any type that implements [`WriteJson`].
     pub(super) fn put(&mut self, name: &str, value: &impl WriteJson) {
-        value.write_json(self.name(name));
+        value.write_json(self.begin_member(name));
     }
 
     pub(super) fn null(&mut self, name: &str) {
-        self.name(name).extend_from_slice(b"null");
+        self.begin_member(name).extend_from_slice(b"null");
     }
 
     /// Writes an array of strings, which must have at least one element.
     pub(super) fn texts<'t>(&mut self, name: &str, values: impl Iterator<Item = &'t str>) {
-        let out = self.name(name);
+        let out = self.begin_member(name);
         for (index, value) in values.enumerate() {
             out.push(if index == 0 { b'[' } else { b',' });
             super::write_string(out, value);
@@ -166,10 +167,10 @@ impl<'o> Object<'o> {
     }
 
     pub fn time(&mut self, name: &str, value: Timestamp) {
-        value.write_json(self.name(name));
+        value.write_json(self.begin_member(name));
     }
 
-    /// Writes a value with `write`, or null if there is none.
+    /// Writes a member with `write`, or the value null if there is no value.
     pub fn or_null<T>(&mut self, name: &str, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         match value {
             Some(value) => write(self, value),
@@ -181,9 +182,9 @@ impl<'o> Object<'o> {
         self.or_null(name, value, |object, value| object.text(name, value));
     }
 
-    /// Writes a value that is JSON already, or null if there is none.
+    /// Writes a value that is already JSON, or null if there is none.
     pub(super) fn raw_or_null(&mut self, name: &str, value: Option<&str>) {
-        self.name(name)
+        self.begin_member(name)
             .extend_from_slice(value.unwrap_or("null").as_bytes());
     }
 

@@ -16,7 +16,7 @@ use super::{
     Invalid,
     declared::{Keywords, enum_keywords},
     members::{Member, Members, Value, bodies, values},
-    resource::{Audience, Resource, resource},
+    resource::{AddedMember, Audience, DeclaredResource, resource},
 };
 
 resource!(Order: id, pet_id as petId, status, reference, note, reason, expires_at as expiresAt,
@@ -30,7 +30,7 @@ bodies! {
 /// The body of `placeOrder`.
 pub struct PlaceOrder {
     pub pet_id: i64,
-    status: Option<IsCompleted>,
+    status: Option<InitialStatus>,
     reference: Option<Reference>,
     note: Option<Note>,
     expires_at: ReservationEnd,
@@ -38,18 +38,23 @@ pub struct PlaceOrder {
     contact: Patch<Contact>,
 }
 
-/// The status of a new order: whether it is completed at once, or only reserved.
-#[derive(Default)]
-struct IsCompleted(bool);
+/// The status with which a new order begins.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum InitialStatus {
+    #[default]
+    Reserved,
+    /// The animal is sold at once, without a reservation.
+    Completed,
+}
 
 /// The end of a reservation. An order that is completed at once has none.
 struct ReservationEnd(Option<Timestamp>);
 
 values! {
-    IsCompleted: "reserved or completed",
+    InitialStatus: "reserved or completed",
         |value| match &*super::as_string(value)? {
-            "reserved" => Some(Self(false)),
-            "completed" => Some(Self(true)),
+            "reserved" => Some(Self::Reserved),
+            "completed" => Some(Self::Completed),
             _ => None,
         },
         enum_keywords(&["reserved", "completed"]);
@@ -63,11 +68,12 @@ impl Member for ReservationEnd {
         <Timestamp as Value>::keywords()
     }
 
+    /// Reads the member, which is only allowed if the member `status` makes the order a
+    /// reservation.
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        // Whether the member is allowed depends on the status.
-        let IsCompleted(is_completed) = members.optional("status")?.unwrap_or_default();
+        let status: InitialStatus = members.optional("status")?.unwrap_or_default();
         let end = members.optional(name)?;
-        if is_completed && end.is_some() {
+        if status == InitialStatus::Completed && end.is_some() {
             return Err(Invalid::from_reason(
                 "expiresAt is only for a reservation; an order with the status completed has no end.",
             ));
@@ -77,14 +83,13 @@ impl Member for ReservationEnd {
 }
 
 impl PlaceOrder {
-    /// Returns the new order for this animal. If it is a reservation and the body names no end, it
-    /// ends at `default_end`.
+    /// Returns the new order for this animal. A reservation ends at `default_end` if the body names
+    /// no end.
     pub fn into_order(self, pet_id: PetId, default_end: Timestamp) -> NewOrder {
-        let IsCompleted(is_completed) = self.status.unwrap_or_default();
-        let terms = if is_completed {
-            OrderTerms::Completed
-        } else {
-            OrderTerms::ReservedUntil(self.expires_at.0.unwrap_or(default_end))
+        let ReservationEnd(named_end) = self.expires_at;
+        let terms = match self.status.unwrap_or_default() {
+            InitialStatus::Reserved => OrderTerms::ReservedUntil(named_end.unwrap_or(default_end)),
+            InitialStatus::Completed => OrderTerms::Completed,
         };
         NewOrder {
             pet_id,
@@ -107,14 +112,14 @@ pub fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Audience::Staff);
 }
 
-/// Writes an order for an export, which also has whether the order holds its animal.
+/// Writes an order for an export, which also says whether the order holds its animal: whether the
+/// animal is reserved or sold because of this order.
 pub(crate) fn write_exported_order(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Audience::File);
 }
 
-/// The members that older representations of an order may lack, each as the text to search for,
-/// `"name":`, and the text to append, `,"name":null`.
-pub const MEMBERS_ADDED_TO_ORDERS: &[[&str; 2]] = Order::ADDED_MEMBERS;
+/// The members that older representations of an order may lack.
+pub const MEMBERS_ADDED_TO_ORDERS: &[AddedMember] = Order::ADDED_MEMBERS;
 
 /// Reads an order from an export, and checks that its members are consistent.
 pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
@@ -139,9 +144,10 @@ pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {
     Ok(order)
 }
 
-/// Reads an order from the log of changes, which has no contacts. The log does not say whether the
-/// order holds its animal, but its status does: when a change made the order reserved or completed,
-/// the animal had its status because of the order.
+/// Reads an order from the log of changes, which has no contacts.
+///
+/// The log does not say whether the order holds its animal, but the status does: when a change made
+/// the order reserved or completed, the animal had its own status because of the order.
 pub(super) fn read_logged_order(object: &[u8]) -> Result<Order, Invalid> {
     let order = Order::read_representation(object, "The order", Audience::All)?;
     let holds = matches!(order.status, OrderStatus::Reserved | OrderStatus::Completed);

@@ -3,7 +3,7 @@
 
 use petstore_domain::{
     NamedActor,
-    store_area::{NoteId, NoteText, PetNote},
+    store_area::{NoteId, PetNote},
 };
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::{
     actor::{read_actor, write_actor},
     as_integer,
     declared::identifier_keywords,
-    member_values::{IMPORTED_NUMBER_RULE, Version, importable},
+    member_values::{IMPORTED_NUMBER_RULE, Version, importable_number},
     members::{Members, values},
 };
 
@@ -21,7 +21,7 @@ struct Author(NamedActor);
 
 values! {
     NoteId: IMPORTED_NUMBER_RULE,
-        |value| Self::new(importable(as_integer(value)?)?),
+        |value| Self::new(importable_number(as_integer(value)?)?),
         identifier_keywords(Self::MAX);
     Author: "an object with the members kind, id and name, such as {\"kind\":\"staff\",\"id\":2,\"name\":\"Nora\"}",
         |value| read_actor(value).map(Self),
@@ -30,26 +30,31 @@ values! {
 
 /// Writes a note with its text and its author, for clients and for files.
 pub fn write_note(out: &mut Vec<u8>, note: &PetNote) {
-    write(out, note, Some((&note.text, &note.author)));
+    let mut object = begin_note(out, note);
+    object.put("text", &note.text);
+    write_actor(object.begin_member("author"), &note.author);
+    end_note(object, note);
 }
 
 /// Writes a note without its text and its author, for the log of changes and for remembered
 /// responses, which only say that the note exists.
 pub(super) fn write_note_without_text(out: &mut Vec<u8>, note: &PetNote) {
-    write(out, note, None);
+    let mut object = begin_note(out, note);
+    object.null("text");
+    object.null("author");
+    end_note(object, note);
 }
 
-/// Writes a note. Its text and its author are null if `content` is `None`.
-fn write(out: &mut Vec<u8>, note: &PetNote, content: Option<(&NoteText, &NamedActor)>) {
+/// Writes the members of a note before its text and its author.
+fn begin_note<'o>(out: &'o mut Vec<u8>, note: &PetNote) -> Object<'o> {
     let mut object = Object::begin(out);
     object.put("id", &note.id);
     object.put("petId", &note.pet_id);
-    object.or_null("text", content, |object, (text, _)| {
-        object.put("text", text);
-    });
-    object.or_null("author", content, |object, (_, author)| {
-        write_actor(object.name("author"), author);
-    });
+    object
+}
+
+/// Writes the members of a note after its text and its author, and ends the object.
+fn end_note(mut object: Object<'_>, note: &PetNote) {
     object.time("createdAt", note.created_at);
     object.time("updatedAt", note.updated_at);
     object.integer("version", note.version);
@@ -81,9 +86,9 @@ pub(crate) fn read_note(object: &[u8]) -> Result<PetNote, Invalid> {
     })
 }
 
-/// Returns the identifier of the note in a remembered response, which has neither text nor author.
-/// Returns `None` if the response is no object with an identifier.
+/// Returns the identifier of the note in a remembered response, which has neither the text nor the
+/// author. Returns `None` if the response is not an object with an identifier.
 pub fn redacted_note_id(body: &[u8]) -> Option<NoteId> {
-    let members = Members::parse_any(body, "The note").ok()?;
+    let members = Members::parse_with_any_names(body, "The note").ok()?;
     members.required("id").ok()
 }

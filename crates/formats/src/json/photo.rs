@@ -17,8 +17,8 @@ use super::{
 };
 
 values! {
-    // The only member of this type is the position of a photo.
-    usize: "an integer from 0 on; 0 is the portrait",
+    // A position of a photo. No other member has this type.
+    usize: "an integer of at least 0; 0 is the portrait",
         |value| as_integer(value)?.try_into().ok(),
         json!({ "type": "integer", "format": "int64", "minimum": 0 });
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
@@ -27,16 +27,20 @@ values! {
             [left, top] => read_focus([left.get(), top.get()]),
             _ => None,
         },
-        json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 } });
+        json!({
+            "type": "array", "minItems": 2, "maxItems": 2,
+            "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 }
+        });
 }
 
-/// Parses the focus of a photo from its distances from the left and from the top, two JSON numbers
+/// Reads the focus of a photo from its distances from the left and from the top, two JSON numbers
 /// from 0 to 1 with at most four decimals. `0.5` and `0.35` become 5000 and 3500 ten-thousandths.
 pub fn read_focus(point: [&str; 2]) -> Option<Focus> {
     let [left, top] = point;
     Focus::new([parse_ten_thousandths(left)?, parse_ten_thousandths(top)?])
 }
 
+/// Parses a JSON number with at most four decimals: 5000 for `0.5`.
 fn parse_ten_thousandths(number: &str) -> Option<u16> {
     u16::try_from(parse_scaled(number, 4)?).ok()
 }
@@ -45,18 +49,8 @@ bodies! {
     PhotoPatch: alt, focus, position;
 }
 
-/// The error for an invalid alternative text.
-struct InvalidAlt;
-
-/// Parses the alternative text of a photo, which may be absent.
-fn read_alt(text: Option<String>) -> Result<Option<AltText>, InvalidAlt> {
-    match text {
-        Some(text) => AltText::new(text).map(Some).ok_or(InvalidAlt),
-        None => Ok(None),
-    }
-}
-
-/// A photo as the database stores it.
+/// A photo as the database stores it: with its focus in ten-thousandths, and its time in
+/// milliseconds since 1970.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct StoredPhoto<'s> {
@@ -71,7 +65,10 @@ struct StoredPhoto<'s> {
 impl StoredPhoto<'_> {
     /// Returns the photo. Returns `None` if a member is invalid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = read_alt(self.alt).ok()?;
+        let alt = match self.alt {
+            Some(text) => Some(AltText::new(text)?),
+            None => None,
+        };
         let focus = match self.focus {
             Some(point) => Some(Focus::new(point)?),
             None => None,
@@ -98,8 +95,8 @@ pub fn read_photos(stored: &str) -> Option<Photos> {
     Some(Photos::from_stored(photos?, stored.to_owned()))
 }
 
-/// A photo in the form of [`write_photo`]. Its URLs, its position and its animal are not read,
-/// because they follow from the context.
+/// A photo as [`write_photo`] writes it: with its focus as fractions, and its time in RFC 3339. Its
+/// URLs, its position and its animal are not read, because they follow from the context.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LoggedPhoto<'l> {
@@ -115,7 +112,10 @@ struct LoggedPhoto<'l> {
 impl LoggedPhoto<'_> {
     /// Returns the photo. Returns `None` if a member is invalid.
     fn into_photo(self) -> Option<Photo> {
-        let alt = read_alt(self.alt).ok()?;
+        let alt = match self.alt {
+            Some(text) => Some(AltText::new(text)?),
+            None => None,
+        };
         let focus = match self.focus {
             Some([left, top]) => Some(read_focus([left.get(), top.get()])?),
             None => None,
@@ -141,17 +141,22 @@ pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
     Some(Photos::new(photos?))
 }
 
+/// The beginning of the member `urls` of a photo, as [`write_photo`] writes it.
+const URLS_START: &[u8] = br#""urls":{"small":"/photos/"#;
+
 /// Inserts `prefix` before the paths of all photos in JSON. Returns `None` if there are no photos.
-/// The JSON is not parsed: a search is sufficient, because no client can send a value that contains
-/// `"urls":{` without escapes.
+///
+/// The JSON is not parsed: a search is sufficient, because the quotes of `"urls":{` would be
+/// escaped in a value that a client sends.
 ///
 /// With the prefix `https://shop.example`, `"urls":{"small":"/photos/1-small.jpg"}` becomes
 /// `"urls":{"small":"https://shop.example/photos/1-small.jpg"}`.
 pub fn with_photo_prefix(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut unread = json;
-    while let Some(position) = memmem::find(unread, br#""urls":{"small":"/photos/"#) {
+    while let Some(position) = memmem::find(unread, URLS_START) {
         let (before_urls, from_urls) = unread.split_at(position);
+        // The service has written the JSON, so the object always ends.
         let (urls, after_urls) = from_urls.split_at(memchr(b'}', from_urls)?);
         let urls = String::from_utf8_lossy(urls);
         let prefixed_urls = urls.replace("\"/photos/", &format!("\"{prefix}/photos/"));
@@ -159,14 +164,15 @@ pub fn with_photo_prefix(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
         out.extend_from_slice(prefixed_urls.as_bytes());
         unread = after_urls;
     }
-    if unread.len() == json.len() {
+    let has_photos = !out.is_empty();
+    if !has_photos {
         return None;
     }
     out.extend_from_slice(unread);
     Some(out)
 }
 
-/// Writes a photo of an animal, which has this position among its photos.
+/// Writes the photo that has this position among the photos of an animal.
 pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo) {
     let mut object = Object::begin(out);
     object.text("id", &photo.id.to_string());
@@ -180,7 +186,7 @@ pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo
         photo.focus.map(|focus| focus.to_string()).as_deref(),
     );
     object.time("addedAt", photo.added_at);
-    let mut urls = Object::begin(object.name("urls"));
+    let mut urls = Object::begin(object.begin_member("urls"));
     for file in PhotoFile::all(photo.id) {
         urls.text(file.size.as_str(), &file.path());
     }
@@ -188,6 +194,7 @@ pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo
     object.end();
 }
 
+/// Writes the photos of an animal as an array, in their order.
 pub(super) fn write_photos(out: &mut Vec<u8>, pet: PetId, photos: &Photos) {
     out.push(b'[');
     for (position, photo) in photos.all().iter().enumerate() {

@@ -67,8 +67,16 @@ pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
 /// The content of the file of a logo, which an export contains in base64.
 struct LogoFile(Vec<u8>);
 
-/// Reads a profile from an export, and the content of the file of its logo.
-pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), Invalid> {
+/// A profile in an export.
+pub(crate) struct ExportedProfile {
+    /// The profile, without its logo.
+    pub(crate) profile: Profile,
+    /// The content of the PNG file of its logo.
+    pub(crate) logo: Option<Vec<u8>>,
+}
+
+/// Reads a profile from an export.
+pub(crate) fn read_profile(object: &[u8]) -> Result<ExportedProfile, Invalid> {
     let names = [&["version", "logo"], ProfilePatch::NAMES].concat();
     let members = Members::parse(object, "The profile", &names)?;
     let Version(version) = members.required("version")?;
@@ -76,11 +84,14 @@ pub(crate) fn read_profile(object: &[u8]) -> Result<(Profile, Option<Vec<u8>>), 
 
     let mut profile = Profile::default().with_patch(&members.read()?);
     profile.version = version;
-    Ok((profile, logo.map(|LogoFile(png)| png)))
+    Ok(ExportedProfile {
+        profile,
+        logo: logo.map(|LogoFile(png)| png),
+    })
 }
 
-/// Writes all members of a profile that can be changed. The caller writes the others, and ends the
-/// object.
+/// Writes all members of a profile that clients can change. The caller writes the other members,
+/// and ends the object.
 fn begin_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'o> {
     let mut object = begin_stored_profile(out, profile);
     object.put("timeZone", &profile.time_zone);
@@ -101,7 +112,7 @@ fn begin_stored_profile<'o>(out: &'o mut Vec<u8>, profile: &Profile) -> Object<'
     object.put("hours", &profile.hours);
     object.put("about", &profile.about);
     let links = profile.links.as_ref().map_or(&[][..], Links::all);
-    write_links(object.name("links"), links);
+    write_links(object.begin_member("links"), links);
     object.put("colour", &profile.colour);
     object.put("kind", &profile.kind);
     object
@@ -121,11 +132,12 @@ fn write_links(out: &mut Vec<u8>, links: &[Link]) {
     out.push(b']');
 }
 
-/// Returns a profile as the database stores it: a JSON object. The logo, the time zone, the contract
-/// and the version are not in it, because they have columns of their own.
+/// Returns a profile as the database stores it, as a JSON object. The object lacks the logo, the
+/// time zone, the contract and the version, which have their own columns.
 pub fn stored_profile_text(profile: &Profile) -> String {
     let mut out = Vec::new();
     begin_stored_profile(&mut out, profile).end();
+    // JSON is always UTF-8, so the conversion cannot fail.
     String::from_utf8(out).unwrap_or_default()
 }
 

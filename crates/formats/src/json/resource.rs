@@ -19,16 +19,28 @@ pub(super) enum Audience {
     File,
 }
 
-/// A resource with declared members: see [`resource!`].
-pub(super) trait Resource: Sized {
-    /// The members that older representations may lack, each as `"name":` and `,"name":null`.
-    const ADDED_MEMBERS: &'static [[&'static str; 2]];
+/// A member that older representations of a resource may lack, because an earlier release wrote
+/// them. Its value was null then.
+#[derive(Debug, Clone, Copy)]
+pub struct AddedMember {
+    /// The beginning of the member, by which it is found in JSON: `"price":`.
+    pub start: &'static str,
+    /// The text to append to a representation that lacks the member: `,"price":null`.
+    pub null_member: &'static str,
+}
 
+/// A resource with declared members: see [`resource!`].
+pub(super) trait DeclaredResource: Sized {
+    /// The members that older representations may lack.
+    const ADDED_MEMBERS: &'static [AddedMember];
+
+    /// Writes the representation for an audience.
     fn write(&self, out: &mut Vec<u8>, audience: Audience);
 
     /// Reads a representation that was written for this audience, from a file or from the log of
-    /// changes. A member that the audience does not get has its default. `subject` is the name of
-    /// the resource in messages, such as "The order".
+    /// changes. A member that the audience does not get has its default.
+    ///
+    /// `subject` is the name of the resource in messages, such as "The order".
     fn read_representation(
         object: &[u8],
         subject: &'static str,
@@ -55,20 +67,23 @@ pub(super) fn declared_in_resource<R, M: Member>(
 
 /// Declares the members of a resource in the order of its JSON, and after them its version.
 ///
-/// A member after `since` may be absent in older files. A member after `private` is personal data,
-/// and null for audiences that must not see it. A member after `file` is only in files.
+/// `resource!(Category: id, label; version);` implements [`DeclaredResource`] for `Category`, which
+/// is written as `{"id":7,"label":"Dogs","version":1}`.
 ///
-/// `resource!(Category: id, label; version);` implements [`Resource`] for `Category`, which is
-/// written as `{"id":7,"label":"Dogs","version":1}`.
+/// Three keywords declare special members after the version:
+///
+/// * `since`: The member may be absent in older representations.
+/// * `private`: The member is personal data. It is null for audiences that must not see it.
+/// * `file`: The member is only in files.
 macro_rules! resource {
     (
         $resource:ident: $($member:ident $(as $name:ident)?),+
         $(; $version:ident $(, since $added:ident)* $(, private $private:ident)? $(, file $file:ident)?)?
     ) => {
-        impl $crate::json::resource::Resource for $resource {
-            const ADDED_MEMBERS: &'static [[&'static str; 2]] = &[$(
-                $($crate::json::resource::added!($added),)*
-                $($crate::json::resource::added!($private),)?
+        impl $crate::json::resource::DeclaredResource for $resource {
+            const ADDED_MEMBERS: &'static [$crate::json::resource::AddedMember] = &[$(
+                $($crate::json::resource::added_member!($added),)*
+                $($crate::json::resource::added_member!($private),)?
             )?];
 
             fn write(&self, out: &mut Vec<u8>, audience: $crate::json::resource::Audience) {
@@ -148,14 +163,13 @@ macro_rules! resource {
 }
 pub(super) use resource;
 
-/// Expands to the two texts of a member that an older representation may lack: `added!(price)`
-/// becomes `["\"price\":", ",\"price\":null"]`.
-macro_rules! added {
+/// Expands to the [`AddedMember`] with this name: `added_member!(price)`.
+macro_rules! added_member {
     ($name:ident) => {
-        [
-            concat!("\"", stringify!($name), "\":"),
-            concat!(",\"", stringify!($name), "\":null"),
-        ]
+        $crate::json::resource::AddedMember {
+            start: concat!("\"", stringify!($name), "\":"),
+            null_member: concat!(",\"", stringify!($name), "\":null"),
+        }
     };
 }
-pub(super) use added;
+pub(super) use added_member;

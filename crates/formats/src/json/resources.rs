@@ -12,7 +12,7 @@ use super::{
     declared::DeclaredObject,
     order::read_logged_order,
     pet_note::write_note_without_text,
-    resource::{Audience, Resource as _, resource},
+    resource::{Audience, DeclaredResource, resource},
     store_pet::read_logged_pet,
     write_order, write_store_pet,
 };
@@ -37,23 +37,25 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
     Category::read_representation(object, "The category", Audience::File)
 }
 
-/// Reads an animal, an order or a category in a form that [`write_resource`] has in this release or
-/// had in an earlier one. Returns `None` for other subjects, and for a form of a later release.
+/// Reads the representation of an animal, an order or a category from the log of changes. This
+/// release or an earlier one has written it by [`write_resource`]. Returns `None` for other kinds
+/// of subjects, and for a representation by a later release.
 ///
-/// An order is read without its contact, and a note is not read at all, because the log of changes
-/// contains neither contacts nor the texts of notes.
-pub(crate) fn read_resource(kind: SubjectKind, text: &str) -> Option<Resource> {
-    let object = text.as_bytes();
-    match kind {
-        SubjectKind::Pet => read_logged_pet(object).ok().map(Resource::Pet),
-        SubjectKind::Order => read_logged_order(object).ok().map(Resource::Order),
+/// An order is read without its contact, and a note is not read at all, because the log contains
+/// neither contacts nor the texts of notes.
+pub(crate) fn read_logged_resource(kind: SubjectKind, representation: &str) -> Option<Resource> {
+    let object = representation.as_bytes();
+    let resource = match kind {
+        SubjectKind::Pet => read_logged_pet(object).map(Resource::Pet),
+        SubjectKind::Order => read_logged_order(object).map(Resource::Order),
         SubjectKind::Category => {
             Category::read_representation(object, "The category", Audience::All)
-                .ok()
                 .map(Resource::Category)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    // Only a later release writes what this one cannot read, so the reason is always the same.
+    resource.ok()
 }
 
 /// Writes an animal, an order without its contact, a category, or a note without its text.
@@ -66,8 +68,8 @@ pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     }
 }
 
-/// Writes a webhook. `secret` is its secret if the webhook was just created, because no later
-/// response contains it.
+/// Writes a webhook. `secret` is its secret if the webhook was just created, and otherwise `None`:
+/// only the response to the creation contains the secret.
 pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
     let mut object = Object::begin(out);
     object.integer("id", webhook.id.0);
@@ -92,9 +94,7 @@ pub fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
     let mut object = Object::begin(out);
     object.text("messageId", &attempt.message_id);
     object.time("at", attempt.at);
-    object.or_null("status", attempt.status, |object, status| {
-        object.integer("status", status);
-    });
+    object.put("status", &attempt.status);
     object.integer("durationMs", attempt.duration_ms);
     object.text_or_null("error", attempt.error.as_deref());
     object.end();

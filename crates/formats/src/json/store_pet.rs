@@ -15,8 +15,9 @@ use super::{
     declared::Keywords,
     member_values::Version,
     members::{Member, Members, bodies, values},
+    object::WriteJson,
     photo::{read_logged_photos, write_photos},
-    resource::{Audience, Resource, resource},
+    resource::{Audience, DeclaredResource, resource},
 };
 
 bodies! {
@@ -34,15 +35,14 @@ pub struct AddPet {
 }
 
 impl AddPet {
-    /// Returns the new animal, and the values of its fields. No value may be null.
+    /// Returns the new animal, and the values of its fields. Fails if a value is null.
     pub fn into_pet(self) -> Result<(NewPet, FieldPatch), Invalid> {
         let null_field = self
             .fields
             .iter()
             .find(|(_, value)| **value == RequestedValue::Clear);
         if let Some((name, _)) = null_field {
-            // Shortened, but long enough to recognize it.
-            let short_name: String = name.chars().take(40).collect();
+            let short_name = super::beginning(name);
             return Err(Invalid::Value(format!(
                 "fields.{short_name} must not be null; leave it out."
             )));
@@ -57,7 +57,10 @@ impl AddPet {
     }
 }
 
-/// The values of fields in a request or in a file.
+/// The values of fields in a request or in a file. `T` is [`FieldPatch`] or [`FieldValues`].
+///
+/// The wrapper is needed because these types are members that may be absent, which a
+/// [`Value`](super::members::Value) may not be.
 struct Fields<T>(T);
 
 /// The number of photos of an animal in a file.
@@ -103,7 +106,7 @@ impl Member for FieldValues {
         json!({ "type": "object" })
     }
 
-    // Files of earlier releases have no fields.
+    /// Reads the member, which may be absent, because files of earlier releases have no fields.
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
         Ok(members
             .optional(name)?
@@ -126,6 +129,8 @@ fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
     Some(patch)
 }
 
+/// Parses the values of the fields of an animal in an export. Returns `None` if they are too long,
+/// or if no kind of field has such a value.
 fn read_field_values(value: &RawValue) -> Option<FieldValues> {
     let members = super::parse_members(value.get().as_bytes(), "fields").ok()?;
     FieldValues::new(parse_field_values(members)?)
@@ -151,9 +156,10 @@ pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
     if has_null { None } else { Some(patch) }
 }
 
-/// Parses the values of the fields of an animal, as the database stores them. Returns `None` if they
-/// are too long, or if no kind of field has such a value.
+/// Parses the values of the fields of an animal, as the database stores them. Returns `None` if
+/// they are too long, or if no kind of field has such a value.
 pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
+    // The map sorts the members by name, as `from_stored` requires.
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
     FieldValues::from_stored(parse_field_values(members)?, stored.to_owned())
 }
@@ -177,14 +183,22 @@ pub fn complete_store_pet(pet: &mut String) {
     let is_complete = [true, false]
         .iter()
         .any(|is_listed| pet.ends_with(&format!("],\"listed\":{is_listed}}}")));
+    // The last character is the closing brace of the object.
     if !is_complete && pet.pop().is_some() {
         pet.push_str(",\"listed\":true}");
     }
 }
 
-/// Reads an animal from an export, and the number of its photos. The photos are not read, because a
-/// file has only their URLs.
-pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> {
+/// An animal in an export.
+pub(crate) struct ExportedPet {
+    /// The animal, without its photos, because a file has only their URLs.
+    pub(crate) pet: StorePet,
+    /// The number of photos of the animal.
+    pub(crate) photo_count: u64,
+}
+
+/// Reads an animal from an export, and checks that its members are consistent.
+pub(crate) fn read_store_pet(object: &[u8]) -> Result<ExportedPet, Invalid> {
     let names = [
         "id",
         "name",
@@ -215,7 +229,16 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
         fields: Member::from_file(&members, "fields")?,
         photos: Photos::NONE,
     };
-    if pet.order_id.is_some() && (pet.status != PetStatus::Pending || pet.withdrawal.is_some()) {
+    check_consistency(&pet)?;
+    let PhotoCount(photo_count) = members.optional("photos")?.unwrap_or(PhotoCount(0));
+    Ok(ExportedPet { pet, photo_count })
+}
+
+/// Checks two rules for an animal in an export. Only a pending animal in the catalogue, which is
+/// not withdrawn, can be reserved by an order. A withdrawal is a change, so it sets `updatedAt`.
+fn check_consistency(pet: &StorePet) -> Result<(), Invalid> {
+    let can_be_reserved = pet.status == PetStatus::Pending && pet.withdrawal.is_none();
+    if pet.order_id.is_some() && !can_be_reserved {
         return Err(Invalid::from_reason(
             "orderId must be null, except for a pending animal in the catalogue",
         ));
@@ -225,16 +248,15 @@ pub(crate) fn read_store_pet(object: &[u8]) -> Result<(StorePet, u64), Invalid> 
             "updatedAt must not be null for a withdrawn animal",
         ));
     }
-    let PhotoCount(photo_count) = members.optional("photos")?.unwrap_or(PhotoCount(0));
-    Ok((pet, photo_count))
+    Ok(())
 }
 
 /// Reads an animal from the log of changes, including its photos.
 pub(super) fn read_logged_pet(object: &[u8]) -> Result<StorePet, Invalid> {
-    let (pet, _) = read_store_pet(object)?;
-    let [photos] = super::parse_named_members(object, ["photos"])?;
-    let photos = match photos {
-        Some(photos) => read_logged_photos(photos.get())
+    let ExportedPet { pet, .. } = read_store_pet(object)?;
+    let [photos_member] = super::parse_named_members(object, ["photos"])?;
+    let photos = match photos_member {
+        Some(array) => read_logged_photos(array.get())
             .ok_or_else(|| Invalid::from_reason("photos must be an array of photos"))?,
         // Entries of earlier releases have no photos.
         None => Photos::NONE,
@@ -250,12 +272,15 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.integer("categoryId", pet.category_id);
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
-    let member_start = object.out.len();
-    object.put("createdAt", &pet.created_at);
+    let out = object.begin_member("createdAt");
+    let time_start = out.len();
+    pet.created_at.write_json(out);
     if pet.updated_at == pet.created_at {
         // Copying the text is cheaper than formatting the same time again.
-        let created_at = member_start + ",\"createdAt\":".len()..object.out.len();
-        object.name("updatedAt").extend_from_within(created_at);
+        let created_at = time_start..object.out.len();
+        object
+            .begin_member("updatedAt")
+            .extend_from_within(created_at);
     } else {
         object.put("updatedAt", &pet.updated_at);
     }
@@ -264,11 +289,11 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
         "withdrawn",
         pet.withdrawal.as_ref(),
         |object, withdrawal| {
-            withdrawal.write(object.name("withdrawn"), Audience::All);
+            withdrawal.write(object.begin_member("withdrawn"), Audience::All);
         },
     );
     object.raw_or_null("fields", Some(pet.fields.as_json()));
-    write_photos(object.name("photos"), pet.id, &pet.photos);
+    write_photos(object.begin_member("photos"), pet.id, &pet.photos);
     object.put("listed", &pet.is_listed);
     object.end();
 }

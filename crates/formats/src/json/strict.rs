@@ -10,7 +10,8 @@ use serde_json::{de::SliceRead, value::RawValue};
 
 use super::Invalid;
 
-/// The maximum nesting depth of objects and arrays in a body.
+/// The maximum nesting depth of objects and arrays in a body. The parser recurses once per level,
+/// so the limit keeps its stack small.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Returns the members with these names of a JSON object, unparsed. For `{"id": 7, "age": 3}` and
@@ -35,9 +36,11 @@ pub fn parse_named_members<'a, const N: usize>(
 /// The example of a body in messages: a new animal of the contract.
 const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
 
-/// Returns all members of a JSON object, unparsed. Rejects duplicate members. `subject` is the name
-/// of the object in messages, such as "The body". The values are only validated when they are
-/// parsed, by [`as_string`](super::as_string) and [`as_integer`](super::as_integer).
+/// Returns all members of a JSON object, unparsed. Rejects duplicate members.
+///
+/// `subject` is the name of the object in messages, such as "The body". The values are only
+/// validated when they are parsed, by [`as_string`](super::as_string) and
+/// [`as_integer`](super::as_integer).
 pub(crate) fn parse_members<'a>(
     text: &'a [u8],
     subject: &'static str,
@@ -66,8 +69,11 @@ pub fn parse_elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
 
 /// The expected form of a text, for messages.
 struct ExpectedText {
+    /// The name of the text, such as "The body".
     subject: &'static str,
+    /// The kind of JSON value: "object" or "array".
     kind: &'static str,
+    /// An example, which follows the kind in a sentence: ", such as {…}". Empty if there is none.
     example: &'static str,
 }
 
@@ -103,8 +109,7 @@ fn parse<'a, T>(
 }
 
 fn duplicate_message(expected: &ExpectedText, name: &str) -> String {
-    // Shortened, but long enough to recognize it.
-    let short_name: String = name.chars().take(40).collect();
+    let short_name = super::beginning(name);
     format!("{} has the member {short_name:?} twice.", expected.subject)
 }
 
@@ -130,8 +135,9 @@ fn error_message(expected: &ExpectedText, error: &serde_json::Error, text: &[u8]
 }
 
 /// Returns the advice for a text that begins with a byte order mark or is in UTF-16, with a space
-/// before it. Empty for other texts. JSON begins with an ASCII character, which UTF-16 encodes with
-/// a zero byte.
+/// before it. Returns an empty text for other encodings.
+///
+/// UTF-16 is recognized by a zero byte, because JSON begins with an ASCII character.
 fn encoding_advice(text: &[u8]) -> &'static str {
     match text {
         [0xef, 0xbb, 0xbf, ..] => " It begins with a byte order mark: send UTF-8 without one.",
@@ -167,10 +173,11 @@ fn nests_too_deep(text: &[u8]) -> bool {
     false
 }
 
-/// A visitor that validates a value and discards it. Stores the name of the first duplicate member,
-/// for the message.
+/// A visitor that validates a value and discards it.
 #[derive(Clone, Copy)]
 struct Validator<'f> {
+    /// The name of the first duplicate member, for the message. It is in a cell, because the error
+    /// of a visitor cannot have it.
     duplicate_name: &'f Cell<Option<String>>,
 }
 
@@ -229,9 +236,10 @@ impl<'de> Visitor<'de> for Validator<'_> {
         Ok(())
     }
 
-    /// Validates the members of an object. Other numbers arrive here, too: the feature
-    /// `arbitrary_precision`, which keeps `serde_json` from rejecting numbers beyond the range of a
-    /// double, presents them as maps.
+    /// Validates the members of an object, or a number that fits no integer type.
+    ///
+    /// The feature `arbitrary_precision` of `serde_json` presents such a number as a map. Without
+    /// the feature, numbers beyond the range of a double would be rejected.
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let mut names = HashSet::new();
         while let Some(name) = members.next_key()? {
@@ -259,7 +267,8 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
         let mut values = [None; N];
         let mut all_names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
-            match self.names.iter().position(|&own_name| own_name == name) {
+            let position = self.names.iter().position(|&wanted| wanted == name);
+            match position {
                 Some(position) => values[position] = Some(members.next_value()?),
                 None => members.next_value_seed(self.validator)?,
             }

@@ -7,9 +7,17 @@ pub use petstore_domain::clock::truncate_to_milliseconds;
 /// The pattern of a time up to its seconds, in which `0` stands for any digit.
 const DATE_TIME_PATTERN: &str = "0000-00-00T00:00:00";
 
-/// Parses an RFC 3339 time with any offset, truncated to milliseconds, as a store keeps it. A leap
-/// second is only valid at the end of a day in UTC (RFC 3339, section 5.7). A time in the last hours
-/// of the year 9999 is after [`Timestamp::MAX`], and becomes that time.
+/// The length of a fraction in milliseconds: a point and three digits.
+const MILLISECONDS_LENGTH: usize = 4;
+
+/// The number of seconds in a day without a leap second.
+const DAY_SECONDS: i64 = 86_400;
+
+/// Parses an RFC 3339 time with any offset, truncated to milliseconds, as a store keeps it. Returns
+/// `None` for any other text.
+///
+/// A leap second is only valid at the end of a day in UTC (RFC 3339, section 5.7). A time in the
+/// last hours of the year 9999 is after [`Timestamp::MAX`], and becomes that time.
 ///
 /// ```
 /// use petstore_formats::json::times::parse;
@@ -27,11 +35,12 @@ pub fn parse(text: &str) -> Option<Timestamp> {
         return None;
     }
 
-    // The point and up to three digits.
-    let milliseconds = &fraction[..fraction.len().min(4)];
+    // Only milliseconds are kept, so the parser need not accept longer fractions.
+    let milliseconds = &fraction[..fraction.len().min(MILLISECONDS_LENGTH)];
     let time = parse_timestamp(&format!("{seconds}{milliseconds}{offset}"))?;
     let is_leap_second = seconds.ends_with(":60");
-    let is_end_of_day = (time.as_second() + 1) % 86_400 == 0;
+    // The parser reads a leap second as the second before it.
+    let is_end_of_day = (time.as_second() + 1) % DAY_SECONDS == 0;
     if is_leap_second && !is_end_of_day {
         return None;
     }
@@ -57,17 +66,20 @@ fn parse_timestamp(text: &str) -> Option<Timestamp> {
     }
     // If the same time a year earlier is valid, this one is only too late.
     let year_before = format!("9998{}", text.strip_prefix("9999")?);
-    let _: Timestamp = year_before.parse().ok()?;
-    Some(Timestamp::MAX)
+    match year_before.parse::<Timestamp>() {
+        Ok(_) => Some(Timestamp::MAX),
+        Err(_) => None,
+    }
 }
 
 /// Whether a text is an offset of less than a day, such as `+01:00`.
 fn is_offset(text: &str) -> bool {
+    // Texts of two digits have the same order as their numbers.
     (matches_pattern(text, "+00:00") || matches_pattern(text, "-00:00")) && &text[1..3] < "24"
 }
 
 /// Whether a text matches a pattern: each `0` in the pattern stands for any digit, and every other
-/// character for itself, in any case.
+/// character for itself, regardless of upper and lower case.
 fn matches_pattern(text: &str, pattern: &str) -> bool {
     text.len() == pattern.len()
         && text

@@ -50,7 +50,7 @@ pub(crate) static TEXTS: Texts = Texts {
     program: |name| format!("Programm „{name}“"),
     a_program: "ein Programm",
     the_service: "der Dienst",
-    the_operator: "der Betreiber",
+    the_operator: "der Betreiber des Dienstes",
     reference: "Belegnummer",
     reference_hint: "Ihre eigene Nummer, z.\u{a0}B. die der Rechnung oder des Vertrags. Bitte keine Namen eintragen.",
     note: "Notiz",
@@ -70,15 +70,15 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
     find: "Suchen",
-    ending_today: "Enden heute",
-    ending_tomorrow: "Enden morgen",
-    ending_later: "Enden übermorgen",
+    ending_today: "Ende heute",
+    ending_tomorrow: "Ende morgen",
+    ending_later: "Ende übermorgen",
     call: "Anrufen",
     ending: "Reservierungen, die bald enden",
     none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
     sold_today: "Heute verkauft",
     all_sales: "Alle Verkäufe",
-    incomplete: "Diese Woche hinzugefügt, noch ohne Foto oder Chip",
+    incomplete: "In den letzten 7 Tagen hinzugefügt, noch ohne Foto oder Chip",
     no_photo: "kein Foto",
     no_chip: "kein Chip",
     newest_animals: "Neueste Tiere",
@@ -113,8 +113,8 @@ pub(crate) static TEXTS: Texts = Texts {
     sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
     pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein \
      Ende. Reservieren Sie es hier, um ein Ende festzulegen, verkaufen Sie es oder ändern Sie seinen Status.",
-    withdraw: "Abgang eintragen",
-    withdraw_more: "Abgang eintragen\u{a0}…",
+    withdraw: "Sonstigen Abgang eintragen",
+    withdraw_more: "Sonstigen Abgang eintragen\u{a0}…",
     withdraw_hint: "Das Tier verschwindet von der Website und aus den üblichen Listen. Sein Verlauf bleibt erhalten, und der Abgang lässt sich rückgängig machen.",
     restore: "Abgang rückgängig machen",
     restore_hint: "Das Tier steht dann wieder wie vorher in den Listen.",
@@ -200,7 +200,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_missing: "Geben Sie die Kategorie ein.",
     status_invalid: "Der Status muss verfügbar, reserviert oder verkauft sein.",
     reason_missing: "Wählen Sie einen Grund.",
-    day_invalid: "Geben Sie einen Tag in der Zukunft ein, höchstens 400 Tage von heute an.",
+    day_invalid: "Geben Sie heute oder einen späteren Tag ein, höchstens 400 Tage von heute an.",
     none_selected: "Wählen Sie zuerst mindestens ein Tier aus.",
     nothing_pasted: "Fügen Sie mindestens eine Zeile ein.",
     stale: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. \
@@ -208,7 +208,7 @@ pub(crate) static TEXTS: Texts = Texts {
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
     status,
-    withdrawn: "Abgang",
+    withdrawn: "Sonstiger Abgang",
     departures: "Sonstiger Abgang",
     withdrawn_filter: "Sonstige Abgänge",
     status_below: |count, status| {
@@ -512,7 +512,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffAdded => "Teammitglied hinzugefügt",
         ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
         ActType::StaffReset => "Zugang eines Teammitglieds zurückgesetzt",
-        ActType::StaffDisabled => "Teammitglied deaktiviert",
+        ActType::StaffDisabled => "Teammitglied gesperrt",
         ActType::StaffPasswordSet => "Passwort gesetzt",
         ActType::StaffLinked => "Mit dem Anbieter der Anmeldung verknüpft",
         ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
@@ -541,7 +541,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // Webhooks.
-    webhooks_hint: "Ein Webhook meldet jede Änderung an ein anderes Programm, z.\u{a0}B. Ihre Website oder Ihre Buchhaltung.",
+    webhooks_hint: "Ein Webhook meldet jede Änderung an ein anderes Programm, z.\u{a0}B. Ihre Buchhaltung oder eine eigene Homepage.",
     no_webhooks: "Noch keine Webhooks",
     no_webhooks_hint: "Fügen Sie einen mit der Adresse hinzu, die das andere Programm Ihnen nennt.",
     no_webhook: "Es gibt keinen Webhook mit dieser Nummer.",
@@ -555,7 +555,7 @@ pub(crate) static TEXTS: Texts = Texts {
     works: "Funktioniert",
     not_used: "Noch nicht benutzt",
     url_missing: "Geben Sie die Adresse ein.",
-    url_invalid: "Geben Sie eine Adresse wie https://shop.example/hooks ein, ohne Leerzeichen, Benutzernamen, Passwort oder einen Teil hinter #. Für http:// oder eine Adresse im eigenen Netz fragen Sie den Betreiber.",
+    url_invalid: "Geben Sie eine Adresse wie https://shop.example/hooks ein, ohne Leerzeichen, Benutzernamen, Passwort oder einen Teil hinter #. Für http:// oder eine Adresse im eigenen Netz fragen Sie den Betreiber des Dienstes.",
     fails: "Gestört",
     off: "Aus",
     fails_since: "Gestört seit",
@@ -572,6 +572,7 @@ pub(crate) static TEXTS: Texts = Texts {
     enable_now: "Ab jetzt fortsetzen",
     enable_now_hint: "Was inzwischen geschehen ist, wird nie gesendet.",
     disable: "Deaktivieren",
+    block_member: "Sperren",
     disable_hint: "Es wird nichts mehr gesendet, bis Sie ihn wieder aktivieren.",
     rotate: "Neuen Geheimschlüssel erstellen",
     rotate_hint: "Der alte gilt noch 24 Stunden.",
@@ -598,7 +599,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach dem Verkauf gelöscht.",
+            "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
             days(kept)
         )
     },
@@ -625,7 +626,7 @@ pub(crate) static TEXTS: Texts = Texts {
             (_, 1) => "Reservierung",
             _ => "Reservierungen",
         };
-        format!("{count} {what} mit Preis, zusammen {sum}")
+        format!("{count} {what} mit Preis, insgesamt {sum}")
     },
     text_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
@@ -678,7 +679,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Nicht hinzugefügt.",
         "Erneut versuchen",
         "Überspringen",
-        "Dieses Foto ist zu groß. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber.",
+        "Dieses Foto ist zu groß. Wählen Sie ein kleineres oder wenden Sie sich an den Betreiber des Dienstes.",
         "Der Dienst ist nicht erreichbar.",
         "Sie sind abgemeldet. Melden Sie sich in einem anderen Tab an und drücken Sie noch einmal auf die Schaltfläche.",
         "Es ist dasselbe Bild wie {}.",
@@ -689,7 +690,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Zuerst werden die Fotos hochgeladen.",
     ],
     photos: "Fotos",
-    photos_after: "Fügen Sie zuerst das Tier hinzu. Danach die Fotos: mit „Fotos verwalten“ auf seiner Seite.",
+    photos_after: "Fügen Sie zuerst das Tier hinzu und dann auf seiner Seite unter „Fotos verwalten“ die Fotos.",
     take_photo: "Behalten",
     no_picture: "Diese Datei ist kein Bild in JPEG, PNG, WebP oder GIF. Wählen Sie eine andere.",
     picture_too_large: "Dieses Bild ist zu groß. Wählen Sie ein kleineres.",
@@ -709,7 +710,7 @@ pub(crate) static TEXTS: Texts = Texts {
     photos_moved: "Fotos umsortiert",
     photo_focused: "Bildausschnitt eines Fotos gewählt",
     photo_described: "Foto beschrieben",
-    photo_file_missing: "Die Datei dieses Fotos fehlt, deshalb lässt es sich nicht drehen. Wenden Sie sich an den Betreiber.",
+    photo_file_missing: "Die Datei dieses Fotos fehlt, deshalb lässt es sich nicht drehen. Wenden Sie sich an den Betreiber des Dienstes.",
     photo_of: |number, animal, alt| alt.map_or_else(|| this_photo(number, animal), str::to_owned),
     this_photo,
     photos_of: |animal| format!("Fotos von {animal}"),
@@ -987,7 +988,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     provider_invalid: |host| {
         format!(
-            "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie den Betreiber: Der Grund steht im Protokoll des Dienstes."
+            "Die Antwort von {host} konnte nicht angenommen werden. Versuchen Sie es noch einmal. Wenn das wieder geschieht, fragen Sie den Betreiber des Dienstes: Der Grund steht im Protokoll des Dienstes."
         )
     },
     sign_in_stopped: |host| {
@@ -1040,7 +1041,7 @@ pub(crate) static TEXTS: Texts = Texts {
     browser_label: "Browser",
     ip_address: "IP-Adresse",
     last_used: "Zuletzt benutzt",
-    this_session: " (diese)",
+    this_session: " (diese Sitzung)",
     browser_on: |browser, system| format!("{browser} auf {system}"),
     end_session: "Beenden",
 
@@ -1078,7 +1079,7 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_name_invalid: "Der Name muss eine Zeile mit 1 bis 60 Zeichen sein.",
     add_passkey: "Passkey hinzufügen",
     passkeys_full: "Sie haben 10 Passkeys, mehr sind nicht möglich. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.",
-    passkeys_elsewhere: "Passkeys sind für diese Adresse nicht eingerichtet. Fragen Sie den Betreiber.",
+    passkeys_elsewhere: "Passkeys sind für diese Adresse nicht eingerichtet. Fragen Sie den Betreiber des Dienstes.",
     sign_in_with_passkey: "Mit Passkey anmelden",
     passkey_needed: "Ihr Passwort stimmt. Verwenden Sie jetzt Ihren Passkey. Wenn Sie ihn verloren haben, bitten Sie die Leitung um einen neuen Link.",
     passkey_script: "Passkeys brauchen JavaScript, und dieser Browser führt keines aus.",
@@ -1107,8 +1108,8 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
     too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
     own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
-    new_link: "Neuer Anmeldelink",
-    disabled_state: "deaktiviert",
+    new_link: "Zugang zurücksetzen (neuer Link)",
+    disabled_state: "gesperrt",
     active: "aktiv",
     active_with_second_factor: "aktiv, mit zweitem Faktor",
     has_link: "hat einen Link",
@@ -1121,7 +1122,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // API keys.
     keys: "API-Schlüssel",
     add_key: "Schlüssel erstellen",
-    key_name_hint: "Das Programm oder die Person, die den Schlüssel verwendet, z.\u{a0}B. Website.",
+    key_name_hint: "Das Programm oder die Person, die den Schlüssel verwendet, z.\u{a0}B. Buchhaltung.",
     key_name_invalid: "Der Name muss einzeilig sein und 1 bis 255 Zeichen haben.",
     allows: "Erlaubt",
     what_key_allows: "Was er erlaubt",
@@ -1144,18 +1145,18 @@ pub(crate) static TEXTS: Texts = Texts {
     not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
     foreign_host: |host, expected| {
         let remedy = match expected {
-            "" => "Fragen Sie den Betreiber nach ihrer Adresse.".to_owned(),
+            "" => "Fragen Sie den Betreiber des Dienstes nach ihrer Adresse.".to_owned(),
             expected => format!(
-                "Öffnen Sie sie unter {expected}. Wenn Sie das getan haben, fragen Sie den Betreiber: Was zu korrigieren ist, steht im Protokoll des Dienstes."
+                "Öffnen Sie sie unter {expected}. Wenn Sie das getan haben, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
             ),
         };
-        format!("Unter {host:.255} ist die Konsole nicht zu erreichen. {remedy}")
+        format!("Unter {host:.255} ist die Verwaltung nicht zu erreichen. {remedy}")
     },
-    needs_https: "Die Konsole braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
-    foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort.",
+    needs_https: "Die Verwaltung braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
+    foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Verwaltung und senden Sie das Formular dort.",
     foreign_origin: |origin, own| {
         format!(
-            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Konsole und senden Sie das Formular dort. Wenn {origin:.255} die Konsole ist, fragen Sie den Betreiber: Was zu korrigieren ist, steht im Protokoll des Dienstes."
+            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Verwaltung und senden Sie das Formular dort. Wenn {origin:.255} die Verwaltung ist, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
         )
     },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
@@ -1170,7 +1171,7 @@ pub(crate) static TEXTS: Texts = Texts {
     show_change: "1 Änderung anzeigen",
     show_changes: "{} Änderungen anzeigen",
     reload: "Seite neu laden",
-    more_follow: "Weitere Einträge folgen auf der nächsten Seite der Konsole.",
+    more_follow: "Weitere Einträge folgen auf der nächsten Seite.",
     not_in_text: "Das Steuerzeichen U+0000 ist nicht erlaubt. Tippen Sie den Text neu, statt ihn einzufügen.",
     newest_first: "Neueste zuerst",
     by_name: "Nach Name",
@@ -1227,11 +1228,11 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Tiere ansehen",
-        Scope::Write => "Tiere ansehen und hinzufügen",
-        Scope::StoreRead => "Bestand und Vorgänge ansehen",
-        Scope::StoreWrite => "Bestand und Vorgänge ändern",
-        Scope::StoreAdmin => "Betrieb verwalten",
+        Scope::Read => "Tiere ansehen (nur Name, Kategorie und Status)",
+        Scope::Write => "Tiere ansehen und hinzufügen (nur Name, Kategorie und Status)",
+        Scope::StoreRead => "Tiere und Vorgänge ansehen (ohne Kundendaten)",
+        Scope::StoreWrite => "Tiere und Vorgänge ansehen und ändern (mit Kundendaten)",
+        Scope::StoreAdmin => "Alles, auch Felder, Webhooks, Protokoll und die Angaben zum Betrieb",
     },
     problem: |problem| match problem {
         Problem::NotFound | Problem::OperationRemoved => (
@@ -1277,8 +1278,8 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The store.
     logo: "Logo",
-    upload_logo: "Bild des Logos",
-    logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MiB. Speichern Sie zuerst das Formular: Das Hochladen speichert nicht, was Sie dort eingegeben haben.",
+    upload_logo: "Bilddatei",
+    logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MB. Speichern Sie zuerst das Formular: Das Hochladen speichert nicht, was Sie dort eingegeben haben.",
     logo_missing: "Wählen Sie zuerst ein Bild aus.",
     logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
     logo_too_flat: "Das Logo muss mindestens 16 Pixel breit und hoch sein, höchstens 12-mal so breit wie hoch und höchstens 3-mal so hoch wie breit. Wählen Sie ein anderes Bild.",
@@ -1311,27 +1312,29 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     remove_logo: "Logo entfernen",
     logo_removed_effect: "Es verschwindet von allen Seiten. Damit es wieder erscheint, laden Sie es noch einmal hoch.",
-    as_shown: "So sehen es alle",
+    as_shown: "So sieht es auf der Website aus",
     see_website: "Website ansehen",
     operator_value: |value| {
-        format!("Solange das Feld leer ist, gilt die Einstellung des Betreibers: {value}.")
+        format!(
+            "Solange das Feld leer ist, gilt die Einstellung des Betreibers des Dienstes: {value}."
+        )
     },
     no_currency: "Solange das Feld leer ist, stehen Beträge ohne Währung.",
     nameless: |console, website| {
         format!(
-            "Solange das Feld leer ist, zeigt die Konsole „{console}“ und die Website „{website}“."
+            "Solange das Feld leer ist, zeigt die Verwaltung „{console}“ und die Website „{website}“."
         )
     },
     default_is: |value| format!("Solange das Feld leer ist, gilt die Vorgabe: {value}."),
     store: "Betrieb",
     change_store: "Angaben über den Betrieb ändern",
-    store_hint: "Das sehen alle: auf der Website, in der Konsole und auf Ausdrucken. Nichts davon ist Pflicht.",
+    store_hint: "Diese Angaben erscheinen auf der Website, in der Verwaltung oder auf Ausdrucken. Sie können jedes Feld leer lassen.",
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
     pages_heading: "Sprache und Darstellung",
     paper_heading: "Auf Papier",
     links: "Links",
-    links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
+    links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder AGB.",
     more_links: "Weitere Links",
     not_chosen: "Nicht gewählt",
     store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
@@ -1393,7 +1396,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zeitzone",
-        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite „Heute“, beim Alter, bei Reservierungen und auf der Website. Ohne sie gelten für Zeiten die Zeitzone des Geräts und für Tage die UTC.",
+        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite „Heute“, beim Alter, bei Reservierungen und auf der Website. Ist keine gewählt, richten sich Uhrzeiten nach der Zeitzone des Geräts und Tage nach der Weltzeit (UTC).",
         "Die Zeitzone muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
     ],
     member_currency: [
@@ -1433,7 +1436,7 @@ pub(crate) static TEXTS: Texts = Texts {
     soon: "in weniger als einer Minute",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie den Betreiber, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
+            "Die Uhr des Servers zeigt {now}, die letzte bestätigte Zeit ist aber {confirmed}. Bis das geklärt ist, endet keine Reservierung. Bitten Sie den Betreiber des Dienstes, die Uhr zu stellen oder, wenn sie richtig geht, „petstore clock confirm“ auszuführen. Läuft die Uhr gleichmäßig weiter, gilt sie in {hours} Std. als richtig."
         )
     },
     shelter_fields: "Weitere Felder für ein Tierheim",
@@ -1444,10 +1447,10 @@ pub(crate) static TEXTS: Texts = Texts {
     store_labels_hint: "Bezeichnungen, die jemand geändert hat, bleiben. An den Tieren ändert sich nichts.",
     labels_with_language: "Auch die Bezeichnungen der Felder (etwa „Tierart“ und „Geschlecht“) auf diese Sprache umstellen",
     write_labels: "Bezeichnungen übernehmen",
-    no_backup: "Es gibt noch keine Sicherung. Bitten Sie den Betreiber, Sicherungen einzuschalten.",
+    no_backup: "Es gibt noch keine Sicherung. Bitten Sie den Betreiber des Dienstes, Sicherungen einzuschalten.",
     old_backup: |at| {
         format!(
-            "Die letzte Sicherung ist vom {at}. Sagen Sie dem Betreiber Bescheid: Warum es keine neuere gibt, steht im Protokoll des Dienstes."
+            "Die letzte Sicherung ist vom {at}. Sagen Sie dem Betreiber des Dienstes Bescheid: Warum es keine neuere gibt, steht im Protokoll des Dienstes."
         )
     },
 };
@@ -1522,8 +1525,8 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Tier hinzugefügt",
         ChangeType::PetChanged => "Tier geändert",
-        ChangeType::PetWithdrawn => "Abgang eines Tieres eingetragen",
-        ChangeType::PetRestored => "Abgang eines Tieres rückgängig gemacht",
+        ChangeType::PetWithdrawn => "Sonstiger Abgang eines Tieres eingetragen",
+        ChangeType::PetRestored => "Sonstiger Abgang eines Tieres rückgängig gemacht",
         ChangeType::PetsImported => "Tiere importiert",
         ChangeType::OrderPlaced => "Tier reserviert",
         ChangeType::OrderCompleted => "Tier verkauft",
@@ -1543,7 +1546,7 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Versehentlich verkauft? Wieder reservieren",
+        OrderStatus::Completed => "Versehentlich verkauft? Auf „Reserviert“ setzen",
         OrderStatus::Cancelled => "Versehentlich storniert? Wieder reservieren",
         _ => "Wieder reservieren",
     }
@@ -1575,9 +1578,9 @@ fn role(role: Role) -> &'static str {
 fn what_role_may(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Nur Ansicht: kann nichts ändern",
-        Role::Clerk => "Bearbeitung: ändert auch Tiere und Vorgänge",
+        Role::Clerk => "Bearbeitung: kann Tiere und Vorgänge ändern",
         Role::Manager => {
-            "Leitung: verwaltet auch Team, Schlüssel und Webhooks und sieht das Protokoll"
+            "Leitung: ändert auch die Einstellungen, etwa Team, API-Schlüssel und Felder, und sieht das Protokoll"
         }
     }
 }
@@ -1644,9 +1647,11 @@ pub(crate) mod shelter {
         },
         reason,
         scope: |scope| match scope {
-            Scope::StoreRead => "Tiere und Vorgänge des Tierheims ansehen",
-            Scope::StoreWrite => "Tiere und Vorgänge des Tierheims ändern",
-            Scope::StoreAdmin => "Tierheim verwalten",
+            Scope::StoreRead => "Tiere und Vorgänge ansehen (ohne Kontakte)",
+            Scope::StoreWrite => "Tiere und Vorgänge ansehen und ändern (mit Kontakten)",
+            Scope::StoreAdmin => {
+                "Alles, auch Felder, Webhooks, Protokoll und die Angaben zum Tierheim"
+            }
             other => super::TEXTS.scope(other),
         },
         any_status: "Im Tierheim",
@@ -1686,7 +1691,7 @@ pub(crate) mod shelter {
         },
         contact_hint: |kept| {
             format!(
-                "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach der Vermittlung gelöscht.",
+                "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
                 days(kept)
             )
         },
@@ -1703,11 +1708,11 @@ pub(crate) mod shelter {
                 (_, 1) => "Reservierung",
                 _ => "Reservierungen",
             };
-            format!("{count} {what} mit Schutzgebühr, zusammen {sum}")
+            format!("{count} {what} mit Schutzgebühr, insgesamt {sum}")
         },
         reopen: |status| match status {
             OrderStatus::Completed => {
-                "Versehentlich als vermittelt eingetragen? Wieder reservieren"
+                "Versehentlich als vermittelt eingetragen? Auf „Reserviert“ setzen"
             }
             other => super::reopen(other),
         },
@@ -1720,6 +1725,7 @@ pub(crate) mod shelter {
         sell_animals: |count| format!("{} als vermittelt eintragen?", animals(count)),
         sold_as: |order| format!("Vermittelt (Vorgang {order})."),
         sale_undone: "Die Vermittlung ist rückgängig gemacht.",
+        links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder der Ablauf einer Vermittlung.",
         ..super::TEXTS
     };
 

@@ -50,18 +50,18 @@ pub(crate) static TEXTS: Texts = Texts {
     program: |name| format!("program “{name}”"),
     a_program: "a program",
     the_service: "the service",
-    the_operator: "the operator",
+    the_operator: "the system administrator",
     reference: "Reference",
     reference_hint: "Your own number, such as an invoice or receipt number. Do not enter the customer’s name.",
     note: "Note",
     reason_label: "Reason",
     optional: "(optional)",
-    until: "Hold until (end of day)",
+    until: "Reserved until (end of day)",
     category_hint: "Choose a category, or type its number.",
     animal: "Animal",
     order: "Order",
     placed_at: "Placed",
-    ends: "Ends",
+    ends: "Reserved until",
     ends_or_closed: "Date",
     closed_at: "Closed",
     sold_at: "Sold on",
@@ -78,7 +78,7 @@ pub(crate) static TEXTS: Texts = Texts {
     none_ending: "No reservation ends in the next three days.",
     sold_today: "Sold today",
     all_sales: "All sales",
-    incomplete: "Added this week, photo or microchip missing",
+    incomplete: "Added in the last 7 days, photo or microchip missing",
     no_photo: "no photo",
     no_chip: "no microchip",
     newest_animals: "Newest animals",
@@ -86,7 +86,7 @@ pub(crate) static TEXTS: Texts = Texts {
     counting: "counting…",
     all_reservations: "All reservations",
     empty_store: "There are no animals yet",
-    empty_store_hint: "Add the first one, or paste many from a spreadsheet.",
+    empty_store_hint: "Add the first one, or paste several from a spreadsheet.",
     add_animals: "Add animals",
     numbers: "Animals by status",
     first_steps: "First steps",
@@ -114,7 +114,7 @@ pub(crate) static TEXTS: Texts = Texts {
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      set one, sell it, or edit its status.",
     withdraw: "Record the departure",
-    withdraw_more: "Record a departure…",
+    withdraw_more: "Record a departure, or remove…",
     withdraw_hint: "The animal is taken off the website and out of the usual lists. Its history is kept, and you can undo this.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
@@ -154,10 +154,10 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Add.
     add_one: "One animal",
-    add_many: "Many from a spreadsheet",
+    add_many: "Add from a spreadsheet",
     add_animal: "Add the animal",
     add_to_number: "Add the animal under this number, without a category name",
-    paste: "Rows of the spreadsheet",
+    paste: "Rows from the spreadsheet",
     paste_hint: "Copy the rows and paste them here: one animal in each row, with its name and category. \
      If the first row has headings, you can also include the status and other details. \
      A row without a category gets the category of its species. You will see a preview before anything is added.",
@@ -174,12 +174,12 @@ pub(crate) static TEXTS: Texts = Texts {
     find_order_by_animal: "Find an order by animal, reference or number",
     no_orders: "No orders here",
     no_orders_hint: "Open an animal to reserve or sell it.",
-    no_order_found: "No order found",
+    no_order_found: "No orders found",
     all: "All",
     print: "Print",
-    place_and_date: "Place and date",
-    signature: "Signature of the customer",
-    signature_of_store: "Signature for the store",
+    place_and_date: "Date",
+    signature: "Signed by the customer",
+    signature_of_store: "Signed on behalf of the store",
     contract_heading: "Sales contract",
     contract_name: "Name",
     contract_address: "Address",
@@ -200,7 +200,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_missing: "Enter the category.",
     status_invalid: "The status must be available, reserved or sold.",
     reason_missing: "Choose a reason.",
-    day_invalid: "Enter a day in the future, at most 400 days from now.",
+    day_invalid: "Enter today or a later day, at most 400 days from now.",
     none_selected: "Select at least one animal first.",
     nothing_pasted: "Paste at least one row.",
     stale: "Somebody else has changed this in the meantime, so your change was not made. \
@@ -296,10 +296,10 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Enter a whole number.",
 
     // Adding one animal.
-    category_of_species: "If this is empty, the category of the species is used.",
+    category_of_species: "If you leave this empty, the animal goes into the usual category for its species. If there is none, one is created.",
     species_or_category: "Choose a species or a category.",
     or_about: "Or approximate age",
-    about_hint: "Such as 2 years or 8 months; a number without a unit means years.",
+    about_hint: "For example, 2 years or 8 months; a number without a unit means years.",
     ages_typed: [
         "y yr yrs year years",
         "m mo mos mth mths month months",
@@ -332,10 +332,10 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "To rename a choice, change its label here. The animals stay as they are, and programs keep using the original name.",
     field_labels_invalid: "Each choice needs a name of 1 to 100 characters that no other choice has or had. Upper and lower case \
      count as the same.",
-    field_choices_hint: "Only for the type Choice from a list: one on each line, 1 to 100, each with at most 64 characters.",
+    field_choices_hint: "Only for the type “Choice from a list”: 1 to 100 choices, one on each line, each with at most 64 characters.",
     field_choices_invalid: "Enter 1 to 100 different choices, one on each line, each with at most 64 characters. Upper and lower case count as the same.",
     field_position: "Position",
-    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If it is empty, the field is the last one.",
+    field_position_hint: "From 0 to 10,000. Fields with lower positions come first. If you leave it empty, the field comes last.",
     field_position_invalid: "Enter a position from 0 to 10,000.",
     field_public: "Show on the website",
     field_public_hint: "Everybody can see the values.",
@@ -418,7 +418,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "On the website",
     not_on_website: "Not on the website",
     listing_invalid: "Enter yes or no.",
-    website_hint: "Choose “Not on the website” in quarantine, for example, or while an owner may still come forward. Until you change it, only the staff see the animal.",
+    website_hint: "Choose “Not on the website” while the animal is in quarantine, for example, or while an owner may still come forward. Until you change it, only staff can see the animal.",
     website_more: "Website…",
     put_on_website: "Put on the website",
     take_off_website: "Take off the website",
@@ -429,9 +429,9 @@ pub(crate) static TEXTS: Texts = Texts {
     add_sold: "Include sold animals",
     take_off: " (remove)",
     show: "Show",
-    any_category: "All",
+    any_category: "Any",
     none_here: "None here at the moment",
-    nothing_found: "No animal found",
+    nothing_found: "No animals found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
     none_match: "No animal matches these filters.",
     search_orders: |typed| format!("Search the orders for “{typed}”"),
@@ -444,7 +444,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_label: "Move to category",
     value_more: "Change a value…",
     new_value: "New value",
-    value_hint: "Depending on the field: one of its choices, yes or no, a date, a number or a text. Leave it empty to clear the field.",
+    value_hint: "Depending on the field: one of its choices, yes or no, a date, a number or text. Leave it empty to clear the field.",
     field_of_animals: "Field",
     choose_field: "Choose a field",
     field_missing: "Choose the field to change.",
@@ -493,8 +493,8 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::ProfileChanged => "Store profile changed",
         ActType::StaffAdded => "Staff member added",
         ActType::StaffRoleChanged => "Role of a staff member changed",
-        ActType::StaffReset => "Access of a staff member reset",
-        ActType::StaffDisabled => "Staff member disabled",
+        ActType::StaffReset => "New sign-in link created",
+        ActType::StaffDisabled => "Staff member blocked",
         ActType::StaffPasswordSet => "Password set",
         ActType::StaffLinked => "Linked to the sign-in provider",
         ActType::StaffSecondFactorSet => "Second factor set up",
@@ -523,7 +523,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // Webhooks.
-    webhooks_hint: "A webhook tells another program, such as your website or your accounts, about each change.",
+    webhooks_hint: "A webhook tells another program, such as your website or your accounting software, about each change.",
     no_webhooks: "No webhooks yet",
     no_webhooks_hint: "Add one with the address that the other program gives you.",
     no_webhook: "No webhook has this number.",
@@ -537,7 +537,7 @@ pub(crate) static TEXTS: Texts = Texts {
     works: "Working",
     not_used: "Not used yet",
     url_missing: "Enter the address.",
-    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or anything after a #. For http:// or an address inside your network, ask the operator.",
+    url_invalid: "Enter an address such as https://shop.example/hooks, without spaces, a user name, a password or anything after a #. For http:// or an address inside your network, ask the system administrator.",
     fails: "Failing",
     off: "Off",
     fails_since: "Failing since",
@@ -554,6 +554,7 @@ pub(crate) static TEXTS: Texts = Texts {
     enable_now: "Continue from now on",
     enable_now_hint: "What happened in the meantime is never sent.",
     disable: "Disable",
+    block_member: "Block",
     disable_hint: "Nothing more is sent until you enable it.",
     rotate: "Create a new secret",
     rotate_hint: "The old one is valid for 24 more hours.",
@@ -580,7 +581,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "For example, a name and a telephone number. Deleted {} after the sale.",
+            "For example, a name and a telephone number. Deleted {} after the sale, or after the reservation ends.",
             days(kept)
         )
     },
@@ -626,14 +627,14 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "That was",
     did_that: |name| format!("{name} did that"),
     order_before: "Previous order",
-    price_of_each: "Price for each animal (if different)",
+    price_of_each: "Price for each animal (leave empty to use each animal’s own)",
     order_is,
 
     // Photos.
     manage_photos: "Manage photos",
     to_animal: "Back to the animal",
     add_photos: "Add photos",
-    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take one.",
+    photos_hint: "JPEG, PNG, WebP or GIF. You can choose several, or take a new photo.",
     upload: "Upload",
     save_texts_first: "Press Save before you press Upload. Upload does not save the descriptions.",
     make_main: "Use as main photo",
@@ -641,8 +642,8 @@ pub(crate) static TEXTS: Texts = Texts {
     move_down: "Move right",
     turn_left: "Turn left",
     turn_right: "Turn right",
-    look_more: "Focus",
-    look_hint: "Lists show a part of a photo. Click the part that must stay visible, or choose it below.",
+    look_more: "Focal point",
+    look_hint: "Lists show only part of a photo. Click the part that must stay visible, or choose it below.",
     points: [
         "Nothing chosen",
         "Top left",
@@ -664,15 +665,15 @@ pub(crate) static TEXTS: Texts = Texts {
         "Not added.",
         "Try again",
         "Skip this photo",
-        "This photo is too large. Choose a smaller one, or tell the operator.",
+        "This photo is too large. Choose a smaller one, or tell the system administrator.",
         "The service cannot be reached.",
         "You are signed out. Sign in in another tab, and press the button again.",
-        "It is the same picture as {}.",
+        "It is the same photo as {}.",
         "An animal can have up to 20 photos. Not uploaded ({}): {}",
         "1 photo added.",
         "{} photos added.",
         "{} not added.",
-        "The photos are uploaded first.",
+        "The photos are still uploading. The form will be sent after that.",
     ],
     photos: "Photos",
     photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
@@ -693,15 +694,15 @@ pub(crate) static TEXTS: Texts = Texts {
     photo_turned: "Photo turned",
     photo_deleted: "Photo deleted",
     photos_moved: "Photos rearranged",
-    photo_focused: "Focus of a photo chosen",
+    photo_focused: "Focal point of a photo chosen",
     photo_described: "Photo described",
-    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the operator.",
+    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the system administrator.",
     photo_of: |number, animal, alt| {
         alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
     },
     this_photo: |number, animal| format!("photo {number} of {animal}"),
     photos_of: |animal| format!("Photos of {animal}"),
-    look_at: |number| format!("Focus of photo {number}"),
+    look_at: |number| format!("Focal point of photo {number}"),
     alt_of: |number| format!("Describe photo {number} (for people who cannot see it)"),
     photo_button: |label, number| format!("{label}: photo {number}"),
     photos_lost: |count| {
@@ -920,7 +921,7 @@ pub(crate) static TEXTS: Texts = Texts {
     link_needed: "For this, your sign-in must be recent. You signed in with a link: ask a manager for a new one, or sign out and sign in again.",
     no_passwords: "Passwords are not used here. Sign in with the button.",
     sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
-    access_disabled: "A manager has disabled your access.",
+    access_disabled: "A manager has blocked your access.",
     signed_in: "You are signed in",
     signed_in_hint: "Close this tab, and continue in the one you came from.",
     signed_out_title: "You are signed out",
@@ -935,7 +936,7 @@ pub(crate) static TEXTS: Texts = Texts {
     provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and try again."),
     provider_invalid: |host| {
         format!(
-            "The response of {host} could not be accepted. Try again. If this happens again, ask the operator: the log of the service says why."
+            "The response of {host} could not be accepted. Try again. If this happens again, ask the system administrator: the log of the service says why."
         )
     },
     sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again."),
@@ -1020,7 +1021,7 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
     add_passkey: "Add a passkey",
     passkeys_full: "You have 10 passkeys, which is the maximum. Remove one before you add another.",
-    passkeys_elsewhere: "Passkeys are not set up for this address. Ask the operator.",
+    passkeys_elsewhere: "Passkeys are not set up for this address. Ask the system administrator.",
     sign_in_with_passkey: "Sign in with a passkey",
     passkey_needed: "Your password is right. Now use your passkey. If you have lost it, ask a manager for a new link.",
     passkey_script: "Passkeys need JavaScript, which this browser does not run.",
@@ -1050,7 +1051,7 @@ pub(crate) static TEXTS: Texts = Texts {
     too_many_members: "There are 1,000 staff members already. No more can be added.",
     own_access: "You cannot change your own role or access. Ask another manager.",
     new_link: "New sign-in link",
-    disabled_state: "disabled",
+    disabled_state: "blocked",
     active: "active",
     active_with_second_factor: "active, with a second factor",
     has_link: "has a link",
@@ -1063,7 +1064,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // API keys.
     keys: "API keys",
     add_key: "Create a key",
-    key_name_hint: "The program or person that uses the key, such as website.",
+    key_name_hint: "The program or person that uses the key, such as your website.",
     key_name_invalid: "The name must be one line of 1 to 255 characters.",
     allows: "Allows",
     what_key_allows: "What it allows",
@@ -1086,9 +1087,9 @@ pub(crate) static TEXTS: Texts = Texts {
     not_allowed: "Your role does not include this page.",
     foreign_host: |host, expected| {
         let remedy = match expected {
-            "" => "Ask the operator for its address.".to_owned(),
+            "" => "Ask the system administrator for its address.".to_owned(),
             expected => format!(
-                "Open it at {expected}. If you did, ask the operator: the log of the service says what to correct."
+                "Open it at {expected}. If you did, ask the system administrator: the log of the service says what to correct."
             ),
         };
         format!("The console is not at {host:.255}. {remedy}")
@@ -1097,7 +1098,7 @@ pub(crate) static TEXTS: Texts = Texts {
     foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
     foreign_origin: |origin, own| {
         format!(
-            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, ask the operator: the log of the service says what to correct."
+            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, ask the system administrator: the log of the service says what to correct."
         )
     },
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
@@ -1112,7 +1113,7 @@ pub(crate) static TEXTS: Texts = Texts {
     show_change: "1 change – show it",
     show_changes: "{} changes – show them",
     reload: "Reload the page",
-    more_follow: "More entries follow on the next page of the console.",
+    more_follow: "More entries follow on the next page.",
     not_in_text: "The control character U+0000 is not allowed. Type the text again instead of pasting it.",
     newest_first: "Newest first",
     by_name: "Name A–Z",
@@ -1171,11 +1172,13 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "View animals",
-        Scope::Write => "View and add animals",
-        Scope::StoreRead => "View the store’s animals and orders",
-        Scope::StoreWrite => "Change the store’s animals and orders",
-        Scope::StoreAdmin => "Administer the store",
+        Scope::Read => "View animals (name, category and status only)",
+        Scope::Write => "View and add animals (name, category and status only)",
+        Scope::StoreRead => "View animals and orders (without customers’ details)",
+        Scope::StoreWrite => "View and change animals and orders (with customers’ details)",
+        Scope::StoreAdmin => {
+            "Everything, including fields, webhooks, activity and the store’s details"
+        }
     },
     problem: |problem| match problem {
         Problem::NotFound | Problem::OperationRemoved => (
@@ -1186,7 +1189,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Internal => (
             "Something went wrong",
             Some("This is an error in the service. Nothing that you typed was wrong."),
-            "Try again. If it happens again, tell the operator of the service the error code below.",
+            "Try again. If it happens again, tell the system administrator the error code below.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "The service is busy",
@@ -1200,7 +1203,7 @@ pub(crate) static TEXTS: Texts = Texts {
             Some(
                 "The service cannot save anything, because the disk of its server is full. Nothing was changed.",
             ),
-            "Ask the operator of the service to free some space. Then go back, and send the form again.",
+            "Ask the system administrator to free some space. Then go back, and send the form again.",
         ),
         Problem::BodyTooLarge => (
             "Too much text",
@@ -1217,8 +1220,8 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The store.
     logo: "Logo",
-    upload_logo: "Picture of the logo",
-    logo_hint: "A PNG, JPEG or WebP of at most 2 MiB. Save the form first: Upload does not save what you typed there.",
+    upload_logo: "Logo file",
+    logo_hint: "A PNG, JPEG or WebP of at most 2 MB. Save the form first: Upload does not save what you typed there.",
     logo_missing: "Choose a picture first.",
     logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
     logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
@@ -1280,7 +1283,9 @@ pub(crate) static TEXTS: Texts = Texts {
     logo_removed_effect: "It disappears from all pages. To show it again, upload it again.",
     as_shown: "What everybody sees",
     see_website: "See the website",
-    operator_value: |value| format!("If this is empty, the operator’s setting is used: {value}."),
+    operator_value: |value| {
+        format!("If this is empty, the system administrator’s setting is used: {value}.")
+    },
     no_currency: "If this is empty, amounts are shown without a currency.",
     nameless: |console, website| {
         format!("If this is empty, the console shows “{console}” and the website “{website}”.")
@@ -1288,13 +1293,13 @@ pub(crate) static TEXTS: Texts = Texts {
     default_is: |value| format!("If this is empty, the default is used: {value}."),
     store: "Store",
     change_store: "Edit the details of the store",
-    store_hint: "Everybody sees this: on the website, in the console and on printouts. All of it is optional.",
+    store_hint: "Visitors see this on the website, and staff see it here and on printouts. All of it is optional.",
     who_you_are: "Who you are",
     how_to_reach_you: "How to reach you",
     pages_heading: "Language and appearance",
     paper_heading: "On paper",
     links: "Links",
-    links_hint: "They appear at the end of each public page: your privacy policy, for example, or how to adopt an animal.",
+    links_hint: "They appear at the end of each public page: your privacy policy or your terms, for example.",
     more_links: "More links",
     not_chosen: "Not chosen",
     store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
@@ -1302,8 +1307,8 @@ pub(crate) static TEXTS: Texts = Texts {
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or clear both fields of the link.",
     several_urls: "These are several addresses. Enter only one here, and the others under the next links.",
     pick_colour: "Pick a colour",
-    link_label: |number| format!("Text of link {number}"),
-    link_url: |number| format!("Address of link {number}"),
+    link_label: |number| format!("Link {number}: text"),
+    link_url: |number| format!("Link {number}: web address"),
     member_name: [
         "Name",
         "It appears at the top of every page.",
@@ -1321,7 +1326,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contract",
-        "Printed with the order, above the lines for signatures. It does not appear on the website. These are filled in: {animal} the animal’s name, {store} the name of the store, {microchip} the animal’s microchip number, {fee} the price, {adopter} the customer’s name, {date} the date of the sale, or else today’s date. Anything missing becomes a blank line to fill in. Empty lines make paragraphs; at most 4,000 characters.",
+        "Printed with the order, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the store, {microchip} for the microchip number, {fee} for the price, {adopter} for the customer’s name, {date} for the date of the sale, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
         "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
@@ -1356,17 +1361,17 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Time zone",
-        "Days begin and end in this time zone: on the page Today, in ages, for reservations and on the website. If none is chosen, times follow each device, and days follow UTC.",
+        "This time zone decides when a day begins and ends: on the Today page, for ages and reservations, and on the website. If you choose none, times are shown in the time zone of each device, and days begin and end in UTC.",
         "The time zone must be one of those in the list. Choose one of them, or none.",
     ],
     member_currency: [
         "Currency",
-        "Such as EUR, €, GBP, USD or CHF.",
+        "For example, EUR, €, GBP, USD or CHF.",
         "This currency is not known, or not clear. Enter three letters, such as EUR, or a sign such as € or £. Or leave it empty.",
     ],
     member_colour: [
         "Colour",
-        "The colour of buttons and links of the website: pick it below, or type its name, such as green, or its code, such as #2f6f4f.",
+        "The colour of buttons and links on the website: pick it below, or type its name, such as green, or its code, such as #2f6f4f.",
         "This colour is not known. Pick one below, or type a name such as green, or # with six digits or letters from a to f. Or leave it empty.",
     ],
     zone_of_device: "This device",
@@ -1396,7 +1401,7 @@ pub(crate) static TEXTS: Texts = Texts {
     soon: "in less than a minute",
     doubted_clock: |now, confirmed, hours| {
         format!(
-            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the operator: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
+            "The clock of the server shows {now}, but the last confirmed time is {confirmed}. No reservation ends until this is settled. Tell the system administrator: correct the clock, or if it is right, run “petstore clock confirm”. If the clock keeps running evenly, it will be trusted in {}.",
             span(hours, Unit::Hour)
         )
     },
@@ -1408,10 +1413,10 @@ pub(crate) static TEXTS: Texts = Texts {
     store_labels_hint: "Labels that somebody has changed stay as they are. No animal’s details are changed.",
     labels_with_language: "Also change the field labels, such as “Species” and “Sex”, to this language",
     write_labels: "Use these labels",
-    no_backup: "There is no backup yet. Ask the operator to turn on backups.",
+    no_backup: "There is no backup yet. Ask the system administrator to turn on backups.",
     old_backup: |at| {
         format!(
-            "The last backup is from {at}. Tell the operator: the log of the service says why there is no newer one."
+            "The last backup is from {at}. Tell the system administrator: the log of the service says why there is no newer one."
         )
     },
 };
@@ -1513,14 +1518,18 @@ fn reopen(status: OrderStatus) -> &'static str {
 }
 
 fn order_is(id: i64, status: OrderStatus) -> String {
-    let is = match status {
+    let is = order_state(status);
+    format!("Order {id} {is}. Nothing was changed this time.")
+}
+
+fn order_state(status: OrderStatus) -> &'static str {
+    match status {
         OrderStatus::Reserved => "is still a reservation",
         OrderStatus::Completed => "is a sale, and the animal has been changed since",
         OrderStatus::Cancelled => "is already cancelled",
         OrderStatus::Expired => "has expired",
         OrderStatus::Returned => "was already returned",
-    };
-    format!("Order {id} {is}. Nothing was changed this time.")
+    }
 }
 
 fn role(role: Role) -> &'static str {
@@ -1535,7 +1544,9 @@ fn what_role_may(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Viewer: can only view",
         Role::Clerk => "Clerk: can change animals and orders",
-        Role::Manager => "Manager: can also manage staff, keys and webhooks, and see the activity",
+        Role::Manager => {
+            "Manager: can also see the activity and change all settings, including staff and API keys"
+        }
     }
 }
 
@@ -1558,7 +1569,7 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Your own number, such as that of a contract or receipt. Do not enter the adopter’s name.",
+        reference_hint: "Your own number, such as a contract or receipt number. Do not enter the adopter’s name.",
         placed_at: "Created",
         sold_at: "Adopted on",
         sold_today: "Adopted today",
@@ -1577,14 +1588,50 @@ pub(crate) mod shelter {
             )
         },
         take_back_hint: "The adopter returns the animal. It becomes available again.",
-        sold_without_order: "It was marked as adopted without an order. To correct this, edit its status.",
-        pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to set one, mark it as adopted, or edit its status.",
-        find_order: "Find an order by adopter, telephone, animal, reference or number",
+        sold_without_order: "It was marked as adopted directly, without a date or an adopter. To correct this, edit its status.",
+        pending_without_order: "It was marked as reserved directly, so the reservation has no end. Reserve it here to set one, mark it as adopted, or edit its status.",
+        find_order: "Find an adoption by adopter, telephone, animal, reference or number",
+        find_order_by_animal: "Find an adoption by animal, reference or number",
+        orders: "Adoptions",
+        order: "Adoption",
+        before_number: ["#", "no.", "no", "number", "animal", "adoption"],
+        no_orders: "No adoptions here",
+        no_order_found: "No adoptions found",
+        no_order: "No adoption has this number.",
+        search_orders: |typed| format!("Search the adoptions for “{typed}”"),
+        title_of_order: |id| format!("Adoption {id}"),
+        this_order: |id| format!("adoption {id}"),
+        is_reserved: |order| format!("It is reserved (adoption {order})."),
+        animal_is_reserved: |order| format!(" The animal is reserved (adoption {order})."),
+        cancels: |order| {
+            format!("The animal is reserved. Its reservation (adoption {order}) will be cancelled.")
+        },
+        status_held: "The animal belongs to an adoption. To change its status, open the adoption.",
+        change_order: "Change the adoption",
+        extend_or_change: "Extend the reservation, or change the details",
+        order_before: "Previous adoption",
+        show_order: "Show the adoption",
+        reserved_as: |order| format!("Reserved (adoption {order})."),
+        only_newest: |searched| {
+            format!(
+                "Only the newest {searched} adoptions, and the first animals with this name, were searched."
+            )
+        },
+        orders_found: |count, has_more| {
+            let more = if has_more { " or more" } else { "" };
+            let adoptions = if count == 1 && !has_more {
+                "adoption"
+            } else {
+                "adoptions"
+            };
+            format!("{count}{more} {adoptions}")
+        },
         no_orders_hint: "Open an animal to reserve it or mark it as adopted.",
-        signature: "Signature of the adopter",
-        signature_of_store: "Signature for the shelter",
+        signature: "Signed by the adopter",
+        signature_of_store: "Signed on behalf of the shelter",
         contract_heading: "Adoption contract",
         store: "Shelter",
+        links_hint: "They appear at the end of each public page: your privacy policy, for example, or how to adopt an animal.",
         change_store: "Edit the details of the shelter",
         store_labels: "Field labels in the language of the shelter",
         language_of_store: |name| format!("Same as the shelter ({name})"),
@@ -1596,7 +1643,7 @@ pub(crate) mod shelter {
         ],
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Printed with the order, above the lines for signatures. It does not appear on the website. These are filled in: {animal} the animal’s name, {store} the name of the shelter, {microchip} the animal’s microchip number, {fee} the adoption fee, {adopter} the adopter’s name, {date} the date of the adoption, or else today’s date. Anything missing becomes a blank line to fill in. Empty lines make paragraphs; at most 4,000 characters.",
+            "Printed with the adoption, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the shelter, {microchip} for the microchip number, {fee} for the adoption fee, {adopter} for the adopter’s name, {date} for the date of the adoption, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
             super::TEXTS.member_contract[2],
         ],
         reason,
@@ -1606,12 +1653,15 @@ pub(crate) mod shelter {
         },
         subject: |kind| match kind {
             SubjectKind::Profile => "Shelter profile",
+            SubjectKind::Order => "Adoption",
             other => super::TEXTS.subject(other),
         },
         scope: |scope| match scope {
-            Scope::StoreRead => "View the shelter’s animals and orders",
-            Scope::StoreWrite => "Change the shelter’s animals and orders",
-            Scope::StoreAdmin => "Administer the shelter",
+            Scope::StoreRead => "View animals and adoptions (without adopters’ details)",
+            Scope::StoreWrite => "View and change animals and adoptions (with adopters’ details)",
+            Scope::StoreAdmin => {
+                "Everything, including fields, webhooks, activity and the shelter’s details"
+            }
             other => super::TEXTS.scope(other),
         },
         any_status: "In the shelter",
@@ -1621,7 +1671,7 @@ pub(crate) mod shelter {
         price: "Adoption fee",
         contact: "Adopter",
         contact_changed: "Adopter changed or deleted",
-        price_of_each: "Adoption fee for each animal (if different)",
+        price_of_each: "Adoption fee for each animal (leave empty to use each animal’s own)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adopted"
@@ -1632,10 +1682,12 @@ pub(crate) mod shelter {
         order_status,
         change: |kind| match kind {
             ChangeType::OrderCompleted => "Adopted",
+            ChangeType::OrderChanged => "Adoption changed",
             other => super::change(other),
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
+            ChangeType::OrderChanged => "Adoption changed",
             other => super::audited_change(other),
         },
 
@@ -1646,13 +1698,13 @@ pub(crate) mod shelter {
         contact_of: |_| TEXTS.contact,
         contact_hint: |kept| {
             format!(
-                "For example, a name and a telephone number. Deleted {} after the adoption.",
+                "For example, a name and a telephone number. Deleted {} after the adoption, or after the reservation ends.",
                 days(kept)
             )
         },
         no_order_found_hint: |kept| {
             format!(
-                "Check the spelling. When an order is closed, the adopter’s details are kept for {}.",
+                "Check the spelling. When an adoption is closed, the adopter’s details are kept for {}.",
                 days(kept)
             )
         },
@@ -1669,14 +1721,15 @@ pub(crate) mod shelter {
             OrderStatus::Completed => "Marked as adopted by mistake? Make it a reservation again",
             other => super::reopen(other),
         },
-        order_is: |id, status| match status {
-            OrderStatus::Completed => format!(
-                "Order {id} is an adoption, and the animal has been changed since. Nothing was changed this time."
-            ),
-            other => super::order_is(id, other),
+        order_is: |id, status| {
+            let is = match status {
+                OrderStatus::Completed => "is complete, and the animal has been changed since",
+                other => super::order_state(other),
+            };
+            format!("Adoption {id} {is}. Nothing was changed this time.")
         },
         sell_animals: |count| format!("Mark {} as adopted?", animals(count)),
-        sold_as: |order| format!("Adopted (order {order})."),
+        sold_as: |order| format!("Adopted (adoption {order})."),
         sale_undone: "The adoption is undone.",
         ..super::TEXTS
     };

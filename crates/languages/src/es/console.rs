@@ -52,7 +52,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "el servicio",
     the_operator: "el administrador del servidor",
     reference: "Referencia",
-    reference_hint: "Su propio número, como el de una factura o un recibo. No el nombre del cliente.",
+    reference_hint: "Un número de la tienda, como el de una factura o el de un recibo. No escriba aquí datos del cliente.",
     note: "Nota",
     reason_label: "Motivo",
     optional: "(opcional)",
@@ -78,7 +78,7 @@ pub(crate) static TEXTS: Texts = Texts {
     none_ending: "Ninguna reserva vence en los próximos tres días.",
     sold_today: "Vendidos hoy",
     all_sales: "Todas las ventas",
-    incomplete: "Añadidos esta semana, sin foto o sin microchip",
+    incomplete: "Añadidos en los últimos 7 días, sin foto o sin microchip",
     no_photo: "sin foto",
     no_chip: "sin microchip",
     newest_animals: "Animales más recientes",
@@ -159,7 +159,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_to_number: "Añadir el animal con este número, sin nombre de categoría",
     paste: "Filas de la hoja de cálculo",
     paste_hint: "Copie las filas y péguelas aquí: un animal por fila, con su nombre y su categoría. Si la primera fila \
-     contiene los encabezados, puede incluir también el estado y los demás campos. Sin categoría, se usa la de la especie. Verá una vista previa antes de añadir nada.",
+     contiene los encabezados, puede incluir también el estado y los demás campos. Si una fila no tiene categoría, se usa la habitual de su especie. Verá una vista previa antes de añadir nada.",
     preview: "Vista previa",
     line: "Fila",
     check: "Comprobación",
@@ -199,7 +199,7 @@ pub(crate) static TEXTS: Texts = Texts {
     category_missing: "Indique la categoría.",
     status_invalid: "El estado debe ser disponible, reservado o vendido.",
     reason_missing: "Elija un motivo.",
-    day_invalid: "Indique un día futuro, dentro de 400 días como máximo.",
+    day_invalid: "Indique el día de hoy o uno posterior, dentro de 400 días como máximo.",
     none_selected: "Seleccione primero al menos un animal.",
     nothing_pasted: "Pegue al menos una fila.",
     stale: "Otra persona lo ha modificado mientras tanto, así que esta vez no se ha cambiado nada. Mire cómo está ahora y \
@@ -305,7 +305,7 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Escriba un número entero.",
 
     // Adding one animal.
-    category_of_species: "Si se deja vacía, se toma la categoría de la especie.",
+    category_of_species: "Si se deja vacía, se usa la categoría habitual de su especie; si no hay ninguna, se crea.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
     about_hint: "Por ejemplo, 2 años u 8 meses; un número sin unidad se interpreta como años.",
@@ -316,15 +316,15 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Campos",
-    fields_hint: "Los campos describen sus animales: en los formularios, en sus páginas y para otros programas.",
+    fields_hint: "Los campos describen a los animales: en los formularios, en la página de cada animal y para otros programas.",
     more_fields: "Más campos",
-    any_value: "Cualquiera",
+    any_value: "Indiferente",
     no_value: "–",
     field_label: "Nombre visible",
     field_label_hint: "Lo que se muestra, como Raza.",
     field_name: "Nombre técnico",
-    field_name_hint: "Letras minúsculas sin tilde, cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
-    field_name_invalid: "Escriba un nombre técnico: de 1 a 32 letras minúsculas sin tilde, cifras y guiones bajos, empezando por una letra.",
+    field_name_hint: "Letras minúsculas de la a a la z (sin tildes ni ñ), cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
+    field_name_invalid: "Escriba un nombre técnico: de 1 a 32 letras minúsculas de la a a la z (sin tildes ni ñ), cifras y guiones bajos, empezando por una letra.",
     field_name_taken: "Otro campo ya tiene este nombre técnico. Escriba uno distinto.",
     field_label_taken: "Otro campo ya tiene este nombre visible. No se podrían distinguir en ningún formulario. Escriba uno distinto.",
     field_kind: "Tipo",
@@ -473,11 +473,11 @@ pub(crate) static TEXTS: Texts = Texts {
     since: "Desde el día",
     up_to: "Hasta el día (inclusive)",
     animal_number: "Número del animal",
-    any_type: "Todo",
+    any_type: "Todas",
     when: "Fecha",
     who: "Quién",
     what: "Acción",
-    about: "Sobre",
+    about: "Afecta a",
     difference: "Detalles",
     export_cut: "Hay más entradas. Exporte menos días cada vez.",
     list_export_cut: "Hay más filas. Filtre la lista y expórtela por partes.",
@@ -499,7 +499,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffAdded => "Miembro añadido",
         ActType::StaffRoleChanged => "Rol de un miembro cambiado",
         ActType::StaffReset => "Acceso de un miembro restablecido",
-        ActType::StaffDisabled => "Miembro desactivado",
+        ActType::StaffDisabled => "Miembro bloqueado",
         ActType::StaffPasswordSet => "Contraseña establecida",
         ActType::StaffLinked => "Vinculado al proveedor de acceso",
         ActType::StaffSecondFactorSet => "Segundo factor configurado",
@@ -536,7 +536,7 @@ pub(crate) static TEXTS: Texts = Texts {
     address: "Dirección",
     address_hint: "Empieza por https://.",
     description: "Descripción",
-    sends: "Envía",
+    sends: "Cambios que envía",
     sends_hint: "Si no elige ninguno, se envían todos los cambios.",
     every_change: "Todos los cambios",
     works: "Funciona",
@@ -559,6 +559,7 @@ pub(crate) static TEXTS: Texts = Texts {
     enable_now: "Reanudar desde ahora",
     enable_now_hint: "Lo ocurrido mientras tanto no se envía nunca.",
     disable: "Desactivar",
+    block_member: "Bloquear",
     disable_hint: "No se envía nada más hasta que lo active de nuevo.",
     rotate: "Crear un secreto nuevo",
     rotate_hint: "El anterior sigue siendo válido durante 24 horas.",
@@ -587,7 +588,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la venta.",
+            "Por ejemplo, un nombre y un teléfono. Estos datos se eliminan {} después de la venta o del fin de la reserva.",
             days(kept)
         )
     },
@@ -633,7 +634,7 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "Fue",
     did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
-    price_of_each: "Precio de cada uno (si es distinto)",
+    price_of_each: "Precio de cada uno (vacío: el que ya tiene cada animal)",
     order_is,
 
     // Photos.
@@ -679,10 +680,10 @@ pub(crate) static TEXTS: Texts = Texts {
         "1 foto añadida.",
         "{} fotos añadidas.",
         "{} sin añadir.",
-        "Primero se suben las fotos.",
+        "Las fotos se están subiendo. Después se enviará el formulario.",
     ],
     photos: "Fotos",
-    photos_after: "Añada primero el animal. Después, añada sus fotos con «Gestionar fotos» en su página.",
+    photos_after: "Añada primero el animal. Después, abra la página del animal y añada las fotos con «Gestionar fotos».",
     take_photo: "Conservar",
     no_picture: "Este archivo no es una imagen JPEG, PNG, WebP o GIF. Elija otro.",
     picture_too_large: "Esta imagen es demasiado grande. Elija una más pequeña.",
@@ -840,7 +841,7 @@ pub(crate) static TEXTS: Texts = Texts {
                 format!("el webhook {what}")
             }
             Some(name) if verb == TEXTS.change_role => format!("de {name}"),
-            _ if verb == TEXTS.disable => format!("a {what}"),
+            _ if verb == TEXTS.block_member => format!("a {what}"),
             _ if verb == TEXTS.revoke_key => format!("la clave «{what}»"),
             _ if verb == TEXTS.delete_field => format!("«{what}»"),
             _ => what.to_owned(),
@@ -956,7 +957,7 @@ pub(crate) static TEXTS: Texts = Texts {
     link_needed: "Para esto, su inicio de sesión debe ser reciente. Ha iniciado sesión con un enlace: pida otro a un responsable, o cierre la sesión y vuelva a iniciarla.",
     no_passwords: "Aquí no hay contraseñas. Inicie sesión con el botón.",
     sign_in_elsewhere: "Este inicio de sesión ha tardado más de diez minutos, ya se había completado o empezó en otro navegador. Vuelva a iniciar sesión.",
-    access_disabled: "Un responsable ha desactivado su acceso.",
+    access_disabled: "Un responsable ha bloqueado su acceso.",
     signed_in: "Ha iniciado sesión",
     signed_in_hint: "Cierre esta pestaña y continúe en la pestaña de la que viene.",
     signed_out_title: "Ha cerrado la sesión",
@@ -1019,7 +1020,7 @@ pub(crate) static TEXTS: Texts = Texts {
     sessions: "Sesiones",
     only_last_sessions: "Solo se muestran las 100 últimas sesiones usadas.",
     language_label: "Idioma",
-    language_of_store: |name| format!("El del centro ({name})"),
+    language_of_store: |name| format!("El del centro ({})", name.to_lowercase()),
     own_sessions: "Sus sesiones abiertas",
     browser_label: "Navegador",
     ip_address: "Dirección IP",
@@ -1092,7 +1093,7 @@ pub(crate) static TEXTS: Texts = Texts {
     too_many_members: "Ya hay 1000 miembros. No se pueden añadir más.",
     own_access: "No puede cambiar su propio rol ni su acceso. Pídaselo a otro responsable.",
     new_link: "Nuevo enlace de acceso",
-    disabled_state: "desactivado:",
+    disabled_state: "bloqueado:",
     active: "activo",
     active_with_second_factor: "activo, con segundo factor",
     has_link: "tiene un enlace",
@@ -1105,7 +1106,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // API keys.
     keys: "Claves de API",
     add_key: "Crear una clave",
-    key_name_hint: "El programa o la persona que usa la clave, por ejemplo sitio web.",
+    key_name_hint: "El programa o la persona que usa la clave; por ejemplo, su sitio web.",
     key_name_invalid: "El nombre debe ser una sola línea de 1 a 255 caracteres.",
     allows: "Permite",
     what_key_allows: "Qué permite",
@@ -1133,13 +1134,13 @@ pub(crate) static TEXTS: Texts = Texts {
                 "Ábrala en {expected}. Si ya lo ha hecho, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
             ),
         };
-        format!("La consola no está en {host:.255}. {remedy}")
+        format!("El panel de gestión no está en {host:.255}. {remedy}")
     },
-    needs_https: "La consola necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
-    foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra la consola y envíelo desde allí.",
+    needs_https: "El panel de gestión necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
+    foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra el panel de gestión y envíelo desde allí.",
     foreign_origin: |origin, own| {
         format!(
-            "Este formulario se envió desde {origin:.255}, pero la solicitud es para {own:.255}, así que no se ha procesado. Abra la consola y envíelo desde allí. Si {origin:.255} es la consola, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
+            "Este formulario se envió desde {origin:.255}, pero la solicitud es para {own:.255}, así que no se ha procesado. Abra el panel de gestión y envíelo desde allí. Si {origin:.255} es el panel de gestión, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
         )
     },
     connection_replaced: "Hay demasiadas conexiones abiertas. Espere un momento y recargue la página.",
@@ -1154,7 +1155,7 @@ pub(crate) static TEXTS: Texts = Texts {
     show_change: "1 cambio: mostrarlo",
     show_changes: "{} cambios: mostrarlos",
     reload: "Recargar la página",
-    more_follow: "Hay más entradas en la página siguiente de la consola.",
+    more_follow: "Hay más entradas en la página siguiente.",
     not_in_text: "El carácter de control U+0000 no está permitido. Escriba el texto de nuevo en lugar de pegarlo.",
     newest_first: "Primero los más recientes",
     by_name: "Por nombre",
@@ -1219,11 +1220,15 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Consultar animales",
-        Scope::Write => "Consultar y añadir animales",
-        Scope::StoreRead => "Consultar animales y trámites del centro",
-        Scope::StoreWrite => "Modificar animales y trámites del centro",
-        Scope::StoreAdmin => "Administrar el centro",
+        Scope::Read => "Consultar animales (solo nombre, categoría y estado)",
+        Scope::Write => "Consultar y añadir animales (solo nombre, categoría y estado)",
+        Scope::StoreRead => "Consultar animales y trámites (sin los datos de los clientes)",
+        Scope::StoreWrite => {
+            "Consultar y modificar animales y trámites (con los datos de los clientes)"
+        }
+        Scope::StoreAdmin => {
+            "Todo, incluidos los campos, los webhooks, la actividad y los datos del centro"
+        }
     },
     problem: |problem| match problem {
         Problem::NotFound | Problem::OperationRemoved => (
@@ -1270,7 +1275,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // The store.
     logo: "Logotipo",
     upload_logo: "Imagen del logotipo",
-    logo_hint: "Un PNG, JPEG o WebP de 2 MiB como máximo. Guarde antes el formulario: al subir la imagen no se guarda lo escrito en él.",
+    logo_hint: "Un PNG, JPEG o WebP de 2 MB como máximo. Guarde antes el formulario: al subir la imagen no se guarda lo escrito en él.",
     logo_missing: "Elija primero una imagen.",
     logo_invalid: "El logotipo debe ser una imagen PNG, JPEG o WebP. Elija otro archivo.",
     logo_too_flat: "El logotipo debe tener al menos 16 píxeles de ancho y de alto, ser como máximo 12 veces más ancho que alto y como máximo 3 veces más alto que ancho. Elija otra imagen.",
@@ -1337,12 +1342,14 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     no_currency: "Si se deja vacío, los importes se muestran sin moneda.",
     nameless: |console, website| {
-        format!("Si se deja vacío, la consola muestra «{console}» y el sitio web «{website}».")
+        format!(
+            "Si se deja vacío, el panel de gestión muestra «{console}» y el sitio web «{website}»."
+        )
     },
     default_is: |value| format!("Si se deja vacío, se usa el valor predeterminado: {value}."),
     store: "Centro",
     change_store: "Cambiar los datos del centro",
-    store_hint: "Todo el mundo ve estos datos: en el sitio web, en la consola y en los documentos impresos. Nada es obligatorio.",
+    store_hint: "El público ve estos datos en el sitio web, y el equipo, aquí y en los documentos impresos. Nada es obligatorio.",
     who_you_are: "Quiénes son ustedes",
     how_to_reach_you: "Cómo contactar con ustedes",
     pages_heading: "Idioma y aspecto",
@@ -1375,7 +1382,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrato",
-        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de microchip del animal, {fee} por el precio, {adopter} por el nombre del cliente y {date} por la fecha de la venta o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de microchip del animal, {fee} por el precio, {adopter} por el nombre del cliente y {date} por la fecha de la venta o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
         "El contrato debe tener 4000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [
@@ -1390,7 +1397,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Página de contacto",
-        "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} en el lugar del número del animal.",
+        "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} donde deba ir el número del animal.",
         "La página de contacto debe ser una dirección que empiece por https://, sin espacios, sin nombre de usuario antes de una @, sin {id} en el nombre del servidor y con 500 caracteres como máximo. Corríjala o déjela vacía.",
     ],
     member_address: [
@@ -1415,7 +1422,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_currency: [
         "Moneda",
-        "Como EUR, €, GBP, USD o CHF.",
+        "Por ejemplo, EUR, €, GBP, USD o CHF.",
         "Esta moneda no se reconoce o no está clara. Escriba tres letras, como EUR, o un símbolo que sea de una sola moneda, como €. También puede dejarla vacía.",
     ],
     member_colour: [
@@ -1573,7 +1580,9 @@ fn reopen(status: OrderStatus) -> &'static str {
 fn order_is(id: i64, status: OrderStatus) -> String {
     let is = match status {
         OrderStatus::Reserved => "sigue reservado",
-        OrderStatus::Completed => "está vendido, y el animal se ha modificado desde entonces",
+        OrderStatus::Completed => {
+            "ya está cerrado como venta, y el animal se ha modificado desde entonces"
+        }
         OrderStatus::Cancelled => "ya está anulado",
         OrderStatus::Expired => "ha vencido",
         OrderStatus::Returned => "ya se devolvió",
@@ -1594,7 +1603,7 @@ fn what_role_may(role: Role) -> &'static str {
         Role::Viewer => "Consulta: solo puede ver",
         Role::Clerk => "Edición: puede modificar animales y trámites",
         Role::Manager => {
-            "Responsable: gestiona también el equipo, las claves y los webhooks, y ve la actividad"
+            "Responsable: además ve la actividad y puede cambiar todos los ajustes, incluidos el equipo y las claves de API"
         }
     }
 }
@@ -1622,7 +1631,7 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Su propio número, como el del contrato o un recibo. No el nombre del adoptante.",
+        reference_hint: "Un número de la protectora, como el de un contrato o el de un recibo. No escriba aquí datos del adoptante.",
         sold_at: "Adoptado el",
         sold_today: "Adoptados hoy",
         all_sales: "Todas las adopciones",
@@ -1640,11 +1649,11 @@ pub(crate) mod shelter {
         store: "Protectora",
         change_store: "Cambiar los datos de la protectora",
         store_labels: "Nombres visibles de los campos en el idioma de la protectora",
-        language_of_store: |name| format!("El de la protectora ({name})"),
+        language_of_store: |name| format!("El de la protectora ({})", name.to_lowercase()),
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en la web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre de la protectora, {microchip} por el número de microchip del animal, {fee} por la tasa de adopción, {adopter} por el nombre del adoptante y {date} por la fecha de la adopción o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+            "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre de la protectora, {microchip} por el número de microchip del animal, {fee} por la tasa de adopción, {adopter} por el nombre del adoptante y {date} por la fecha de la adopción o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {
@@ -1664,9 +1673,13 @@ pub(crate) mod shelter {
         },
         reason,
         scope: |scope| match scope {
-            Scope::StoreRead => "Consultar animales y trámites de la protectora",
-            Scope::StoreWrite => "Modificar animales y trámites de la protectora",
-            Scope::StoreAdmin => "Administrar la protectora",
+            Scope::StoreRead => "Consultar animales y trámites (sin los datos de los adoptantes)",
+            Scope::StoreWrite => {
+                "Consultar y modificar animales y trámites (con los datos de los adoptantes)"
+            }
+            Scope::StoreAdmin => {
+                "Todo, incluidos los campos, los webhooks, la actividad y los datos de la protectora"
+            }
             other => super::TEXTS.scope(other),
         },
         any_status: "En la protectora",
@@ -1677,7 +1690,7 @@ pub(crate) mod shelter {
         contact: "Adoptante",
         contact_of: |_| TEXTS.contact,
         contact_changed: "Datos del adoptante modificados o eliminados",
-        price_of_each: "Tasa de adopción de cada uno (si es otra)",
+        price_of_each: "Tasa de adopción de cada uno (vacía: la que ya tiene cada animal)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adoptado"
@@ -1709,7 +1722,7 @@ pub(crate) mod shelter {
         },
         contact_hint: |kept| {
             format!(
-                "Por ejemplo, un nombre y un teléfono. Se elimina {} después de la adopción.",
+                "Por ejemplo, un nombre y un teléfono. Estos datos se eliminan {} después de la adopción o del fin de la reserva.",
                 days(kept)
             )
         },
@@ -1736,7 +1749,7 @@ pub(crate) mod shelter {
         },
         order_is: |id, status| match status {
             OrderStatus::Completed => format!(
-                "El trámite {id} está adoptado, y el animal se ha modificado desde entonces. Esta vez no se ha cambiado nada."
+                "El trámite {id} ya está cerrado como adopción, y el animal se ha modificado desde entonces. Esta vez no se ha cambiado nada."
             ),
             other => super::order_is(id, other),
         },
@@ -1746,6 +1759,7 @@ pub(crate) mod shelter {
         },
         sold_as: |order| format!("Adoptado (trámite {order})."),
         sale_undone: "La adopción se ha deshecho.",
+        orders: "Adopciones",
         ..super::TEXTS
     };
 

@@ -71,9 +71,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Rechercher un animal\u{a0}: nom, numéro, puce, race, couleur…",
     find: "Rechercher",
-    ending_today: "Se terminent aujourd’hui",
-    ending_tomorrow: "Se terminent demain",
-    ending_later: "Se terminent après-demain",
+    ending_today: "Échéance aujourd’hui",
+    ending_tomorrow: "Échéance demain",
+    ending_later: "Échéance après-demain",
     call: "Appeler",
     ending: "Réservations qui se terminent bientôt",
     none_ending: "Aucune réservation ne se termine dans les trois prochains jours.",
@@ -212,7 +212,7 @@ pub(crate) static TEXTS: Texts = Texts {
     status,
     withdrawn: "Sortie",
     departures: "Autre sortie",
-    withdrawn_filter: "Autres sorties",
+    withdrawn_filter: "Autre sortie",
     status_below: |count, status| {
         if count < 2 {
             Cow::Borrowed(status)
@@ -306,10 +306,10 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Saisissez un nombre entier.",
 
     // Adding one animal.
-    category_of_species: "Si elle est vide, celle de l’espèce est utilisée.",
+    category_of_species: "Si le champ est vide, la catégorie habituelle de l’espèce s’applique. Si elle n’existe pas, elle est créée.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité est compris en années.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité compte en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     birth_too_early: "Cela fait plus de 150 ans. Saisissez un âge de 150 ans au plus, ou une date de naissance plus récente.",
@@ -438,19 +438,19 @@ pub(crate) static TEXTS: Texts = Texts {
     website_more: "Site web…",
     put_on_website: "Publier sur le site",
     take_off_website: "Retirer du site",
-    any_status: "Présents",
-    also_sold: "Présents ou vendus",
+    any_status: "Présent",
+    also_sold: "Présent ou vendu",
     filter: "Filtrer",
     filters: "Filtres",
     add_sold: "Inclure les vendus",
     take_off: " (retirer)",
     show: "Afficher",
-    any_category: "Toutes",
+    any_category: "Indifférent",
     none_here: "Aucun ici pour le moment",
     nothing_found: "Aucun animal trouvé",
     nothing_found_hint: "Vérifiez l’orthographe, ou saisissez seulement le début du nom.",
     none_match: "Aucun animal ne correspond à ces filtres.",
-    search_orders: |typed| format!("Chercher «\u{a0}{typed}\u{a0}» dans les dossiers"),
+    search_orders: |typed| format!("Rechercher «\u{a0}{typed}\u{a0}» dans les dossiers"),
     select_all: "Tout sélectionner sur cette page",
     skip_list: "Aller aux actions",
     with_selected: "Modifier les animaux sélectionnés",
@@ -484,7 +484,7 @@ pub(crate) static TEXTS: Texts = Texts {
     since: "Du",
     up_to: "Au (inclus)",
     animal_number: "Numéro de l’animal",
-    any_type: "Tout",
+    any_type: "Toutes",
     when: "Date",
     who: "Auteur",
     what: "Action",
@@ -510,7 +510,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::StaffAdded => "Membre ajouté",
         ActType::StaffRoleChanged => "Rôle d’un membre modifié",
         ActType::StaffReset => "Accès d’un membre réinitialisé",
-        ActType::StaffDisabled => "Membre désactivé",
+        ActType::StaffDisabled => "Membre bloqué",
         ActType::StaffPasswordSet => "Mot de passe défini",
         ActType::StaffLinked => "Associé au fournisseur de connexion",
         ActType::StaffSecondFactorSet => "Double authentification configurée",
@@ -570,6 +570,7 @@ pub(crate) static TEXTS: Texts = Texts {
     enable_now: "Reprendre à partir de maintenant",
     enable_now_hint: "Ce qui s’est passé entre-temps n’est jamais envoyé.",
     disable: "Désactiver",
+    block_member: "Bloquer",
     disable_hint: "Plus rien n’est envoyé avant la réactivation.",
     rotate: "Créer un nouveau secret",
     rotate_hint: "L’ancien reste valable 24 heures.",
@@ -601,7 +602,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Par exemple un nom et un numéro de téléphone. Supprimé {} après la vente.",
+            "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après la vente, ou après la fin de la réservation.",
             days(kept)
         )
     },
@@ -631,7 +632,7 @@ pub(crate) static TEXTS: Texts = Texts {
             OrderStatus::Completed => of_count(count, "vente", "ventes"),
             _ => of_count(count, "réservation", "réservations"),
         };
-        format!("{count} {what} avec un prix, {sum} au total")
+        format!("{count} {what} avec prix indiqué, {sum} au total")
     },
     text_too_long: "Saisissez 500 caractères au maximum.",
     contact_changed: "Client modifié ou supprimé",
@@ -646,16 +647,16 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "Enregistré",
     did_that: |name| format!("Enregistré par {name}"),
     order_before: "Dossier précédent",
-    price_of_each: "Prix par animal (s’il est différent)",
+    price_of_each: "Prix par animal (laissez vide pour garder celui de chaque fiche)",
     order_is,
 
     // Photos.
     manage_photos: "Gérer les photos",
     to_animal: "Retour à la fiche",
     add_photos: "Ajouter des photos",
-    photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez en choisir plusieurs, ou en prendre une.",
+    photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez choisir plusieurs photos, ou en prendre une avec l’appareil.",
     upload: "Envoyer",
-    save_texts_first: "Appuyez sur Enregistrer avant d’appuyer sur Envoyer. Envoyer n’enregistre pas les descriptions.",
+    save_texts_first: "Appuyez sur «\u{a0}Enregistrer\u{a0}» avant d’appuyer sur «\u{a0}Envoyer\u{a0}»\u{a0}: l’envoi n’enregistre pas les descriptions.",
     make_main: "Photo principale",
     move_up: "Déplacer à gauche",
     move_down: "Déplacer à droite",
@@ -684,7 +685,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Non ajoutée.",
         "Réessayer",
         "Ignorer cette photo",
-        "Cette photo est trop lourde. Choisissez-en une plus petite, ou prévenez l’administrateur du serveur.",
+        "Cette photo est trop lourde. Choisissez-en une plus légère, ou prévenez l’administrateur du serveur.",
         "Le service est injoignable.",
         "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
         "C’est la même image que {}.",
@@ -692,10 +693,10 @@ pub(crate) static TEXTS: Texts = Texts {
         "1 photo ajoutée.",
         "{} photos ajoutées.",
         "Photos non ajoutées\u{a0}: {}.",
-        "Les photos sont d’abord envoyées.",
+        "Les photos sont encore en cours d’envoi. Le formulaire sera envoyé ensuite.",
     ],
     photos: "Photos",
-    photos_after: "Ajoutez d’abord l’animal. Ajoutez ensuite ses photos\u{a0}: appuyez sur «\u{a0}Gérer les photos\u{a0}» sur sa page.",
+    photos_after: "Ajoutez d’abord l’animal. Ajoutez ensuite ses photos\u{a0}: appuyez sur «\u{a0}Gérer les photos\u{a0}» sur sa fiche.",
     take_photo: "Garder",
     no_picture: "Ce fichier n’est pas une image JPEG, PNG, WebP ou GIF. Choisissez-en un autre.",
     picture_too_large: "Cette image est trop grande. Choisissez-en une plus petite.",
@@ -996,7 +997,7 @@ pub(crate) static TEXTS: Texts = Texts {
     link_needed: "Votre connexion doit pour cela être récente. Vous vous êtes connecté avec un lien\u{a0}: demandez-en un nouveau à un responsable, ou déconnectez-vous puis reconnectez-vous.",
     no_passwords: "Il n’y a pas de mots de passe ici. Connectez-vous avec le bouton.",
     sign_in_elsewhere: "Cette connexion a duré plus de dix minutes, était déjà terminée ou a commencé dans un autre navigateur. Connectez-vous à nouveau.",
-    access_disabled: "Un responsable a désactivé votre accès.",
+    access_disabled: "Un responsable a bloqué votre accès.",
     signed_in: "Vous êtes connecté",
     signed_in_hint: "Fermez cet onglet et continuez dans celui d’où vous venez.",
     signed_out_title: "Vous êtes déconnecté",
@@ -1132,7 +1133,7 @@ pub(crate) static TEXTS: Texts = Texts {
     too_many_members: "Il y a déjà 1\u{202f}000 membres. Il n’est pas possible d’en ajouter.",
     own_access: "Vous ne pouvez pas modifier votre propre rôle ni votre propre accès. Demandez à un autre responsable.",
     new_link: "Nouveau lien de connexion",
-    disabled_state: "désactivé",
+    disabled_state: "bloqué",
     active: "actif",
     active_with_second_factor: "actif, avec double authentification",
     has_link: "lien en attente",
@@ -1194,9 +1195,9 @@ pub(crate) static TEXTS: Texts = Texts {
     show_change: "1 modification – l’afficher",
     show_changes: "{} modifications – les afficher",
     reload: "Recharger la page",
-    more_follow: "D’autres entrées suivent à la page suivante de la console.",
+    more_follow: "D’autres entrées suivent à la page suivante.",
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
-    newest_first: "Les plus récents d’abord",
+    newest_first: "Derniers arrivés d’abord",
     by_name: "Par nom",
     by_price: |price| format!("Par {}", price.to_lowercase()),
     youngest_first: "Les plus jeunes d’abord",
@@ -1253,11 +1254,17 @@ pub(crate) static TEXTS: Texts = Texts {
     role,
     what_role_may,
     scope: |scope| match scope {
-        Scope::Read => "Consulter les animaux",
-        Scope::Write => "Consulter et ajouter des animaux",
-        Scope::StoreRead => "Consulter les animaux et les dossiers de l’établissement",
-        Scope::StoreWrite => "Modifier les animaux et les dossiers de l’établissement",
-        Scope::StoreAdmin => "Administrer l’établissement",
+        Scope::Read => "Consulter les animaux (nom, catégorie et statut seulement)",
+        Scope::Write => "Consulter et ajouter des animaux (nom, catégorie et statut seulement)",
+        Scope::StoreRead => {
+            "Consulter les animaux et les dossiers (sans les coordonnées des clients)"
+        }
+        Scope::StoreWrite => {
+            "Consulter et modifier les animaux et les dossiers (avec les coordonnées des clients)"
+        }
+        Scope::StoreAdmin => {
+            "Tout, y compris les champs, les webhooks, l’activité et les informations sur l’établissement"
+        }
     },
     problem: |problem| match problem {
         Problem::NotFound | Problem::OperationRemoved => (
@@ -1304,7 +1311,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // The store.
     logo: "Logo",
     upload_logo: "Image du logo",
-    logo_hint: "Un PNG, JPEG ou WebP de 2 Mio au plus. Enregistrez d’abord le formulaire\u{a0}: l’envoi n’enregistre pas ce que vous y avez saisi.",
+    logo_hint: "Un PNG, JPEG ou WebP de 2 Mo au plus. Enregistrez d’abord le formulaire\u{a0}: l’envoi n’enregistre pas ce que vous y avez saisi.",
     logo_missing: "Choisissez d’abord une image.",
     logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
     logo_too_flat: "Le logo doit avoir au moins 16 pixels de large et de haut, être au plus 12 fois plus large que haut et au plus 3 fois plus haut que large. Choisissez une autre image.",
@@ -1355,7 +1362,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     store: "Établissement",
     change_store: "Modifier les informations sur l’établissement",
-    store_hint: "Tout le monde voit ces informations\u{a0}: sur le site, dans la console et sur les documents imprimés. Rien n’est obligatoire.",
+    store_hint: "Les visiteurs voient ces informations sur le site\u{202f}; l’équipe les voit ici et sur les documents imprimés. Rien n’est obligatoire.",
     who_you_are: "Qui vous êtes",
     how_to_reach_you: "Comment vous joindre",
     pages_heading: "Langue et apparence",
@@ -1378,7 +1385,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Type",
-        "Ce choix détermine les mots\u{a0}: «\u{a0}adopté\u{a0}» et «\u{a0}frais d’adoption\u{a0}» pour un refuge, «\u{a0}vendu\u{a0}» et «\u{a0}prix\u{a0}» pour une animalerie.",
+        "Ce choix détermine les mots employés\u{a0}: «\u{a0}adopté\u{a0}» et «\u{a0}frais d’adoption\u{a0}» pour un refuge, «\u{a0}vendu\u{a0}» et «\u{a0}prix\u{a0}» pour une animalerie.",
         "Le type doit être une animalerie ou un refuge. Choisissez l’un des deux, ou aucun.",
     ],
     member_about: [
@@ -1403,7 +1410,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Page de contact",
-        "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Écrivez {id} à la place du numéro de l’animal.",
+        "L’adresse d’une page avec votre formulaire de contact. Elle commence par https://. Mettez {id} là où doit figurer le numéro de l’animal.",
         "La page de contact doit être une adresse qui commence par https://, sans espace, sans nom d’utilisateur devant un @, sans {id} dans le nom du serveur et avec 500 caractères au plus. Corrigez-la, ou laissez-la vide.",
     ],
     member_address: [
@@ -1423,7 +1430,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Fuseau horaire",
-        "Les jours commencent et finissent dans ce fuseau horaire\u{a0}: sur la page Aujourd’hui, pour les âges, les réservations et sur le site. S’il n’est pas choisi, les heures suivent chaque appareil et les jours le temps universel (UTC).",
+        "Ce fuseau horaire fixe le début et la fin des jours\u{a0}: sur la page «\u{a0}Aujourd’hui\u{a0}», pour les âges et les réservations, et sur le site. Sans choix, les heures sont celles de chaque appareil, et les jours suivent le temps universel (UTC).",
         "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
     ],
     member_currency: [
@@ -1471,7 +1478,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_shelter_fields: "Ajouter ces champs",
     by_place: |place| format!("Par {}", place.to_lowercase()),
     store_labels: "Libellés des champs dans la langue de l’établissement",
-    store_labels_hint: "Les libellés que quelqu’un a modifiés restent tels quels. Les fiches des animaux ne sont pas modifiées.",
+    store_labels_hint: "Les libellés déjà personnalisés restent tels quels. Les fiches des animaux ne sont pas modifiées.",
     labels_with_language: "Mettre aussi les libellés des champs («\u{a0}Espèce\u{a0}», «\u{a0}Sexe\u{a0}»…) dans cette langue",
     write_labels: "Appliquer ces libellés",
     no_backup: "Il n’y a pas encore de sauvegarde. Demandez à l’administrateur du serveur d’activer les sauvegardes.",
@@ -1617,7 +1624,7 @@ fn what_role_may(role: Role) -> &'static str {
         Role::Viewer => "Consultation\u{a0}: ne peut rien modifier",
         Role::Clerk => "Modification\u{a0}: peut modifier les animaux et les dossiers",
         Role::Manager => {
-            "Responsable\u{a0}: gère aussi l’équipe, les clés et les webhooks, et voit l’activité"
+            "Responsable\u{a0}: modifie aussi tous les paramètres, dont l’équipe et les clés d’API, et voit l’activité"
         }
     }
 }
@@ -1687,21 +1694,27 @@ pub(crate) mod shelter {
         },
         reason,
         scope: |scope| match scope {
-            Scope::StoreRead => "Consulter les animaux et les dossiers du refuge",
-            Scope::StoreWrite => "Modifier les animaux et les dossiers du refuge",
-            Scope::StoreAdmin => "Administrer le refuge",
+            Scope::StoreRead => {
+                "Consulter les animaux et les dossiers (sans les coordonnées des adoptants)"
+            }
+            Scope::StoreWrite => {
+                "Consulter et modifier les animaux et les dossiers (avec les coordonnées des adoptants)"
+            }
+            Scope::StoreAdmin => {
+                "Tout, y compris les champs, les webhooks, l’activité et les informations sur le refuge"
+            }
             other => super::TEXTS.scope(other),
         },
         longest_first: "Les plus anciens au refuge d’abord",
         any_status: "Au refuge",
-        also_sold: "Au refuge ou adoptés",
+        also_sold: "Au refuge ou adopté",
         add_sold: "Inclure les adoptés",
         reserve_or_sell: "Réserver ou marquer comme adopté…",
         price: "Frais d’adoption",
         contact: "Adoptant",
         contact_of: |_| TEXTS.contact,
         contact_changed: "Adoptant modifié ou supprimé",
-        price_of_each: "Frais d’adoption par animal (s’ils sont différents)",
+        price_of_each: "Frais d’adoption par animal (laissez vide pour garder ceux de chaque fiche)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adopté"
@@ -1733,7 +1746,7 @@ pub(crate) mod shelter {
         },
         contact_hint: |kept| {
             format!(
-                "Par exemple un nom et un numéro de téléphone. Supprimé {} après l’adoption.",
+                "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après l’adoption, ou après la fin de la réservation.",
                 days(kept)
             )
         },
@@ -1748,7 +1761,7 @@ pub(crate) mod shelter {
                 OrderStatus::Completed => of_count(count, "adoption", "adoptions"),
                 _ => of_count(count, "réservation", "réservations"),
             };
-            format!("{count} {what} avec des frais, {sum} au total")
+            format!("{count} {what} avec frais d’adoption, {sum} au total")
         },
         reopen: |status| match status {
             OrderStatus::Completed => {

@@ -20,6 +20,7 @@ pub struct BackupMetrics {
     last_success: AtomicI64,
     /// The duration of the last backup in milliseconds.
     duration: AtomicU64,
+    /// The compressed size of the last backup in bytes.
     bytes: AtomicU64,
     pub failures: Counter,
 }
@@ -37,9 +38,13 @@ impl BackupMetrics {
     /// The number of animals above which a store needs backups.
     const MANY_ANIMALS: u64 = 20;
 
+    /// The age of the last backup, in intervals, above which it is old. A single failure is no
+    /// reason to warn the staff.
+    const MAX_INTERVALS: u64 = 3;
+
     /// Records the newest backup that an earlier process made, unless a backup is recorded already.
     pub fn record_earlier_backup(&self, time: Timestamp) {
-        // Fails if a backup is recorded already, and then its time stays.
+        // Fails if a backup is recorded already. Its time then stays.
         let _ = self
             .last_success
             .compare_exchange(0, time.as_second(), Relaxed, Relaxed);
@@ -69,11 +74,12 @@ impl BackupMetrics {
             return has_failed.then_some(BackupProblem::NoBackup);
         }
 
-        let age = now.as_second().saturating_sub(last_success);
-        let age = u64::try_from(age).unwrap_or_default();
-        if age <= interval.saturating_mul(3) {
+        let seconds_since_success = now.as_second().saturating_sub(last_success);
+        let age = u64::try_from(seconds_since_success).unwrap_or_default();
+        if age <= interval.saturating_mul(Self::MAX_INTERVALS) {
             return None;
         }
+        // The seconds were those of a timestamp, so they can be converted back.
         let last_backup = Timestamp::from_second(last_success).ok()?;
         Some(BackupProblem::OldBackup(last_backup))
     }

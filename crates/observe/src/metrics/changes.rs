@@ -10,7 +10,9 @@ use super::{Counter, Exposition, Kind};
 /// The number of changes by type, and the state of the reservations.
 #[derive(Debug, Default)]
 pub struct ChangeMetrics {
+    /// The numbers of changes, in the order of [`ChangeType::ALL`].
     counts: [Counter; ChangeType::ALL.len()],
+    /// The number of open reservations, as of the last count.
     open: AtomicU64,
     /// The end of the reservation that ends first, in milliseconds since 1970; 0 if nothing is reserved.
     first_end: AtomicI64,
@@ -46,11 +48,11 @@ impl ChangeMetrics {
         }
         let help = "Open reservations, counted once a minute.";
         exposition.number("petstore_reservations", help, self.open.load(Relaxed));
-        let overdue = match self.first_end.load(Relaxed) {
+        let overdue_seconds = match self.first_end.load(Relaxed) {
             0 => 0,
             first_end => (now.as_millisecond() - first_end).max(0) / 1000,
         };
         let help = "How long the oldest open reservation should have expired.";
-        exposition.number("petstore_expiry_lag_seconds", help, overdue);
+        exposition.number("petstore_expiry_lag_seconds", help, overdue_seconds);
     }
 }

@@ -21,9 +21,10 @@ pub enum Kind {
 }
 
 /// A page of metrics that is being written. Each metric begins once, followed by one sample, or by one
-/// sample for each set of labels. Nothing is escaped: names, help texts and labels are constants of the
-/// code, and so are label values, except for the ids of keys and webhooks. None of them comes from a
-/// client.
+/// sample for each set of labels.
+///
+/// Nothing is escaped, because nothing comes from a client. Names, help texts and labels are
+/// constants of the code, and so are label values, except for the ids of keys and webhooks.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
@@ -31,6 +32,7 @@ impl Exposition {
     /// The `Content-Type` of the page.
     pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+    /// Returns the text of the page.
     pub fn finish(self) -> String {
         self.0
     }
@@ -66,18 +68,20 @@ impl Exposition {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {type_name}");
     }
 
-    /// Writes a sample of the current counter or gauge.
+    /// Writes a sample of the current counter or gauge. `labels` are pairs of a label and its
+    /// value.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         self.0.push_str(name);
-        for (index, (label, value)) in labels.iter().enumerate() {
+        for (index, (label, label_value)) in labels.iter().enumerate() {
             let separator = if index == 0 { '{' } else { ',' };
-            let _ = write!(self.0, "{separator}{label}=\"{value}\"");
+            // As above, writing to a string cannot fail.
+            let _ = write!(self.0, "{separator}{label}=\"{label_value}\"");
         }
         let end_of_labels = if labels.is_empty() { "" } else { "}" };
         let _ = writeln!(self.0, "{end_of_labels} {value}");
     }
 
-    /// Writes the samples of the current histogram.
+    /// Writes the samples of the current histogram: its cumulative buckets, the sum and the count.
     #[expect(
         clippy::cast_precision_loss,
         reason = "exact for 104 days, and good beyond"

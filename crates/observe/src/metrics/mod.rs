@@ -1,8 +1,8 @@
 //! Metrics of the running service, for Prometheus.
 //!
-//! Each value is an atomic that the component that updates it owns, so a request pays for a few
-//! additions, and for no lookup by name. Memory use does not grow, whether or not anything scrapes the
-//! metrics.
+//! Each value is an atomic, and belongs to the component that updates it. A request therefore pays
+//! for a few additions, and for no lookup by name. Memory use does not grow, whether or not
+//! anything scrapes the metrics.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -77,14 +77,16 @@ impl Drop for GaugeGuard<'_> {
     }
 }
 
-/// The distribution of values. Each bucket counts the values up to its upper bound that the bucket
-/// before it does not count.
+/// The distribution of values. Each bucket counts the values above the bound of the bucket before
+/// it, up to its own bound.
 #[derive(Debug)]
 pub struct Histogram {
+    /// The upper bounds of the buckets, in ascending order.
     bounds: &'static [u64],
     /// One bucket for each bound, and one for larger values. These are not cumulative, unlike the
     /// buckets of the exposition.
     buckets: Box<[AtomicU64]>,
+    /// The sum of all recorded values.
     sum: AtomicU64,
     /// The number of recorded units in one exposed unit, such as 1e9 for nanoseconds exposed as seconds.
     scale: f64,
@@ -148,9 +150,11 @@ impl Histogram {
         self.observe_number(size as u64);
     }
 
+    /// Records a value in the unit of the bucket bounds.
     fn observe_number(&self, value: u64) {
         // Most values are small, so a linear search takes only a few comparisons.
         let bound_index = self.bounds.iter().position(|&bound| value <= bound);
+        // The last bucket, which has no bound, counts larger values.
         let bucket_index = bound_index.unwrap_or(self.bounds.len());
         if let Some(bucket) = self.buckets.get(bucket_index) {
             bucket.fetch_add(1, Relaxed);

@@ -14,12 +14,13 @@ const SIGN_INS: [(&str, &str); 8] = [
     ("provider", "unavailable"),
 ];
 
-/// The number of attempts to sign in to the console, by method and result.
+/// The number of attempts to sign in to the console, for each pair in `SIGN_INS`.
 #[derive(Debug, Default)]
 pub struct SignInMetrics([Counter; SIGN_INS.len()]);
 
 impl SignInMetrics {
-    /// Counts an attempt with this method and result. Ignores a pair that is not in `SIGN_INS`.
+    /// Counts an attempt with this method and result, which must be a pair in `SIGN_INS`. Ignores
+    /// any other pair.
     pub fn count(&self, method: &str, result: &str) {
         if let Some(index) = SIGN_INS
             .iter()

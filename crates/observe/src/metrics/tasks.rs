@@ -12,27 +12,40 @@ use super::{Counter, Exposition, Kind};
 
 /// The outcomes of every background task.
 #[derive(Debug, Default)]
-pub struct TaskMetrics(Mutex<Vec<(&'static str, Arc<TaskRuns>)>>);
+pub struct TaskMetrics {
+    tasks: Mutex<Vec<RegisteredTask>>,
+}
+
+/// A background task, and the outcomes of its runs.
+#[derive(Debug)]
+struct RegisteredTask {
+    name: &'static str,
+    runs: Arc<TaskRuns>,
+}
 
 impl TaskMetrics {
-    /// Registers a task, and returns the metrics of its runs.
-    pub fn add(&self, task: &'static str) -> Arc<TaskRuns> {
+    /// Registers the task `name`, and returns the metrics of its runs.
+    pub fn add(&self, name: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
-        self.0.lock().push((task, Arc::clone(&runs)));
+        self.tasks.lock().push(RegisteredTask {
+            name,
+            runs: Arc::clone(&runs),
+        });
         runs
     }
 
     /// Writes the metrics.
     pub fn expose(&self, exposition: &mut Exposition) {
-        let tasks = self.0.lock();
+        let tasks = self.tasks.lock();
         let name = "petstore_task_last_success_timestamp_seconds";
         exposition.begin(
             Kind::Gauge,
             name,
             "When the background task last succeeded; 0 if never.",
         );
-        for (task, runs) in tasks.iter() {
-            exposition.sample(name, &[("task", task)], runs.last_success.load(Relaxed));
+        for task in tasks.iter() {
+            let last_success = task.runs.last_success.load(Relaxed);
+            exposition.sample(name, &[("task", &task.name)], last_success);
         }
         let name = "petstore_task_failures_total";
         exposition.begin(
@@ -40,8 +53,8 @@ impl TaskMetrics {
             name,
             "Runs of the background task that failed.",
         );
-        for (task, runs) in tasks.iter() {
-            exposition.sample(name, &[("task", task)], runs.failures.get());
+        for task in tasks.iter() {
+            exposition.sample(name, &[("task", &task.name)], task.runs.failures.get());
         }
     }
 }

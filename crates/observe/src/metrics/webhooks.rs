@@ -12,10 +12,10 @@ use super::{Counter, Exposition, Kind};
 pub struct WebhookState {
     pub is_enabled: bool,
     pub is_failing: bool,
-    /// How many changes the webhook is behind the log.
+    /// How many changes the webhook is behind the journal.
     pub lag: i64,
-    /// The number of its messages that failed, or that wait behind one that did; `None` if this process
-    /// does not serve the webhook.
+    /// The number of its messages that failed, or that wait behind a failed message; `None` if this
+    /// process does not serve the webhook.
     pub waiting: Option<usize>,
 }
 
@@ -36,10 +36,11 @@ const OUTCOMES: [&str; 9] = [
 struct StateGauge {
     name: &'static str,
     help: &'static str,
-    /// Returns the value for a webhook, if this process knows it.
+    /// Returns the value for a webhook; `None` if this process does not know it.
     value: fn(&WebhookState) -> Option<i64>,
 }
 
+/// The gauges that each webhook has.
 const GAUGES: [StateGauge; 5] = [
     StateGauge {
         name: "petstore_webhook_enabled",
@@ -74,6 +75,7 @@ const GAUGES: [StateGauge; 5] = [
 /// The number of delivery attempts of this process by outcome, and the state of each webhook.
 #[derive(Debug, Default)]
 pub struct WebhookMetrics {
+    /// The numbers of attempts, in the order of [`OUTCOMES`].
     attempts: [Counter; OUTCOMES.len()],
     states: Mutex<BTreeMap<WebhookId, WebhookState>>,
 }

@@ -1,5 +1,6 @@
-//! Exports spans to an OpenTelemetry collector over HTTP. The configured header fields usually hold a
-//! secret, so no message quotes them.
+//! Exports spans to an OpenTelemetry collector over HTTP.
+//!
+//! The configured header fields usually have a secret, so no message quotes them.
 
 use std::{error::Error, future::pending, str::FromStr, sync::Arc, time::Duration};
 
@@ -40,6 +41,7 @@ pub struct Endpoint(Url);
 impl FromStr for Endpoint {
     type Err = String;
 
+    /// Parses the address of a collector. The error is a message for the operator.
     fn from_str(text: &str) -> Result<Self, String> {
         let form = "use the form http://127.0.0.1:4318";
         let mut url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
@@ -127,8 +129,10 @@ impl Exporter {
         })
     }
 
-    /// Collects the spans of the next batch: waits for the first one, and then at most a second for
-    /// more of them. Never completes if there is no span and the queue is closed. Cancel-safe.
+    /// Waits for the first span of the next batch, and then at most a second for more spans.
+    /// Never completes if there is no span and the queue is closed.
+    ///
+    /// Cancel-safe: the spans that have arrived stay in the batch.
     pub async fn collect_batch(&mut self) {
         let Self { queue, batch, .. } = self;
         if batch.is_empty() && queue.recv_many(batch, MAX_BATCH).await == 0 {
@@ -143,8 +147,9 @@ impl Exporter {
         let _ = time::timeout(BATCH_DELAY, fill).await;
     }
 
-    /// Sends the current batch. Cancel-safe: if this future is dropped, the next call sends the batch
-    /// again. Spans that the collector does not accept are dropped, not retried.
+    /// Sends the current batch. Spans that the collector does not accept are dropped, not retried.
+    ///
+    /// Cancel-safe: if this future is dropped, the next call sends the batch again.
     pub async fn send(&mut self) -> Result<(), SpansDropped> {
         let result = self.post().await;
         let counter = if result.is_ok() {
@@ -160,7 +165,7 @@ impl Exporter {
         })
     }
 
-    /// Flushes the remaining spans. Spans that the collector does not accept in time are dropped.
+    /// Sends the remaining spans. Drops the spans that the collector does not accept in time.
     pub async fn finish(&mut self) -> Result<(), SpansDropped> {
         self.queue.close();
         if let Ok(result) = time::timeout(FLUSH_TIMEOUT, self.send_all()).await {
@@ -173,6 +178,7 @@ impl Exporter {
     /// Sends batches until the queue is empty. Returns the first failure, but still sends the batches
     /// after it.
     async fn send_all(&mut self) -> Result<(), SpansDropped> {
+        // `and` keeps the first failure.
         let mut result = Ok(());
         while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, MAX_BATCH).await > 0 {
             result = result.and(self.send().await);
@@ -187,6 +193,7 @@ impl Exporter {
         let mut request = Request::builder()
             .method(Method::POST)
             .header(header::CONTENT_TYPE, "application/json");
+        // There are no headers if the builder has an error, which `send` then reports.
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.clone());
         }
@@ -223,8 +230,9 @@ const RESERVED_HEADERS: [HeaderName; 5] = [
 ];
 
 /// Parses the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`. Returns the
-/// header fields, and a warning for each item that is ignored because it is invalid. No warning quotes
-/// any part of the value, because it may be a secret.
+/// header fields, and a warning for each item that is ignored because it is invalid.
+///
+/// No warning quotes any part of the value, because it may be a secret.
 pub fn parse_headers(text: &str) -> (HeaderMap, Vec<String>) {
     let mut headers = HeaderMap::new();
     let mut warnings = Vec::new();

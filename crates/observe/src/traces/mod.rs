@@ -1,7 +1,7 @@
 //! Traces: a span for each request and each delivery to a webhook, sent to a collector by OTLP.
 //!
-//! A request only puts a span into a bounded queue. A task sends the spans. If it cannot keep up,
-//! or the collector is unreachable, spans are dropped and counted. No request waits.
+//! A request only puts a span into a bounded queue, and a task sends the spans. No request waits:
+//! if the task cannot keep up, or the collector is unreachable, spans are dropped and counted.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -25,7 +25,7 @@ pub use self::{
 };
 use super::metrics::Exposition;
 
-/// The maximum number of spans that wait to be sent.
+/// The maximum number of spans that wait to be sent, which bounds the memory.
 const QUEUE_LENGTH: usize = 4096;
 
 /// The recording side of tracing: decides which traces are sampled, generates ids, and queues finished
@@ -37,8 +37,8 @@ pub struct Spans {
     counts: Arc<SpanCounts>,
 }
 
-/// Returns the queue for the spans of the traces that `sampler` selects, and the exporter that sends
-/// the spans to the collector at `endpoint`, with these `headers`.
+/// Returns the two sides of tracing: the recorder of spans, and the exporter that sends them to the
+/// collector at `endpoint` with these `headers`. `sampler` selects the traces.
 pub fn start(
     endpoint: Endpoint,
     headers: HeaderMap,

@@ -64,14 +64,14 @@ const SERVER: u8 = 2;
 /// The kind of a span in which this process sends a request (`SPAN_KIND_CLIENT`).
 const CLIENT: u8 = 3;
 
-/// The trace is sampled, and the remote flag below is valid
+/// The flags of every span: its trace is sampled, and the flag [`REMOTE_PARENT`] is valid
 /// (`SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK`).
 const FLAGS: u32 = 0x101;
 
-/// The parent span is in another process (`SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`).
+/// The flag of a span whose parent is in another process (`SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK`).
 const REMOTE_PARENT: u32 = 0x200;
 
-/// `STATUS_CODE_ERROR`.
+/// The status of a span whose work failed (`STATUS_CODE_ERROR`).
 const ERROR: u8 = 2;
 
 /// The parts of a span that depend on the kind of its work.

@@ -1,8 +1,13 @@
 //! Decides which traces are sampled, as the OpenTelemetry specification says ("Environment Variable
 //! Specification" and "Built-in samplers").
 
-/// The random bits of a trace id: its last 56.
+/// The number of random bits in a trace id, which are its last ones (W3C Trace Context Level 2,
+/// "Random Trace ID Flag").
 const RANDOM_BITS: u32 = 56;
+
+/// The warning about an `OTEL_TRACES_SAMPLER_ARG` that is not a ratio.
+const INVALID_RATIO: &str = "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is ignored, \
+                             so all traces are sampled";
 
 /// The rule that decides whether the span of a request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,47 +30,42 @@ impl Default for Sampler {
 
 impl Sampler {
     /// Returns the sampler for the values of `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`,
-    /// and a warning for each value that is ignored because it is invalid. An empty value counts
-    /// as none.
+    /// and a warning for each value that is ignored because it is invalid.
+    ///
+    /// An empty value means that the variable is not set.
     pub fn from_settings(name: &str, argument: &str) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
+        if name.is_empty() {
+            return (Self::default(), warnings);
+        }
         let name = name.to_ascii_lowercase();
-        let root_sampler = name.strip_prefix("parentbased_").unwrap_or(&name);
+        let (follows_parent, root_sampler) = match name.strip_prefix("parentbased_") {
+            Some(root_sampler) => (true, root_sampler),
+            None => (false, name.as_str()),
+        };
         let threshold = match root_sampler {
             "always_on" => 0,
             // Greater than any random bits.
             "always_off" => 1 << RANDOM_BITS,
             "traceidratio" => threshold_for_ratio(argument).unwrap_or_else(|| {
-                warnings.push(
-                    "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is ignored, so all \
-                     traces are sampled"
-                        .to_owned(),
-                );
+                warnings.push(INVALID_RATIO.to_owned());
                 0
             }),
             _ => {
-                if !name.is_empty() {
-                    warnings.push(format!(
-                        "OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, \
-                         parentbased_always_on, parentbased_always_off or \
-                         parentbased_traceidratio, but was {name:?}; the default is used, \
-                         parentbased_always_on"
-                    ));
-                }
+                warnings.push(unknown_sampler(&name));
                 return (Self::default(), warnings);
             }
         };
-        (
-            Self {
-                follows_parent: root_sampler != name,
-                threshold,
-            },
-            warnings,
-        )
+        let sampler = Self {
+            follows_parent,
+            threshold,
+        };
+        (sampler, warnings)
     }
 
-    /// Whether the span of a request in this trace is sent. `parent` is the client's sampling decision,
-    /// if it sent one.
+    /// Whether the span of a request in this trace is sent. `parent` is the client's sampling
+    /// decision, if it sent one: whether the trace is sampled. A trace whose id is not hexadecimal
+    /// is not sampled.
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         if self.follows_parent
             && let Some(is_sampled) = parent
@@ -79,6 +79,15 @@ impl Sampler {
             .and_then(|hex| u64::from_str_radix(hex, 16).ok());
         random_bits.is_some_and(|bits| bits >= self.threshold)
     }
+}
+
+/// Returns the warning about a name in `OTEL_TRACES_SAMPLER` that no sampler has.
+fn unknown_sampler(name: &str) -> String {
+    format!(
+        "OTEL_TRACES_SAMPLER must be always_on, always_off, traceidratio, parentbased_always_on, \
+         parentbased_always_off or parentbased_traceidratio, but was {name:?}; the default is \
+         used, parentbased_always_on"
+    )
 }
 
 /// Returns the threshold that samples this ratio of all traces, such as `0.25`. An empty text means all

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 
 #[test]
 fn a_chain_says_each_reason_once() {
@@ -10,7 +10,7 @@ fn a_chain_says_each_reason_once() {
     #[error("{0}")]
     struct Wrapped(String, #[source] io::Error);
     let refused = || io::Error::other("refused");
-    let chain_of = |text: &str| chain(&Wrapped(text.to_owned(), refused()));
+    let chain_of = |text: &str| error_chain(&Wrapped(text.to_owned(), refused()));
     assert_eq!(chain_of("no connection"), "no connection: refused");
     assert_eq!(chain_of("no connection: refused"), "no connection: refused");
 }

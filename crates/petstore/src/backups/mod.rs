@@ -4,12 +4,17 @@
 //! when it is complete. A list with the same time in its name says which photos the backup needs. The
 //! list is written before the backup and deleted after it, so an interruption never leaves a backup
 //! without its list.
+//!
+//! Two identifiers protect a storage that several services could use. The mark identifies the
+//! database, and stays the same when it is restored. The copy id changes with each restore, because
+//! a restored database and the one that it was restored from can both be in use. See [`Copies`].
 
 mod copies;
 mod names;
 mod photo_list;
 mod retention;
 mod storage;
+mod temporary_database;
 mod unpacking;
 
 use std::{
@@ -22,17 +27,17 @@ use std::{
     time::Duration,
 };
 
-use flate2::{Compression, write::GzEncoder};
 use jiff::Timestamp;
 use petstore_domain::{Clock, store_area::PhotoId};
 use petstore_observe::metrics::BackupMetrics;
 use petstore_photos::Photos;
-use petstore_store_sqlite as sqlite;
-use rustix::process::setpriority_process;
 use tokio::{sync::oneshot, time};
 use tracing::info;
 
-use self::{copies::COPIES_FILE, names::photo_list_name, photo_list::read_photos_or_warn};
+use self::{
+    copies::COPIES_FILE, names::photo_list_name, photo_list::photos_known_to_be_stored,
+    temporary_database::TemporaryDatabase,
+};
 pub use self::{
     copies::Copies,
     names::{StoredFiles, backup_name, backup_time},
@@ -42,8 +47,8 @@ pub use self::{
     unpacking::{unpack, unpack_file},
 };
 
-/// The backups of one database, with what is needed to make them. Only one backup is made at a time, on a
-/// thread of its own, because all of the work blocks.
+/// The maker of the backups of one database. It makes only one backup at a time, on a thread of its
+/// own, because all of the work blocks.
 pub struct Backups {
     /// Opens the storage. Called on the thread that uses the storage.
     pub open_storage: Box<dyn Fn() -> io::Result<BackupStorage> + Send + Sync>,
@@ -67,10 +72,11 @@ pub struct Backups {
     pub state: Mutex<State>,
 }
 
-/// The facts that one run leaves for the next.
+/// The facts that one run leaves for the next. A run is one use of the storage, for a backup or
+/// only to lock the storage.
 #[derive(Default)]
 pub struct State {
-    /// The lock file, which stays locked while it is open.
+    /// The lock file of the storage. It stays locked while it is open.
     lock: Option<File>,
     /// The backups in the storage after the last run. Any other backup there was made by another service.
     known_backups: Option<BTreeSet<Timestamp>>,
@@ -78,19 +84,32 @@ pub struct State {
     has_claimed: bool,
 }
 
+/// The result of a successful [`Backups::make`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackupOutcome {
+    /// A backup was made.
+    Made,
+    /// No backup was made, because the newest one is still young.
+    NotDue {
+        /// How long it takes until the newest backup is old enough.
+        wait: Duration,
+    },
+}
+
 /// A backup that is complete in its storage.
 struct WrittenBackup {
     name: String,
     /// The number of its photos that lack files in the storage.
-    missing_photo_count: usize,
+    incomplete_photo_count: usize,
 }
 
-/// The photos of a backup, after their files have been copied.
+/// The photos of a backup, after their files have been copied to the storage.
 #[derive(Default)]
-struct CopiedPhotos {
+struct BackupPhotos {
     /// The photos with all of their files in the storage.
-    present: Vec<PhotoId>,
-    missing_count: usize,
+    complete: Vec<PhotoId>,
+    /// The number of photos that lack files in the storage.
+    incomplete_count: usize,
 }
 
 impl Backups {
@@ -100,14 +119,13 @@ impl Backups {
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
         self.run_on_thread(|backups, state, storage| {
             backups.lock_storage(state, storage)?;
-            backups.claim(state, storage)?;
+            backups.claim_storage(state, storage)?;
             Ok(())
         })
         .await
     }
 
-    /// Makes a backup, and returns `None`. If the newest backup of this copy is younger than `min_age`,
-    /// makes no backup, and returns how long it takes until that backup is old enough.
+    /// Makes a backup, unless the newest backup of this copy is younger than `min_age`.
     ///
     /// After a backup, deletes the old backups, but only if there is a `confirmed_now`: a wrong clock
     /// must not make all backups look old.
@@ -118,9 +136,9 @@ impl Backups {
         self: &Arc<Self>,
         confirmed_now: Option<Timestamp>,
         min_age: Duration,
-    ) -> io::Result<Option<Duration>> {
+    ) -> io::Result<BackupOutcome> {
         let work = self.run_on_thread(move |backups, state, storage| {
-            backups.make_blocking(storage, state, confirmed_now, min_age)
+            backups.make_blocking(state, storage, confirmed_now, min_age)
         });
         let result = time::timeout(self.time_limit, work)
             .await
@@ -135,36 +153,38 @@ impl Backups {
         result
     }
 
-    /// Does the blocking work of [`Backups::make`], on the thread of the backup.
+    /// Does the blocking work of [`Backups::make`], on the thread of the backup. Also fails after a
+    /// backup without all of the photos, so that the operator notices.
     fn make_blocking(
         &self,
-        storage: &BackupStorage,
         state: &mut State,
+        storage: &BackupStorage,
         confirmed_now: Option<Timestamp>,
         min_age: Duration,
-    ) -> io::Result<Option<Duration>> {
+    ) -> io::Result<BackupOutcome> {
         self.lock_storage(state, storage)?;
-        let copies = self.claim(state, storage)?;
-        let files = self.list_files(state, storage)?;
+        let copies = self.claim_storage(state, storage)?;
+        let files = self.list_and_check_files(state, storage)?;
         if let Some(wait) = time_until_due(&files, &copies, self.clock.now(), min_age) {
-            return Ok(Some(wait));
+            return Ok(BackupOutcome::NotDue { wait });
         }
 
         let backup = self.write_backup(state, storage, &files)?;
         if let Some(now) = confirmed_now {
-            // Another copy may have taken the storage over while this backup was written.
-            self.claim(state, storage)?;
+            // Another copy may have taken the storage over while this backup was written. Then this
+            // fails, and nothing is deleted.
+            self.claim_storage(state, storage)?;
             retention::delete_old(storage, now, self.retention, &copies)?;
         }
 
-        let missing = backup.missing_photo_count;
-        if missing > 0 {
+        let incomplete_count = backup.incomplete_photo_count;
+        if incomplete_count > 0 {
             return Err(io::Error::other(format!(
-                "{} is complete, but the place of photos lacks files of photos: {missing}",
+                "{} is complete, but the place of photos lacks files of photos: {incomplete_count}",
                 backup.name
             )));
         }
-        Ok(None)
+        Ok(BackupOutcome::Made)
     }
 
     /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread keeps
@@ -179,8 +199,8 @@ impl Backups {
             .name("petstore-backup".to_owned())
             .spawn(move || {
                 let result = backups.with_storage(work);
-                // Dropped before the result is sent: when the caller then drops its own reference, the
-                // lock must be released at once.
+                // This reference must not keep the lock file open after the caller has the result
+                // and drops its own reference.
                 drop(backups);
                 sender.send(result)
             })?;
@@ -234,18 +254,13 @@ impl Backups {
         Ok(())
     }
 
-    /// Makes sure that this copy of the database is the current one of the storage, and returns all of
-    /// its copies. A copy that a restore has just made becomes the current one. Fails if a newer copy
-    /// has replaced this one.
-    fn claim(&self, state: &mut State, storage: &BackupStorage) -> io::Result<Copies> {
+    /// Makes this copy of the database the current one of the storage, unless it already is.
+    /// Returns all copies that have made backups in the storage. Fails if a newer copy has replaced
+    /// this one.
+    fn claim_storage(&self, state: &mut State, storage: &BackupStorage) -> io::Result<Copies> {
         let mut copies = storage.read_copies()?;
         if !copies.is_current(&self.copy_id) {
-            // A newer copy has taken over if it is listed after this copy, or if this copy has been
-            // dropped from the list since it claimed the storage. An empty list has no newer copy: the
-            // operator has deleted the list.
-            let is_replaced =
-                copies.has(&self.copy_id) || (state.has_claimed && !copies.is_empty());
-            if is_replaced {
+            if self.is_replaced(state, &copies) {
                 let message = format!(
                     "a newer copy of this database makes backups in {storage}; name another place for one of \
                      the two, or delete {COPIES_FILE} there if nobody uses the newer copy any more"
@@ -261,8 +276,20 @@ impl Backups {
         Ok(copies)
     }
 
-    /// Lists the files of the storage. Fails if another service has made a backup there since the last run.
-    fn list_files(&self, state: &mut State, storage: &BackupStorage) -> io::Result<StoredFiles> {
+    /// Whether a newer copy has replaced this one, which is not the last one in the list `copies`.
+    fn is_replaced(&self, state: &State, copies: &Copies) -> bool {
+        // The newer copy is listed after this one, or this one has been dropped from the list since
+        // it claimed the storage. An empty list has no newer copy: the operator has deleted it.
+        copies.has(&self.copy_id) || (state.has_claimed && !copies.is_empty())
+    }
+
+    /// Lists the files of the storage, and remembers its backups for the next run. Fails if another
+    /// service has made a backup there since the last run.
+    fn list_and_check_files(
+        &self,
+        state: &mut State,
+        storage: &BackupStorage,
+    ) -> io::Result<StoredFiles> {
         let files = storage.list_files()?;
         if let Some(newest_backup) = files.newest_backup(self.clock.now()) {
             self.metrics.record_earlier_backup(newest_backup);
@@ -295,78 +322,63 @@ impl Backups {
         };
         let name = backup_name(time);
 
-        let copy = TemporaryDatabase(storage.temporary_path(".db"));
-        let database =
-            sqlite::copy_into(&self.database, &copy.0, lower_priority).map_err(io::Error::other)?;
-        let photos = self.copy_photos(storage, files, database.photos)?;
+        let copy = TemporaryDatabase::new(storage.temporary_path(".db"));
+        let content = copy.copy_from(&self.database)?;
+        let photos = self.copy_photos(storage, files, content.photos)?;
         let list = PhotoList {
-            animal_count: database.animals,
-            photos: photos.present,
+            animal_count: content.animals,
+            photos: photos.complete,
         };
         storage.write(&photo_list_name(time), |file| list.write_to(file))?;
 
         // Even a write that fails can leave the file in the storage. The next run must not mistake it
         // for a backup of another service.
         state.known_backups.get_or_insert_default().insert(time);
-        let bytes = storage.write(&name, |file| {
-            let mut encoder = GzEncoder::new(file, Compression::default());
-            io::copy(&mut File::open(&copy.0)?, &mut encoder)?;
-            encoder.finish()?;
-            Ok(())
-        })?;
+        let bytes = storage.write(&name, |file| copy.compress_to(file))?;
 
         let duration = self.clock.instant().saturating_duration_since(start);
         self.metrics.record_backup(time, duration, bytes);
         info!(place = %storage, name, animals = list.animal_count, bytes, "made a backup");
         Ok(WrittenBackup {
             name,
-            missing_photo_count: photos.missing_count,
+            incomplete_photo_count: photos.incomplete_count,
         })
     }
 
-    /// Copies the files of `photos` into the storage. Copies nothing, and reports nothing missing, if the
-    /// photos of the service are off or in a bucket.
+    /// Copies the files of the photos that a backup needs into the storage. If the service keeps
+    /// its photos in a bucket, or photos are off, the backup has no photos, and none counts as
+    /// incomplete.
     fn copy_photos(
         &self,
         storage: &BackupStorage,
         files: &StoredFiles,
-        photos: Vec<PhotoId>,
-    ) -> io::Result<CopiedPhotos> {
+        needed_photos: Vec<PhotoId>,
+    ) -> io::Result<BackupPhotos> {
         let Some(source) = self.photos.storage() else {
-            return Ok(CopiedPhotos::default());
+            return Ok(BackupPhotos::default());
         };
+        // Photos in a bucket stay there: the operator lets the bucket keep deleted objects.
         if source.as_folder().is_none() {
-            return Ok(CopiedPhotos::default());
+            return Ok(BackupPhotos::default());
         }
 
-        // Each request to a bucket costs money, so the photos in the newest list are not looked up: their
-        // files are assumed to be in the bucket.
-        let mut stored_photos = BTreeSet::new();
-        if storage.is_bucket()
-            && let Some(&last_list) = files.photo_lists.last()
-        {
-            let consequence = "all photos are copied again";
-            let listed_photos = read_photos_or_warn(storage, last_list, consequence)?;
-            stored_photos.extend(listed_photos.unwrap_or_default());
-        }
-        let new_photos: Vec<PhotoId> = photos
-            .iter()
-            .copied()
-            .filter(|id| !stored_photos.contains(id))
-            .collect();
+        let known_photos = photos_known_to_be_stored(storage, files)?;
+        let mut unknown_photos = needed_photos.clone();
+        unknown_photos.retain(|id| !known_photos.contains(id));
+        let copying = storage.photos.copy_all_from(source, &unknown_photos);
+        let incomplete_photos = storage.block_on(copying)?.incomplete;
 
-        let copied_photos = storage.block_on(storage.photos.copy_all_from(source, &new_photos))?;
-        let mut present = photos;
-        present.retain(|id| !copied_photos.incomplete.contains(id));
-        Ok(CopiedPhotos {
-            present,
-            missing_count: copied_photos.incomplete.len(),
+        let mut complete_photos = needed_photos;
+        complete_photos.retain(|id| !incomplete_photos.contains(id));
+        Ok(BackupPhotos {
+            complete: complete_photos,
+            incomplete_count: incomplete_photos.len(),
         })
     }
 }
 
-/// Returns how long it takes until the newest backup of the current copy reaches `min_age`; `None` if a
-/// backup is due now.
+/// Returns how long it takes until the newest backup of the current copy reaches `min_age`. Returns
+/// `None` if a backup is due now, also because the current copy has no backup yet.
 fn time_until_due(
     files: &StoredFiles,
     copies: &Copies,
@@ -374,25 +386,13 @@ fn time_until_due(
     min_age: Duration,
 ) -> Option<Duration> {
     let (&newest_backup, _) = files.backups.range(..=now).next_back()?;
+    let current_since = copies.current_since()?;
     // A backup that an earlier copy made does not count.
-    if newest_backup < copies.current_since()? {
+    if newest_backup < current_since {
         return None;
     }
+    // Never negative, because the newest backup is not after `now`.
     let age = Duration::try_from(now.duration_since(newest_backup)).ok()?;
+    // At exactly this age, a backup is due.
     min_age.checked_sub(age).filter(|wait| !wait.is_zero())
-}
-
-/// The path of an uncompressed copy of the database. Dropping this deletes the copy.
-struct TemporaryDatabase(PathBuf);
-
-impl Drop for TemporaryDatabase {
-    fn drop(&mut self) {
-        sqlite::remove(&self.0);
-    }
-}
-
-/// Lowers the priority of the calling thread, so that a backup delays requests little. The thread still
-/// gets a tenth of a busy core. Linux applies the priority of a process to the calling thread only.
-fn lower_priority() {
-    let _ = setpriority_process(None, 10);
 }

@@ -26,22 +26,21 @@ impl StoredFiles {
     pub fn add(&mut self, name: &str, length: u64) {
         if let Some(time) = backup_time(name) {
             self.backups.insert(time, length);
-        } else if let Some(text) = name.strip_suffix(PHOTO_LIST_SUFFIX)
-            && let Some(time) = parse_time(text)
-        {
+        } else if let Some(time) = photo_list_time(name) {
             self.photo_lists.insert(time);
         }
     }
 
-    /// Returns the newest backup that is not after `now`, or else the newest of all. A backup after
-    /// `now` was made while the clock was ahead.
+    /// Returns the newest backup that is not after `now`, or else the newest of all backups. A
+    /// backup after `now` was made while the clock was ahead.
     pub fn newest_backup(&self, now: Timestamp) -> Option<Timestamp> {
         let newest_until_now = self.backups.range(..=now).next_back();
         let (&time, _) = newest_until_now.or(self.backups.last_key_value())?;
         Some(time)
     }
 
-    /// Returns the first second from `now` on that no file in the storage has in its name.
+    /// Returns the first second from `now` on that no file in the storage has in its name. Returns
+    /// `None` if the last second that a [`Timestamp`] can hold is taken.
     pub fn free_time(&self, now: Timestamp) -> Option<Timestamp> {
         let mut second = now.as_second();
         loop {
@@ -70,12 +69,18 @@ pub fn backup_time(name: &str) -> Option<Timestamp> {
     parse_time(name.strip_suffix(BACKUP_SUFFIX)?)
 }
 
-/// Parses the beginning of a name, such as `petstore-20261126T040000Z`. Accepts only the exact text that
-/// [`TIME_FORMAT`] writes, although `strptime` is more lenient.
-fn parse_time(text: &str) -> Option<Timestamp> {
-    let date_time = DateTime::strptime(TIME_FORMAT, text).ok()?;
+/// Returns the time of the photo list with this name; `None` if this is not the name of a photo
+/// list.
+fn photo_list_time(name: &str) -> Option<Timestamp> {
+    parse_time(name.strip_suffix(PHOTO_LIST_SUFFIX)?)
+}
+
+/// Parses the beginning of a name, such as `petstore-20261126T040000Z`. Accepts only the exact text
+/// that [`TIME_FORMAT`] writes, because `strptime` also accepts other spellings of the same time.
+fn parse_time(beginning: &str) -> Option<Timestamp> {
+    let date_time = DateTime::strptime(TIME_FORMAT, beginning).ok()?;
     let time = TimeZone::UTC.to_timestamp(date_time).ok()?;
-    if time.strftime(TIME_FORMAT).to_string() != text {
+    if time.strftime(TIME_FORMAT).to_string() != beginning {
         return None;
     }
     Some(time)

@@ -1,15 +1,21 @@
 //! The photo list next to each backup: how many animals the backup has, and which photos it needs.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, BufWriter, ErrorKind, Write},
+};
 
 use jiff::Timestamp;
 use petstore_domain::store_area::PhotoId;
 use tracing::warn;
 
-use super::{names::photo_list_name, storage::BackupStorage};
+use super::{
+    names::{StoredFiles, photo_list_name},
+    storage::BackupStorage,
+};
 
-/// The content of a list. Its first line has the number of animals, and each further line has the id of
-/// a photo.
+/// The content of a photo list. The first line of the file has the number of animals, and each
+/// further line has the id of a photo.
 pub struct PhotoList {
     /// The number of animals of the backup.
     pub animal_count: u64,
@@ -68,4 +74,24 @@ pub(super) fn read_photos_or_warn(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Returns the photos whose files a backup does not look up, because they are already in the
+/// storage.
+///
+/// In a bucket, these are the photos of the newest list, because each request costs money. In a
+/// folder, there are none.
+pub(super) fn photos_known_to_be_stored(
+    storage: &BackupStorage,
+    files: &StoredFiles,
+) -> io::Result<BTreeSet<PhotoId>> {
+    if !storage.is_bucket() {
+        return Ok(BTreeSet::new());
+    }
+    let Some(&newest_list) = files.photo_lists.last() else {
+        return Ok(BTreeSet::new());
+    };
+    let consequence = "all photos are copied again";
+    let listed_photos = read_photos_or_warn(storage, newest_list, consequence)?;
+    Ok(listed_photos.into_iter().flatten().collect())
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use tracing::warn;
 
 use super::{
@@ -18,10 +18,20 @@ use super::{
     storage::BackupStorage,
 };
 
-/// The number of newest backups that are kept, whatever their age.
+/// The number of newest backups that are kept, whatever their age. If the newest one is damaged,
+/// there is still the one before it.
 const LEAST_BACKUPS: usize = 2;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// The backups of one day in UTC that one copy of the database made. Of these, the newest is kept.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct DayOfCopy {
+    /// The number of the day since 1970.
+    day: i64,
+    /// The number of the copy, from [`Copies::copy_number_at`].
+    copy_number: usize,
+}
 
 /// Selects the backups to keep:
 ///
@@ -39,12 +49,15 @@ pub fn kept_backups(
     let backups: BTreeSet<Timestamp> = backups.collect();
     let retention_seconds = i64::try_from(retention.as_secs()).unwrap_or(i64::MAX);
 
-    // A later backup of the same day and copy replaces an earlier one in the map.
-    let mut newest_of_days: BTreeMap<(i64, usize), Timestamp> = BTreeMap::new();
+    let mut newest_of_days: BTreeMap<DayOfCopy, Timestamp> = BTreeMap::new();
     let mut kept_backups = BTreeSet::new();
     for &backup in &backups {
-        let day = backup.as_second().div_euclid(SECONDS_PER_DAY);
-        newest_of_days.insert((day, copies.copy_number_at(backup)), backup);
+        let day_of_copy = DayOfCopy {
+            day: backup.as_second().div_euclid(SECONDS_PER_DAY),
+            copy_number: copies.copy_number_at(backup),
+        };
+        // The backups are in the order of their times, so a later one replaces an earlier one.
+        newest_of_days.insert(day_of_copy, backup);
         if age_in_seconds(backup, now).abs() <= SECONDS_PER_DAY {
             kept_backups.insert(backup);
         }
@@ -64,9 +77,10 @@ fn age_in_seconds(backup: Timestamp, now: Timestamp) -> i64 {
     now.as_second() - backup.as_second()
 }
 
-/// Deletes the backups that are no longer kept, then the photos that only they needed. If the service
-/// has no permission to delete, as in a bucket that keeps everything, logs a warning instead of
-/// failing, because the new backup is complete all the same.
+/// Deletes the backups that are no longer kept, then the photos that only they needed.
+///
+/// If the service has no permission to delete, as in a bucket that keeps everything, only logs a
+/// warning. The new backup is complete all the same.
 pub(super) fn delete_old(
     storage: &BackupStorage,
     now: Timestamp,
@@ -75,7 +89,7 @@ pub(super) fn delete_old(
 ) -> io::Result<()> {
     match delete_unkept(storage, now, retention, copies) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            let cause = chain(&error);
+            let cause = error_chain(&error);
             warn!(place = %storage, error = cause, "old backups stay, because nothing may be deleted there");
             Ok(())
         }
@@ -83,7 +97,8 @@ pub(super) fn delete_old(
     }
 }
 
-/// Deletes everything that is not kept. Stops at the first file that cannot be deleted.
+/// Deletes the backups that are not kept, with their lists and photos. Stops at the first file that
+/// cannot be deleted.
 fn delete_unkept(
     storage: &BackupStorage,
     now: Timestamp,
@@ -103,18 +118,18 @@ fn delete_unkept(
         .difference(&backups_to_keep)
         .copied()
         .collect();
-    // A kept backup without its list may need any photo, so none can be deleted.
+    // A kept backup without its list may need any photo, so no photo can be deleted.
     let has_all_lists = backups_to_keep.is_subset(&files.photo_lists);
     if orphaned_lists.is_empty() || !has_all_lists {
         return Ok(());
     }
-    delete_photos(storage, &orphaned_lists, &backups_to_keep)
+    delete_photos_and_lists(storage, &orphaned_lists, &backups_to_keep)
 }
 
 /// Deletes the photos that only deleted backups needed, then the `orphaned_lists` of the deleted
 /// backups. Deletes nothing while the list of a kept backup is damaged, because that backup may need
 /// any photo.
-fn delete_photos(
+fn delete_photos_and_lists(
     storage: &BackupStorage,
     orphaned_lists: &[Timestamp],
     kept_backups: &BTreeSet<Timestamp>,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use object_store::ObjectStore;
-use petstore_photos::{self as photos, Bucket, Folder, to_io_error};
+use petstore_photos::{Bucket, Folder, PhotoStorage, to_io_error};
 use petstore_system::owner::{FileOwner, create_file, create_folder_all};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use tokio::runtime::{Builder, Runtime};
@@ -27,21 +27,24 @@ use super::{
 /// The time limit for one request to a bucket, such as the upload of one part of a backup.
 const REQUEST_LIMIT: Duration = Duration::from_mins(2);
 
-/// The name of the file that contains the mark of the database whose backups are in the storage.
+/// The name of the file with the mark of the database whose backups are in the storage. See
+/// [`Backups::database_mark`](super::Backups::database_mark).
 const MARK_FILE: &str = "petstore-backups.mark";
 
 /// The storage of the backups of one database, and of their photos.
 pub struct BackupStorage {
     location: Location,
-    pub(crate) photos: photos::PhotoStorage,
+    /// The storage of the photos that the backups need, in the same folder or bucket.
+    pub(crate) photos: PhotoStorage,
     /// The common beginning of the paths of temporary files on the local disk, such as the lock file.
     temporary_prefix: PathBuf,
     /// The owner of the database, who also gets the files in a folder.
     owner: Option<FileOwner>,
+    /// The runtime on which the functions wait for a bucket.
     runtime: Runtime,
 }
 
-/// The place where the files are.
+/// The folder or the bucket with the files.
 enum Location {
     Folder(PathBuf),
     Bucket(Bucket),
@@ -104,12 +107,15 @@ impl BackupStorage {
         path.into()
     }
 
-    /// Locks the storage for this process until the returned file is dropped, and for the database with
-    /// this mark. If another service makes backups here, or the storage has the mark of another
-    /// database, the kind of the error is `ResourceBusy`. Creates the folder if it is missing.
+    /// Locks the storage for this process until the returned file is dropped. Marks the storage as
+    /// the one of the database with this mark. Creates the folder if it is missing.
     ///
-    /// The lock of a bucket is a file next to the database, so it does not exclude processes on other
-    /// machines. The mark, the list of copies, and backups that this service did not make reveal those.
+    /// If another service makes backups here, or the storage has the mark of another database, the
+    /// kind of the error is `ResourceBusy`.
+    ///
+    /// The lock of a bucket is a file next to the database, so it does not exclude processes on
+    /// other machines. Such processes are found by the mark, the list of copies, and backups that
+    /// this service did not make.
     pub(super) fn lock(&self, database_mark: &str) -> io::Result<File> {
         let file = self
             .open_lock_file()
@@ -121,7 +127,7 @@ impl BackupStorage {
             }
             return Err(error.into());
         }
-        self.check_mark(database_mark)?;
+        self.ensure_mark(database_mark)?;
         Ok(file)
     }
 
@@ -139,27 +145,29 @@ impl BackupStorage {
         Ok(file)
     }
 
-    /// Checks that the storage has this mark. Gives the mark to a storage that has none.
-    fn check_mark(&self, database_mark: &str) -> io::Result<()> {
+    /// Makes sure that the storage has this mark. Writes the mark if the storage has none, and
+    /// fails if the storage has another one.
+    fn ensure_mark(&self, database_mark: &str) -> io::Result<()> {
         let mut stored_mark = Vec::new();
-        if let Err(error) = self.read(MARK_FILE, &mut stored_mark) {
-            if error.kind() != ErrorKind::NotFound {
-                return Err(error);
+        match self.read(MARK_FILE, &mut stored_mark) {
+            Ok(()) if stored_mark == database_mark.as_bytes() => Ok(()),
+            Ok(()) => {
+                let message = format!(
+                    "{self} has the backups of another database; name another place, or delete {MARK_FILE} there \
+                     if nobody makes those any more"
+                );
+                Err(io::Error::new(ErrorKind::ResourceBusy, message))
             }
-            self.write(MARK_FILE, |file| file.write_all(database_mark.as_bytes()))?;
-            return Ok(());
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.write(MARK_FILE, |file| file.write_all(database_mark.as_bytes()))?;
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
-        if stored_mark != database_mark.as_bytes() {
-            let message = format!(
-                "{self} has the backups of another database; name another place, or delete {MARK_FILE} there \
-                 if nobody makes those any more"
-            );
-            return Err(io::Error::new(ErrorKind::ResourceBusy, message));
-        }
-        Ok(())
     }
 
-    /// Reads the list of the copies of the database that made backups here.
+    /// Reads the list of the copies of the database that made backups here. The list is empty if
+    /// its file does not exist.
     pub(super) fn read_copies(&self) -> io::Result<Copies> {
         let mut content = Vec::new();
         match self.read(COPIES_FILE, &mut content) {
@@ -179,67 +187,74 @@ impl BackupStorage {
 
     /// Lists the backups and the lists of photos in the storage. Ignores all other files.
     pub fn list_files(&self) -> io::Result<StoredFiles> {
-        let mut files = StoredFiles::default();
         match &self.location {
-            Location::Folder(path) => {
-                for entry in fs::read_dir(path)? {
-                    let entry = entry?;
-                    // An entry without metadata has just been removed, or does not belong to the service.
-                    if let Ok(metadata) = entry.metadata()
-                        && metadata.is_file()
-                    {
-                        files.add(&entry.file_name().to_string_lossy(), metadata.len());
-                    }
-                }
-            }
-            Location::Bucket(bucket) => {
-                let objects = bucket.client().list_with_delimiter(Some(bucket.prefix()));
-                let list = self.block_on(objects)?;
-                for object in list.objects {
-                    files.add(object.location.filename().unwrap_or_default(), object.size);
-                }
-            }
+            Location::Folder(path) => list_folder(path),
+            Location::Bucket(bucket) => self.list_bucket(bucket),
+        }
+    }
+
+    /// Lists the files of the service in a bucket, directly below its prefix.
+    fn list_bucket(&self, bucket: &Bucket) -> io::Result<StoredFiles> {
+        let listing = bucket.client().list_with_delimiter(Some(bucket.prefix()));
+        let mut files = StoredFiles::default();
+        for object in self.block_on(listing)?.objects {
+            files.add(object.location.filename().unwrap_or_default(), object.size);
         }
         Ok(files)
     }
 
-    /// Writes a file with the content that `fill` writes. The file appears completely or not at all.
-    /// Returns its length.
+    /// Writes a file, and returns its length. The file appears completely or not at all. `fill`
+    /// gets the new file, and writes its content.
     pub(super) fn write(
         &self,
         name: &str,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
         match &self.location {
-            Location::Folder(folder) => {
-                let part = self.temporary_path(".part");
-                // A process that was killed may have left the file behind.
-                let _ = fs::remove_file(&part);
-                let result = self.write_in_folder(folder, name, &part, fill);
-                if result.is_err() {
-                    let _ = fs::remove_file(&part);
-                }
-                result
-            }
+            Location::Folder(folder) => self.write_to_folder(folder, name, fill),
             Location::Bucket(bucket) => self.object(bucket, name).write(fill),
         }
     }
 
-    /// Writes the temporary file `part`, and renames it to `name` when its content is on disk.
-    fn write_in_folder(
+    /// Writes a file in a folder, like [`Self::write`]. Until the file is complete, it is a
+    /// temporary file, which is removed after a failure.
+    fn write_to_folder(
         &self,
         folder: &Path,
         name: &str,
-        part: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let mut output = create_file(part, None)?;
-        self.give_to_owner(&output);
-        fill(&mut output)?;
-        output.sync_all()?;
-        fs::rename(part, folder.join(name))?;
+        let temporary_file = self.temporary_path(".part");
+        // A process that was killed may have left the file behind. If it cannot be removed, the new
+        // one cannot be created.
+        let _ = fs::remove_file(&temporary_file);
+        let result = self.fill_and_rename(&temporary_file, folder, name, fill);
+        if result.is_err() {
+            // Even if the removal fails, the first error is the one to report.
+            let _ = fs::remove_file(&temporary_file);
+        }
+        result
+    }
+
+    /// Creates and fills the temporary file. When its content is on disk, renames it to `name` in
+    /// the folder. Returns its length.
+    fn fill_and_rename(
+        &self,
+        temporary_file: &Path,
+        folder: &Path,
+        name: &str,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        // The owner is not given here, because `create_file` would fail on a file system without
+        // owners.
+        let mut file = create_file(temporary_file, None)?;
+        self.give_to_owner(&file);
+        fill(&mut file)?;
+        file.sync_all()?;
+        fs::rename(temporary_file, folder.join(name))?;
+        // The new name is on disk only when the folder is.
         File::open(folder)?.sync_all()?;
-        Ok(output.metadata()?.len())
+        Ok(file.metadata()?.len())
     }
 
     /// Copies the content of a file to `output`. Fails for anything but a regular file, such as a link
@@ -280,6 +295,21 @@ impl fmt::Display for BackupStorage {
             Location::Bucket(bucket) => bucket.fmt(formatter),
         }
     }
+}
+
+/// Lists the files of the service in a folder.
+fn list_folder(path: &Path) -> io::Result<StoredFiles> {
+    let mut files = StoredFiles::default();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        // An entry without metadata has just been removed, or does not belong to the service.
+        if let Ok(metadata) = entry.metadata()
+            && metadata.is_file()
+        {
+            files.add(&entry.file_name().to_string_lossy(), metadata.len());
+        }
+    }
+    Ok(files)
 }
 
 /// Creates the runtime on which a storage waits for a bucket.

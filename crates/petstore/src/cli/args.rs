@@ -20,7 +20,8 @@ use super::{runtime, values};
 pub(super) struct DatabaseArgs {
     /// The database: `sqlite:PATH`, or `postgres://USER@HOST/DATABASE`
     #[arg(
-        long,
+        id = "database",
+        long = "database",
         // Also after the command of a group, such as `webhooks list`.
         global = true,
         value_name = "URL",
@@ -30,29 +31,25 @@ pub(super) struct DatabaseArgs {
         default_value = "sqlite:petstore.db",
         value_parser = DatabaseUrlParser
     )]
-    pub(super) database: DatabaseUrl,
+    pub(super) url: DatabaseUrl,
 }
 
 impl DatabaseArgs {
     /// Opens the database for a command. One connection is enough, because a command runs one operation
     /// at a time.
     pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        databases::open(
-            &self.database,
-            mode,
-            NonZeroU32::MIN,
-            &mut runtime::random(),
-        )
-        .await
+        databases::open(&self.url, mode, NonZeroU32::MIN, &mut runtime::random()).await
     }
 }
 
-/// Merges the animals that a command has added into the search. Failure is ignored, because the service
-/// merges what is left.
-pub(super) fn merge_search(database: DatabaseUrl) {
-    let database = DatabaseArgs { database };
+/// Merges the animals that a command has added into the search, so that the first searches are
+/// fast. Failure is ignored, because the service merges what is left.
+pub(super) fn merge_search(url: DatabaseUrl) {
+    let database = DatabaseArgs { url };
     let _ = runtime::block_on(async {
         let store = database.open(OpenMode::AsIs).await?;
+        // Each call merges a batch, and returns whether there is more to merge. 0 is the number of
+        // animals that may stay unmerged.
         while store.tend_search(0).await? {}
         Ok(())
     });
@@ -72,18 +69,23 @@ impl TypedValueParser for DatabaseUrlParser {
         option: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<DatabaseUrl, clap::Error> {
-        let url = value
-            .to_str()
-            .ok_or_else(|| "the URL must be UTF-8".to_owned());
-        url.and_then(str::parse).map_err(|reason| {
-            let option = option.map(ToString::to_string).unwrap_or_default();
-            let message = format!("invalid value for '{option}': {reason}\n");
+        parse_database_url(value).map_err(|reason| {
+            let option_name = option.map(ToString::to_string).unwrap_or_default();
+            let message = format!("invalid value for '{option_name}': {reason}\n");
             clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
         })
     }
 }
 
-/// Whether a command may create the database.
+/// Parses the URL of a database. The error says what is wrong, without quoting the URL.
+fn parse_database_url(value: &OsStr) -> Result<DatabaseUrl, String> {
+    match value.to_str() {
+        Some(url) => url.parse(),
+        None => Err("the URL must be UTF-8".to_owned()),
+    }
+}
+
+/// The option to create the database.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Database")]
 pub(super) struct CreateArgs {
@@ -156,12 +158,13 @@ pub(super) struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// Loads the certificate and its key; returns `None` if the service does not use TLS.
+    /// Loads the certificate and its key. Returns `None` if the service does not use TLS.
     pub(super) fn load(&self) -> Result<Option<Arc<Tls>>, TlsError> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
         };
-        Tls::load(certificate.clone(), key.clone()).map(|tls| Some(Arc::new(tls)))
+        let tls = Tls::load(certificate.clone(), key.clone())?;
+        Ok(Some(Arc::new(tls)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `petstore audit`.
+//! `petstore audit`: prints the audit trail.
 
 use std::io::{self, BufWriter, Write};
 
@@ -75,10 +75,9 @@ impl Audit {
     /// Prints the entries of the audit trail.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
-        match self
-            .write_entries(store.as_ref(), &mut BufWriter::new(io::stdout().lock()))
-            .await
-        {
+        let mut out = BufWriter::new(io::stdout().lock());
+        match self.write_entries(store.as_ref(), &mut out).await {
+            // The reader closed the pipe early, as `head` does.
             Err(error) if is_broken_pipe(&error) => Ok(()),
             result => result,
         }
@@ -103,14 +102,7 @@ impl Audit {
                 .context("cannot read the audit trail")?;
             for entry in &entries {
                 line.clear();
-                match self.format {
-                    Format::Text => {
-                        let text = entry_text(entry);
-                        line.extend_from_slice(escape_hidden(&text).as_bytes());
-                    }
-                    Format::Ndjson => json::write_audit_entry(&mut line, entry),
-                }
-                line.push(b'\n');
+                self.format.write_line(&mut line, entry);
                 out.write_all(&line).context(NOT_WRITTEN)?;
             }
             if next_cursor.is_none() {
@@ -121,34 +113,50 @@ impl Audit {
     }
 }
 
+impl Format {
+    /// Appends an entry to `line` in this format, with the end of the line.
+    fn write_line(self, line: &mut Vec<u8>, entry: &AuditEntry) {
+        match self {
+            Self::Text => {
+                let text = entry_text(entry);
+                line.extend_from_slice(escape_hidden(&text).as_bytes());
+            }
+            Self::Ndjson => json::write_audit_entry(line, entry),
+        }
+        line.push(b'\n');
+    }
+}
+
 /// Renders an entry as a line of text, such as
 /// `2026-11-26T04:00:00.000Z  pet.changed  pet:7  by key:3 (till)  version 2  request 5f0c`.
 fn entry_text(entry: &AuditEntry) -> String {
-    match entry {
+    let (mut line, request_id) = match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
             let mut line = line_beginning(change.at, kind, &change.subject, &change.actor);
             if let Some(version) = change.version {
-                line.extend(["  version ", &version.to_string()]);
+                push_detail(&mut line, "version", &version.to_string());
             }
-            push_request_id(&mut line, change.request_id.as_deref());
-            line
+            (line, &change.request_id)
         }
         AuditEntry::Act {
-            at: time,
+            at,
             act,
             actor,
             request_id,
             ..
         } => {
-            let mut line = line_beginning(*time, act.kind.as_str(), &act.subject, actor);
-            for (name, detail) in &act.details {
-                line.extend(["  ", name, " ", detail]);
+            let mut line = line_beginning(*at, act.kind.as_str(), &act.subject, actor);
+            for (name, value) in &act.details {
+                push_detail(&mut line, name, value);
             }
-            push_request_id(&mut line, request_id.as_deref());
-            line
+            (line, request_id)
         }
+    };
+    if let Some(request_id) = request_id {
+        push_detail(&mut line, "request", request_id);
     }
+    line
 }
 
 /// Returns the beginning of the line of every entry: the time, the type, the subject and the actor.
@@ -165,11 +173,9 @@ fn line_beginning(
     line
 }
 
-/// Appends the id of the request that an entry comes from, if there is one.
-fn push_request_id(line: &mut String, request_id: Option<&str>) {
-    if let Some(request_id) = request_id {
-        line.extend(["  request ", request_id]);
-    }
+/// Appends a detail of an entry, such as `  version 2`.
+fn push_detail(line: &mut String, name: &str, value: &str) {
+    line.extend(["  ", name, " ", value]);
 }
 
 /// Parses a subject, such as `pet:7`.
@@ -180,16 +186,18 @@ fn parse_subject(text: &str) -> Result<JournalSubject, String> {
 
 /// Parses an actor, such as `key:3` or `clock`.
 fn parse_actor(text: &str) -> Result<Actor, String> {
-    let form = "an actor is a key such as key:3, a member of the staff such as staff:1, or clock, command \
-                or database";
-    Actor::parse(text).ok_or_else(|| form.to_owned())
+    Actor::parse(text).ok_or_else(|| {
+        "an actor is a key such as key:3, a member of the staff such as staff:1, or clock, command \
+         or database"
+            .to_owned()
+    })
 }
 
 /// Parses the type of an entry, such as `pet.changed`.
 fn parse_type(text: &str) -> Result<AuditType, String> {
     AuditType::parse(text).ok_or_else(|| {
-        let all: Vec<_> = AuditType::all().map(AuditType::as_str).collect();
-        format!("it must be one of {}", all.join(", "))
+        let all_types: Vec<&str> = AuditType::all().map(AuditType::as_str).collect();
+        format!("it must be one of {}", all_types.join(", "))
     })
 }
 

@@ -1,4 +1,5 @@
-//! `petstore backup`.
+//! `petstore backup`: copies the database and its photos to files. `petstore restore` copies
+//! databases with the same functions.
 
 use std::{
     fmt::Display,
@@ -56,35 +57,35 @@ impl Backup {
 
         let copy = DatabaseCopy {
             source,
-            source_name: &self.database.database,
+            source_name: &self.database.url,
             destination,
             destination_name: &destination.display(),
             replace: self.force,
-            restored: None,
+            restore_context: None,
         };
-        let photos = copy.make()?;
+        let photos = copy.copy_and_print_summary()?;
         self.copy_photos(&photos)
     }
 
     /// Copies the files of photos if they are in a folder. Otherwise, prints why the backup has no photos.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
-        let reason = match self.photos.open_to_read(&self.database.database)? {
-            Some(folder) if folder.as_folder().is_some() => {
-                let destination = photo_files::open_backup_folder(&self.destination, &folder)?;
+        match self.photos.open_to_read(&self.database.url)? {
+            Some(source) if source.as_folder().is_some() => {
+                let destination = photo_files::open_backup_folder(&self.destination, &source)?;
                 let advice = "name their place with --photos";
-                return photo_files::copy_all(folder, destination, photos, advice);
+                photo_files::copy_all(source, destination, photos, advice)
             }
-            Some(bucket) => format!("The photos stay in {bucket}; the copy has none\n"),
-            None => "The copy has no photos, because they are off\n".to_owned(),
-        };
-        if photos.is_empty() {
-            return Ok(());
+            _ if photos.is_empty() => Ok(()),
+            Some(bucket) => {
+                let line = format!("The photos stay in {bucket}; the copy has none\n");
+                super::output::print(&line)
+            }
+            None => super::output::print("The copy has no photos, because they are off\n"),
         }
-        super::output::print(&reason)
     }
 }
 
-/// Checks that the path can become a file: it is no folder, and its folder exists.
+/// Checks that the path can become a file: it is not a folder, and its folder exists.
 fn check_destination(destination: &Path) -> Result<(), BadSetting> {
     if destination.is_dir() {
         let path = destination.display();
@@ -102,7 +103,7 @@ fn check_destination(destination: &Path) -> Result<(), BadSetting> {
     Ok(())
 }
 
-/// A copy of a SQLite database that a command makes.
+/// The source and the destination of a copy of a SQLite database, for a backup or for a restore.
 pub(super) struct DatabaseCopy<'c> {
     pub(super) source: &'c Path,
     /// The name of the source in messages.
@@ -113,37 +114,38 @@ pub(super) struct DatabaseCopy<'c> {
     /// Whether to replace an existing file.
     pub(super) replace: bool,
     /// The context of a restore, which the copy records in its audit trail; `None` for a backup.
-    pub(super) restored: Option<&'c WriteContext>,
+    pub(super) restore_context: Option<&'c WriteContext>,
 }
 
 impl DatabaseCopy<'_> {
     /// Copies the database, and prints a summary. Returns the photos that the copy needs.
-    pub(super) fn make(&self) -> anyhow::Result<Vec<PhotoId>> {
+    pub(super) fn copy_and_print_summary(&self) -> anyhow::Result<Vec<PhotoId>> {
+        // The temporary file of the copy has this number in its name.
         let file_number = super::runtime::random().random();
-        let result = sqlite::copy(
+        let copied_database = sqlite::copy(
             self.source,
             self.destination,
             self.replace,
             file_number,
-            self.restored,
+            self.restore_context,
         )
         .map_err(command_error)?;
 
         let destination = self.destination_name;
-        if let Some(aside) = result.aside {
+        if let Some(kept_old_database) = copied_database.kept_old_database {
             super::output::print_message(&format!(
-                "The old content of {destination} was damaged or not in one file. It is kept as {}; \
-                 remove it, and the files with names that begin like this, when you no longer \
+                "The old content of {destination} was damaged or in several files. It is kept as {}; \
+                 remove it, and the files whose names begin with its name, when you no longer \
                  need them.",
-                aside.display()
+                kept_old_database.display()
             ));
         }
         let source = self.source_name;
-        let animals = super::output::counted(result.animals, "animal");
+        let animals = super::output::counted(copied_database.animals, "animal");
         super::output::print(&format!(
             "{destination} is a valid copy of {source}: {animals}\n"
         ))?;
-        Ok(result.photos)
+        Ok(copied_database.photos)
     }
 }
 
@@ -163,7 +165,7 @@ pub(super) fn sqlite_file<'d>(
     database: &'d DatabaseArgs,
     alternative: &str,
 ) -> anyhow::Result<&'d Path> {
-    match &database.database {
+    match &database.url {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {
             let message =

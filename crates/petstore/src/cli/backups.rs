@@ -59,7 +59,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_hours(24);
 /// How long the newest backup of each day is kept by default.
 const DEFAULT_RETENTION: Duration = Duration::from_hours(14 * 24);
 
-/// The maker of backups, and the time between two backups.
+/// The maker of the backups of a service, and the time between two backups.
 pub(super) struct BackupMaker {
     pub(super) backups: Arc<Backups>,
     pub(super) interval: Duration,
@@ -89,9 +89,11 @@ impl BackupArgs {
         }
     }
 
-    /// Prepares the backups of a service; returns `None` if it makes none. Fails if another service
-    /// uses the storage, or if the storage cannot work before an operator has acted. A storage that is
-    /// only unavailable now is not an error, because later runs can still use it.
+    /// Prepares the backups of a service. Returns `None` if it makes no backups.
+    ///
+    /// Fails if another service uses the storage, or if the storage cannot work before an operator
+    /// has acted. A storage that is only unavailable now is not an error, because later runs can
+    /// still use it.
     pub(super) async fn open(
         &self,
         database: &DatabaseUrl,
@@ -100,6 +102,7 @@ impl BackupArgs {
         let DatabaseUrl::Sqlite(file) = database else {
             return Ok(None);
         };
+        // From here on, the console warns of a store without backups.
         app.backups.is_possible.store(true, Relaxed);
         if self.backup == StorageSetting::Off {
             return Ok(None);
@@ -107,10 +110,10 @@ impl BackupArgs {
 
         let interval = self.backup_every.unwrap_or(DEFAULT_INTERVAL);
         app.backups.interval.store(interval.as_secs(), Relaxed);
-        let backups = self.backup_maker(file, app).await?;
+        let backups = self.new_backups(file, app).await?;
 
-        // An error without advice, or a timeout, is ignored here: if the cause lasts, the first backup
-        // fails, and that is logged.
+        // An error without advice, or a timeout, is ignored here. If the cause lasts, the first
+        // backup fails, which is logged.
         let lock_result = time::timeout(LOCK_TIMEOUT, backups.lock()).await;
         if let Ok(Err(error)) = lock_result
             && let Some(advice) = self.advice_for(&error)
@@ -120,11 +123,12 @@ impl BackupArgs {
         Ok(Some(BackupMaker { backups, interval }))
     }
 
-    /// Returns the maker of backups of this database file.
-    async fn backup_maker(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
+    /// Returns the maker of the backups of this database file, which has not used the storage yet.
+    async fn new_backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
         let setting = self.backup.clone();
         let database = file.to_owned();
         let open = move || open_storage(&setting, &database).map_err(io::Error::other);
+        // A secret of the database that a restore keeps, from which the marks are derived.
         let key = app.store.etag_key();
         // A restore gives the log of changes another epoch, so the epoch identifies this copy of the
         // database.
@@ -145,11 +149,10 @@ impl BackupArgs {
         }))
     }
 
-    /// Returns the advice that completes the message of an error; `None` if the error may go away by
-    /// itself.
+    /// Returns the advice to append to the message of an error. The advice is empty if the message
+    /// itself says what to do. Returns `None` if the error may go away by itself.
     fn advice_for(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
-            // The message itself says what to do.
             return Some("");
         }
         if !matches!(self.backup, StorageSetting::Folder(_)) {
@@ -204,10 +207,13 @@ pub(super) struct SelectedBackup {
 }
 
 impl NamedBackups {
-    /// Opens the storage that the argument names: a place such as `/backup`, or one of its backups,
-    /// such as `/backup/petstore-20261126T040000Z.db.gz`. Returns `None` if the argument is neither a
-    /// folder, nor a bucket, nor the name of a backup that a service made.
+    /// Opens the storage that the argument names, and lists its files. The argument is a place such
+    /// as `/backup`, or one of its backups, such as `/backup/petstore-20261126T040000Z.db.gz`.
+    ///
+    /// Returns `None` if the argument is neither a folder, nor a bucket, nor the name of a backup
+    /// that a service made.
     pub(super) fn find(argument: &str, database: &Path) -> anyhow::Result<Option<Self>> {
+        // A name without a folder before it is in the present folder.
         let (parent, name) = argument
             .trim_end_matches('/')
             .rsplit_once('/')
@@ -300,7 +306,7 @@ impl List {
         let Some(place_backups) = named_backups.filter(|backups| backups.named_time.is_none())
         else {
             bail!(BadSetting(format!(
-                "{} is no folder and no bucket; name the place of backups",
+                "{} is neither a folder nor a bucket; name the place of backups",
                 self.storage
             )));
         };

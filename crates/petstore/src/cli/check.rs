@@ -1,4 +1,4 @@
-//! `petstore check`.
+//! `petstore check`: finds the problems of a database and of the files of its photos.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -43,12 +43,12 @@ pub(super) struct Check {
 impl Check {
     /// Checks the database, then the files of its photos.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let database = &self.database.database;
+        let database = &self.database.url;
         let checkup = check_database(database)?;
         let storage = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(storage) = self.photos.place_of_another_database() {
+        if let Some(place) = self.photos.doubtful_place() {
             super::output::print_message(&format!(
-                "The photos are looked for in {storage}, which PETSTORE_PHOTOS names; --photos names another \
+                "The photos are looked for in {place}, which PETSTORE_PHOTOS names; --photos names another \
                  place."
             ));
         }
@@ -56,10 +56,13 @@ impl Check {
             return report_damage(database, &checkup);
         }
 
-        let problems = photo_files::find_problems(database, storage.as_ref(), self.photos_content)?;
-        print_valid_result(database, &checkup, storage.as_ref(), &problems)?;
+        let file_problems =
+            photo_files::find_problems(database, storage.as_ref(), self.photos_content)?;
+        print_valid_result(database, &checkup, storage.as_ref(), &file_problems)?;
         match storage {
-            Some(storage) if problems.problem_count > 0 => Err(photo_error(&storage, &problems)),
+            Some(storage) if file_problems.problem_count > 0 => {
+                Err(photo_error(&storage, &file_problems))
+            }
             _ => Ok(()),
         }
     }
@@ -94,19 +97,20 @@ fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()
     )
 }
 
-/// Prints the result of a check that found no damage in the database: the problems with the files of its
-/// photos, and then that the database is valid. A database is valid even if files of photos are missing.
+/// Prints the result of a check that found no damage in the database: first the problems with the
+/// files of its photos, and then that the database is valid. Missing files of photos do not make it
+/// invalid.
 fn print_valid_result(
     database: &DatabaseUrl,
     checkup: &Checkup,
     photo_storage: Option<&Arc<PhotoStorage>>,
-    problems: &FileProblems,
+    file_problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
     // If no file exists at all, the storage is probably the wrong one, and a line for each file would
     // not help.
-    if !lacks_every_file(problems) {
-        push_lines(&mut text, &problems.lines);
+    if !lacks_every_file(file_problems) {
+        push_lines(&mut text, &file_problems.lines);
     }
     push_lines(&mut text, &checkup.notes);
     if let Some(storage) = photo_storage
@@ -118,8 +122,8 @@ fn print_valid_result(
     let animals = super::output::counted(checkup.animals, "animal");
     let keys = super::output::counted(checkup.keys, "key");
     write!(text, "{database} is valid: {animals}, {keys}")?;
-    if problems.photo_count > 0 {
-        let photos = super::output::counted(problems.photo_count, "photo");
+    if file_problems.photo_count > 0 {
+        let photos = super::output::counted(file_problems.photo_count, "photo");
         write!(text, ", {photos}")?;
         if photo_storage.is_none() {
             text.push_str("; --photos names the place of their files");
@@ -137,23 +141,23 @@ fn push_lines(output: &mut String, texts: &[String]) {
     }
 }
 
-/// Whether the storage lacks the files of all photos. Sizes that are made later do not count, because
-/// they may be missing.
-fn lacks_every_file(problems: &FileProblems) -> bool {
+/// Whether all files have problems, probably because the storage has no photo of the database. A
+/// photo has a file for each size, except that the sizes that are made later may be missing.
+fn lacks_every_file(file_problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()
         .filter(|size| !size.may_be_missing())
         .count();
-    problems.problem_count == problems.photo_count * files_per_photo as u64
+    file_problems.problem_count == file_problems.photo_count * files_per_photo as u64
 }
 
 /// Returns the error of a check that found problems with the files of photos.
-fn photo_error(storage: &PhotoStorage, problems: &FileProblems) -> anyhow::Error {
-    let photos = super::output::counted(problems.photo_count, "photo");
-    let finding = if lacks_every_file(problems) {
+fn photo_error(storage: &PhotoStorage, file_problems: &FileProblems) -> anyhow::Error {
+    let photos = super::output::counted(file_problems.photo_count, "photo");
+    let finding = if lacks_every_file(file_problems) {
         format!("{storage} lacks the files of {photos}; it is probably the wrong place")
     } else {
-        let files = super::output::counted(problems.problem_count, "file");
+        let files = super::output::counted(file_problems.problem_count, "file");
         format!("{files} of {photos} missing or damaged in {storage}")
     };
     anyhow::anyhow!("{finding}; name the place of the photos with --photos (the database is valid)")

@@ -41,8 +41,9 @@ enum Command {
 /// The error message if the store cannot confirm the time.
 const CANNOT_CONFIRM: &str = "cannot confirm the time";
 
-/// The end of the range of the header field `Date`, in seconds since 1970: its year has four digits
-/// (RFC 9110, section 5.6.7).
+/// The end of the times that a response can have as its `Date`, in seconds since 1970. The year of
+/// a `Date` has four digits (RFC 9110, section 5.6.7), and a [`Timestamp`] ends shortly before the
+/// end of the year 9999, at this time.
 const END_OF_HTTP_DATES: i64 = 253_402_207_200;
 
 /// Checks that the present time can be the `Date` of a response. At a time before 1970 or after 9999,
@@ -69,7 +70,7 @@ impl Clock {
             None => print_times(now, confirmed_time),
             Some(Command::Confirm) => {
                 confirm(store.as_ref(), confirmed_time, now).await?;
-                let database = &self.database.database;
+                let database = &self.database.url;
                 output::print_message(&format!("{now} is confirmed in {database}."));
                 Ok(())
             }
@@ -92,7 +93,8 @@ fn print_times(now: Timestamp, confirmed_time: Timestamp) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Confirms `now`. Retries if a running service changes the confirmed time meanwhile.
+/// Confirms `now`, which replaces `confirmed_time`. Retries if a running service changes the
+/// confirmed time meanwhile.
 async fn confirm(
     store: &dyn Store,
     mut confirmed_time: Timestamp,
@@ -113,7 +115,7 @@ async fn confirm(
     Ok(())
 }
 
-/// Returns the act that records a confirmation in the audit trail.
+/// Returns the entry of the audit trail that records a confirmation.
 fn confirmation_act(earlier_time: Timestamp, now: Timestamp) -> Act {
     Act {
         kind: ActType::DatabaseTimeConfirmed.into(),

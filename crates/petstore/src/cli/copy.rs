@@ -1,6 +1,7 @@
-//! `petstore copy`.
+//! `petstore copy`: copies everything from one database to another, such as from SQLite to
+//! PostgreSQL.
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::{
@@ -8,7 +9,7 @@ use petstore_domain::{
     store_area::{Act, ActType, JournalSubject, PhotoId, Resource, SubjectKind},
 };
 use petstore_store::{
-    self as store, OpenMode,
+    OpenError, OpenMode,
     bulk::{self, CommitError, CopiedTable, IdSource, Load, Snapshot, continue_if_ok},
 };
 
@@ -94,11 +95,11 @@ impl CopySummary {
             counted(self.categories, "category"),
             counted(self.notes, "note"),
             counted(self.fields, "field"),
-            counted(self.keys, bulk::KEYS.rows),
+            counted(self.keys, bulk::KEYS.row_noun),
             counted(self.requests, "idempotency key"),
         ];
         for (table, row_count) in bulk::TABLES.iter().zip(self.rows) {
-            parts.push(counted(row_count, table.rows));
+            parts.push(counted(row_count, table.row_noun));
         }
         parts.join(", ")
     }
@@ -115,18 +116,14 @@ impl Copy {
             !self.copies_onto_itself(),
             BadSetting("--from and --to must be different databases".to_owned())
         );
-        let mut from = databases::snapshot(&self.from).map_err(|error| match error {
-            store::OpenError::Absent(path) | store::OpenError::Empty(path) => anyhow!(BadSetting(
-                format!("there is no database at {path}; name the one to copy with --from")
-            )),
-            error => error.into(),
-        })?;
-        let mut to = self.open_destination()?;
-        let summary = copy(&mut *from, &mut *to, self.with_contacts).context(NOT_COPIED)?;
+        let mut source = self.open_source()?;
+        let mut destination = self.open_destination()?;
+        let summary = copy_content(&mut *source, &mut *destination, self.with_contacts)
+            .context(NOT_COPIED)?;
         // The files are copied before the commit, so that no animal of the new database lacks the files
         // of its photos.
         let photo_message = self.copy_photos(&summary.photos).context(NOT_COPIED)?;
-        self.commit(to)?;
+        self.commit(destination)?;
 
         print_message(&format!(
             "Copied {} from {} to {}.",
@@ -141,59 +138,69 @@ impl Copy {
         Ok(())
     }
 
+    /// Opens a snapshot of the database to copy.
+    fn open_source(&self) -> anyhow::Result<Box<dyn Snapshot>> {
+        match databases::open_snapshot(&self.from) {
+            Err(OpenError::Absent(path) | OpenError::Empty(path)) => bail!(BadSetting(format!(
+                "there is no database at {path}; name the one to copy with --from"
+            ))),
+            snapshot => Ok(snapshot?),
+        }
+    }
+
     /// Opens the database to copy to, and begins its transaction. Fails if the database is not empty.
     fn open_destination(&self) -> anyhow::Result<Box<dyn Load>> {
-        let mut to = databases::load(&self.to, OpenMode::Create)?;
-        to.begin(IdSource::Given, SystemClock.now())
+        let mut destination = databases::open_load(&self.to, OpenMode::Create)?;
+        destination
+            .begin(IdSource::Given, SystemClock.now())
             .with_context(|| format!("cannot write {}", self.to))?;
         ensure!(
-            to.is_empty()?,
+            destination.is_empty()?,
             "{} is not empty; nothing was copied; name a new database with --to",
             self.to
         );
-        Ok(to)
+        Ok(destination)
     }
 
     /// Records the copy in the audit trail of the new database, and commits.
-    fn commit(&self, mut to: Box<dyn Load>) -> anyhow::Result<()> {
-        let subject = JournalSubject {
-            kind: SubjectKind::Database.into(),
-            id: None,
-        };
-        let details = vec![("from".into(), self.from.to_string())];
-        to.record(&Act {
+    fn commit(&self, mut destination: Box<dyn Load>) -> anyhow::Result<()> {
+        let act = Act {
             kind: ActType::DatabaseCopied.into(),
-            subject,
-            details,
-        })
-        .context(NOT_COPIED)?;
-        to.commit().map_err(|error| match error {
+            subject: JournalSubject {
+                kind: SubjectKind::Database.into(),
+                id: None,
+            },
+            details: vec![("from".into(), self.from.to_string())],
+        };
+        destination.record(&act).context(NOT_COPIED)?;
+        destination.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context(NOT_COPIED),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })
     }
 
-    /// Copies the files of photos, unless both databases share a storage for them. Returns a message
-    /// for the user about files that were copied, or that could not be copied.
+    /// Copies the files of photos, unless both databases share a storage for them. Returns a
+    /// message for the user about files that were copied or could not be copied; `None` if there is
+    /// nothing to say.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
         // A storage that cannot be opened is an error even if there are no photos.
         let source = photos::open_storage(self.from_photos.as_ref(), "--from-photos", &self.from)?;
-        let target = photos::open_storage(self.to_photos.as_ref(), "--to-photos", &self.to)?;
+        let destination = photos::open_storage(self.to_photos.as_ref(), "--to-photos", &self.to)?;
         if photos.is_empty() {
             return Ok(None);
         }
-        let (Some(source), Some(target)) = (source, target) else {
+        let (Some(source), Some(destination)) = (source, destination) else {
             // One of the databases has no storage, or neither has one.
             let count = counted(photos.len() as u64, "photo");
             return Ok(Some(format!(
                 "The files of {count} were not copied; copy their folder, and name it with --photos."
             )));
         };
-        if source.is_same_as(&target) {
+        if source.is_same_as(&destination) {
             return Ok(None);
         }
 
-        let copied_files = photo_files::copy_files(source, target, photos)?;
+        let copied_files = photo_files::copy_files(source, destination, photos)?;
         let copied_photos = counted(copied_files.count, "photo");
         if copied_files.incomplete.is_empty() {
             return Ok(Some(format!("Copied the files of {copied_photos}.")));
@@ -209,11 +216,13 @@ impl Copy {
         if self.from == self.to {
             return true;
         }
-        let (DatabaseUrl::Sqlite(from), DatabaseUrl::Sqlite(to)) = (&self.from, &self.to) else {
+        let (DatabaseUrl::Sqlite(source), DatabaseUrl::Sqlite(destination)) =
+            (&self.from, &self.to)
+        else {
             return false;
         };
-        match (from.canonicalize(), to.canonicalize()) {
-            (Ok(from_path), Ok(to_path)) => from_path == to_path,
+        match (source.canonicalize(), destination.canonicalize()) {
+            (Ok(source_path), Ok(destination_path)) => source_path == destination_path,
             // A file that does not exist yet cannot be the same file.
             _ => false,
         }
@@ -221,57 +230,62 @@ impl Copy {
 }
 
 /// Copies the content of the database, except the files of photos.
-fn copy(
-    from: &mut dyn Snapshot,
-    to: &mut dyn Load,
+fn copy_content(
+    source: &mut dyn Snapshot,
+    destination: &mut dyn Load,
     with_contacts: bool,
 ) -> anyhow::Result<CopySummary> {
     let mut summary = CopySummary {
-        keys: copy_table(&bulk::KEYS, from, to)?,
+        keys: copy_table(&bulk::KEYS, source, destination)?,
         ..CopySummary::default()
     };
-    let fields = from.fields()?;
+    let fields = source.fields()?;
     summary.fields = fields.all().len() as u64;
     // The unique values are copied from their table below. Without fields, the load does not also derive
     // them from the animals.
-    to.set_fields(&[])?;
-    summary.requests = copy_requests(from, to)?;
-    copy_resources(from, to, with_contacts, &mut summary)?;
-    to.set_fields(fields.all())?;
-    to.set_profile(&from.profile()?)?;
-    copy_table(&bulk::LOGOS, from, to)?;
-    copy_table(&bulk::UNIQUE_VALUES, from, to)?;
+    destination.set_fields(&[])?;
+    summary.requests = copy_requests(source, destination)?;
+    copy_resources(source, destination, with_contacts, &mut summary)?;
+    destination.set_fields(fields.all())?;
+    // The new database has no profile yet, so this always sets it.
+    destination.fill_profile(&source.profile()?)?;
+    copy_table(&bulk::LOGOS, source, destination)?;
+    copy_table(&bulk::UNIQUE_VALUES, source, destination)?;
     for (table, row_count) in bulk::TABLES.iter().zip(&mut summary.rows) {
-        *row_count = copy_table(table, from, to)?;
+        *row_count = copy_table(table, source, destination)?;
     }
-    to.continue_after(from.last_ids()?)?;
-    to.continue_log()?;
+    destination.continue_after(source.last_ids()?)?;
+    destination.continue_log()?;
     Ok(summary)
 }
 
-/// Copies the remembered requests, and returns their number. Stops at the first one that cannot be added.
-fn copy_requests(from: &mut dyn Snapshot, to: &mut dyn Load) -> anyhow::Result<u64> {
+/// Copies the remembered requests, and returns their number. Stops at the first request that cannot
+/// be added.
+fn copy_requests(source: &mut dyn Snapshot, destination: &mut dyn Load) -> anyhow::Result<u64> {
     let mut count = 0;
     let mut result = Ok(());
-    from.visit_requests(&mut |request| {
+    source.visit_requests(&mut |request| {
         count += 1;
-        result = to.add_request(&request).map_err(anyhow::Error::from);
+        result = destination
+            .add_request(&request)
+            .map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
     result.map(|()| count)
 }
 
-/// Copies all animals, orders, categories and notes. Counts them and lists their photos in `summary`.
-/// Stops at the first one that cannot be added.
+/// Copies all animals, orders, categories and notes. Adds their numbers and their photos to
+/// `summary`. Stops at the first resource that cannot be added.
 fn copy_resources(
-    from: &mut dyn Snapshot,
-    to: &mut dyn Load,
+    source: &mut dyn Snapshot,
+    destination: &mut dyn Load,
     with_contacts: bool,
     summary: &mut CopySummary,
 ) -> anyhow::Result<()> {
-    let mut progress = Progress::of_animals("Copying", from.count_pets(None)?);
+    let any_status = None;
+    let mut progress = Progress::of_animals("Copying", source.count_pets(any_status)?);
     let mut result = Ok(());
-    from.visit_resources(&mut |mut resource| {
+    source.visit_resources(&mut |mut resource| {
         if !with_contacts {
             resource.drop_contact();
         }
@@ -286,24 +300,24 @@ fn copy_resources(
             Resource::Category(_) => summary.categories += 1,
             Resource::Note(_) => summary.notes += 1,
         }
-        result = to.add(&resource).map_err(anyhow::Error::from);
+        result = destination.add(&resource).map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
     result
 }
 
-/// Copies the rows of a table unchanged, and returns their number. Stops at the first one that cannot be
-/// added.
+/// Copies the rows of a table unchanged, and returns their number. Stops at the first row that
+/// cannot be added.
 fn copy_table(
     table: &'static CopiedTable,
-    from: &mut dyn Snapshot,
-    to: &mut dyn Load,
+    source: &mut dyn Snapshot,
+    destination: &mut dyn Load,
 ) -> anyhow::Result<u64> {
     let mut row_count = 0;
     let mut result = Ok(());
-    from.visit_rows(table, &mut |row| {
+    source.visit_rows(table, &mut |row| {
         row_count += 1;
-        result = to.add_row(table, row).map_err(anyhow::Error::from);
+        result = destination.add_row(table, row).map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
     result.map(|()| row_count)

@@ -3,6 +3,7 @@
 use std::{
     env,
     fs::{self, File},
+    io,
     path::Path,
 };
 
@@ -43,34 +44,34 @@ const FOLDER_PREFIX: &str = ".petstore-demo-";
 impl Demo {
     /// Serves the demo until a signal, then deletes its folder.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        // Signals are watched first, so that none can end the process before its folder is deleted.
-        let runtime = Builder::new_current_thread().enable_io().build()?;
+        // Signals are watched first, so that no signal can end the process before its folder is
+        // deleted.
+        let signal_runtime = Builder::new_current_thread().enable_io().build()?;
         let kinds = [
             SignalKind::terminate(),
             SignalKind::interrupt(),
             SignalKind::hangup(),
         ];
-        let signals = runtime.block_on(async { EndSignals::watch(&kinds) })?;
+        let signals = signal_runtime.block_on(async { EndSignals::watch(&kinds) })?;
         remove_abandoned_folders();
-        let (folder, _lock) =
-            create_locked_folder().context("cannot make a folder for the demo")?;
-        let link = Token::generate(&mut runtime::random());
-        let demo = demo_store::Demo {
+        let demo_folder = DemoFolder::create().context("cannot make a folder for the demo")?;
+        let demo = demo_store::DemoStore {
             language: self.language,
-            link,
+            link: Token::generate(&mut runtime::random()),
         };
+        let no_warnings = Vec::new();
         let result = self
-            .build_service(folder.path())?
+            .build_service(demo_folder.folder.path())?
             .with_demo(demo, signals)
-            .run(Vec::new());
-        folder
-            .close()
+            .run(no_warnings);
+        demo_folder
+            .remove()
             .context("the folder of the demo is not gone")?;
         result
     }
 
-    /// Returns the service with the settings of a demo: parses arguments of `serve`, and ignores the
-    /// environment variables.
+    /// Returns the service with the settings of a demo, whose database is in `folder`. Parses
+    /// arguments of `serve`, and ignores the environment variables.
     fn build_service(&self, folder: &Path) -> anyhow::Result<Serve> {
         let database = format!("sqlite:{}", folder.join("petstore.db").display());
         let arguments = [
@@ -89,35 +90,67 @@ impl Demo {
     }
 }
 
-/// Creates a folder, and locks it until the process ends. Repeats this if another demo has removed the
-/// folder before the lock, because an unlocked folder looks abandoned.
-fn create_locked_folder() -> anyhow::Result<(TempDir, File)> {
-    loop {
-        let folder = TempDir::with_prefix(FOLDER_PREFIX)?;
-        if let Ok(open_folder) = File::open(folder.path())
-            && open_folder.try_lock().is_ok()
-            && folder.path().is_dir()
-        {
-            return Ok((folder, open_folder));
+/// The temporary folder of a demo. It is locked while the demo runs, so that another demo does not
+/// remove it.
+struct DemoFolder {
+    folder: TempDir,
+    /// The open folder. The lock is released when this is dropped.
+    _lock: File,
+}
+
+impl DemoFolder {
+    /// Creates a folder, and locks it. Repeats this if another demo has removed the folder before
+    /// it was locked, because an unlocked folder looks abandoned.
+    fn create() -> io::Result<Self> {
+        loop {
+            let folder = TempDir::with_prefix(FOLDER_PREFIX)?;
+            if let Some(lock) = lock_folder(folder.path())
+                && folder.path().is_dir()
+            {
+                return Ok(Self {
+                    folder,
+                    _lock: lock,
+                });
+            }
         }
     }
+
+    /// Removes the folder with its content.
+    fn remove(self) -> io::Result<()> {
+        self.folder.close()
+    }
+}
+
+/// Locks a folder until the returned file is dropped. Returns `None` if the folder is already
+/// locked, or does not exist.
+fn lock_folder(path: &Path) -> Option<File> {
+    let folder = File::open(path).ok()?;
+    folder.try_lock().ok()?;
+    Some(folder)
 }
 
 /// Removes the folders that killed demos have left behind. These folders are not locked.
 fn remove_abandoned_folders() {
-    for entry in fs::read_dir(env::temp_dir())
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        if entry.file_name().as_encoded_bytes().starts_with(FOLDER_PREFIX.as_bytes())
-            // A symbolic link to a folder is left in place.
-            && entry.file_type().is_ok_and(|kind| kind.is_dir())
-            && let Ok(folder) = File::open(entry.path())
-            && folder.try_lock().is_ok()
+    // A demo also works with old folders around it, so errors are ignored.
+    let Ok(entries) = fs::read_dir(env::temp_dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if is_demo_folder(&entry)
+            && let Some(_lock) = lock_folder(&entry.path())
         {
-            // If this fails, the next demo tries again.
+            // A folder that stays is removed by the next demo.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether an entry of the temporary folder is the folder of a demo, and not a symbolic link to a
+/// folder.
+fn is_demo_folder(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let has_prefix = name
+        .as_encoded_bytes()
+        .starts_with(FOLDER_PREFIX.as_bytes());
+    has_prefix && entry.file_type().is_ok_and(|kind| kind.is_dir())
 }

@@ -1,46 +1,31 @@
-//! The store that `petstore demo` shows. Its content is in the files in `demo/`, and the operations of
-//! the service write it, at times in the past.
+//! The store that `petstore demo` shows. The operations of the service write its content, at times
+//! in the past.
+
+mod content;
 
 use std::{cmp::Reverse, net::SocketAddr, sync::atomic::Ordering::Relaxed};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::{Timestamp, ToSpan};
 use petstore_app::{App, change_profile};
 use petstore_domain::{
-    Actor, Clock, Deployment, NamedActor, NewPet, PetId, PetName, PetStatus, Role, Scope, StaffId,
-    StaffName, StoredResponse, SystemClock, WriteContext,
-    staff::{Password, StaffChange, StaffMember, Token},
+    Actor, ApiKey, Clock, Deployment, NamedActor, NewPet, PetId, PetName, PetStatus, Role, Scope,
+    StaffId, StaffName, StoredResponse, SystemClock, WriteContext,
+    staff::{Password, PasswordHash, StaffChange, StaffMember, Token},
     store_area::{
         ActType, Command, Contact, FieldValue, FirstStep, Label, Language, NewOrder, NewPhoto,
         OrderTerms, Preconditions, Profile, ProfileChange, ProfilePatch, RequestedValue,
         StoreTimeZone,
     },
 };
-use petstore_formats::json::members::{Body, Members};
 use petstore_photos::Format;
 use petstore_store::{ExecutionOutcome, StaffWriteOutcome};
 use rand::{RngExt, distr::Alphanumeric};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
-use super::{keys, pages::Urls, runtime};
-
-/// The animals, a line of CSV for each. See [`AnimalFacts`].
-const ANIMALS: &str = include_str!("demo/animals.csv");
-const LOGO: &[u8] = include_bytes!("demo/logo.png");
-
-/// Embeds the pictures with these names in the program: `pictures![beagle]` is `&[("beagle", b"…")]`.
-macro_rules! pictures {
-    ($($name:ident)+) => {
-        &[$((stringify!($name), include_bytes!(concat!("demo/", stringify!($name), ".webp")))),+]
-    };
-}
-const PICTURES: &[(&str, &[u8])] = pictures![
-    beagle black blue brown calico cavy cockatiel collie cookie corgi dachshund dutch gecko ginger green
-    grey hamster labrador lop poodle retriever shepherd siamese sky tabby terrier tortoise tuxedo white
-];
+use self::content::{AnimalFacts, AnimalTexts, LOGO, Texts, read_animal_facts};
+use super::{keys, output, pages::Urls, runtime};
 
 /// The age of the store in days. Higher than the number of days since the first animal arrived.
 const STORE_AGE_DAYS: i64 = 340;
@@ -49,52 +34,28 @@ const STORE_AGE_DAYS: i64 = 340;
 /// picture waits in its queue until it times out.
 const CONCURRENT_PICTURES: usize = 2;
 
-/// An animal, as a line of [`ANIMALS`] describes it. Times are in days before now, except for `until`.
-#[derive(Deserialize)]
-struct AnimalFacts {
-    picture: String,
-    category: i64,
-    /// The species, sex, size and price.
-    values: [String; 4],
-    born: i64,
-    arrived: i64,
-    /// If the animal is reserved, the number of days from now until the reservation ends.
-    until: Option<i64>,
-    sold: Option<i64>,
-}
+/// The number of characters of the password, which is far more than anybody can guess.
+const PASSWORD_LENGTH: usize = 16;
 
-/// The texts of the store in one language.
-#[derive(Deserialize)]
-struct Texts {
-    profile: Box<RawValue>,
-    categories: Vec<String>,
-    /// The names of a manager, a clerk and a viewer.
-    staff: [String; 3],
-    /// The contacts of the customers who have reserved an animal.
-    customers: Vec<String>,
-    /// The name, breed, colour and description of each animal.
-    animals: Vec<[String; 4]>,
-}
+/// The species whose animals have a microchip.
+const CHIPPED_SPECIES: [&str; 2] = ["Cat", "Dog"];
 
-impl Texts {
-    /// Parses the profile of the store.
-    fn read_profile(&self) -> anyhow::Result<ProfilePatch> {
-        let members = self.profile.get().as_bytes();
-        Members::parse(members, "The profile", ProfilePatch::NAMES)
-            .and_then(|members| members.read())
-            .map_err(|invalid| anyhow!("{invalid:?}"))
-    }
-}
-
-/// The store of a demo.
+/// The store of a demo, before it is filled.
 #[derive(Debug)]
-pub(super) struct Demo {
+pub(super) struct DemoStore {
     pub(super) language: Language,
     /// The token of the link that signs in to the console at once.
     pub(super) link: Token,
 }
 
-impl Demo {
+/// The secrets that the user of a demo needs, and the name of the manager.
+struct Credentials<'a> {
+    manager: &'a str,
+    password: &'a str,
+    key: &'a ApiKey,
+}
+
+impl DemoStore {
     /// Fills the store, and prints its addresses.
     pub(super) async fn fill(
         self,
@@ -102,7 +63,7 @@ impl Demo {
         address: SocketAddr,
         urls: &Urls,
     ) -> anyhow::Result<()> {
-        let texts = read_texts(self.language)?;
+        let texts = Texts::read(self.language)?;
         let profile = texts.read_profile()?;
         let present_profile = Profile::default().with_patch(&profile);
         let filling = Filling {
@@ -111,23 +72,41 @@ impl Demo {
             zone: present_profile.time_zone.unwrap_or_default(),
             profile,
             texts,
-            facts: read_facts()?,
+            facts: read_animal_facts()?,
         };
         let password = random_password();
-        let staff = filling.add_staff(&password).await?;
-        filling.set_profile(&staff[0]).await?;
-        filling.add_animals(&staff).await?;
+        let sellers = filling.add_staff(&password).await?;
+        filling.set_profile(&sellers.manager).await?;
+        filling.add_animals(&sellers).await?;
+        // The console does not show the list of first steps in a store that is complete.
         app.store.note_step(FirstStep::All).await?;
         // The store is temporary, so the console must not warn that it has no backup.
         app.backups.is_possible.store(false, Relaxed);
+
         let scope = Scope::StoreAdmin;
         let key = keys::create_first_key(&*app.store, Deployment::Production, scope).await?;
+        let credentials = Credentials {
+            manager: &filling.texts.staff.manager,
+            password: &password,
+            key: &key,
+        };
+        self.print_addresses(address, urls, &credentials)
+    }
+
+    /// Prints the addresses of the store, and how to sign in.
+    fn print_addresses(
+        &self,
+        address: SocketAddr,
+        urls: &Urls,
+        credentials: &Credentials<'_>,
+    ) -> anyhow::Result<()> {
         let window = urls.window.as_deref().unwrap_or_default();
         let console = urls.console.as_deref().unwrap_or_default();
         let link = self.link.reveal();
-        let key = key.reveal();
-        let manager = &filling.texts.staff[0];
-        super::output::print(&format!(
+        let manager = credentials.manager;
+        let password = credentials.password;
+        let key = credentials.key.reveal();
+        output::print(&format!(
             "The window:     {window}/\n\
              The console:    {console}/link/{link} (as {manager}, the manager; password: {password})\n\
              The interface:  http://{address}/v1 (key: {key}; try it at http://{address}/docs/store)\n\
@@ -140,30 +119,15 @@ impl Demo {
 fn random_password() -> String {
     runtime::random()
         .sample_iter(Alphanumeric)
-        .take(16)
+        .take(PASSWORD_LENGTH)
         .map(char::from)
         .collect()
 }
 
-/// Parses the embedded texts of a language.
-fn read_texts(language: Language) -> anyhow::Result<Texts> {
-    let json = match language {
-        Language::English => include_str!("demo/en.json"),
-        Language::German => include_str!("demo/de.json"),
-        Language::French => include_str!("demo/fr.json"),
-        Language::Spanish => include_str!("demo/es.json"),
-    };
-    Ok(serde_json::from_str(json)?)
-}
-
-/// Parses the embedded table of the animals.
-fn read_facts() -> anyhow::Result<Vec<AnimalFacts>> {
-    let mut lines = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .comment(Some(b'#'))
-        .from_reader(ANIMALS.as_bytes());
-    let facts = lines.deserialize().collect::<Result<_, _>>()?;
-    Ok(facts)
+/// The members of the staff who may sell animals. A viewer may not.
+struct Sellers {
+    manager: NamedActor,
+    clerk: NamedActor,
 }
 
 /// A store that is being filled.
@@ -183,32 +147,41 @@ impl Filling<'_> {
         Ok(self.now.checked_sub((days * 24).hours())?)
     }
 
-    /// Adds the members of the staff, who share one password.
-    async fn add_staff(&self, password: &str) -> anyhow::Result<Vec<NamedActor>> {
-        let mut random = runtime::random();
+    /// Adds a manager, a clerk and a viewer, who share one password.
+    async fn add_staff(&self, password: &str) -> anyhow::Result<Sellers> {
         let password = Password::from_input(password).context("a password")?;
-        let password_hash = password.hash(&mut random);
+        let hash = password.hash(&mut runtime::random());
+        let names = &self.texts.staff;
+        let manager = self
+            .add_member(&names.manager, Role::Manager, &hash)
+            .await?;
+        let clerk = self.add_member(&names.clerk, Role::Clerk, &hash).await?;
+        self.add_member(&names.viewer, Role::Viewer, &hash).await?;
+        Ok(Sellers { manager, clerk })
+    }
+
+    /// Adds a member of the staff who has already chosen a password.
+    async fn add_member(
+        &self,
+        name: &str,
+        role: Role,
+        password_hash: &PasswordHash,
+    ) -> anyhow::Result<NamedActor> {
         let opened_at = self.days_ago(STORE_AGE_DAYS)?;
-        let roles = [Role::Manager, Role::Clerk, Role::Viewer];
+        let member_name = StaffName::new(name).context("the name of a member")?;
+        let token = Token::generate(&mut runtime::random());
+        let new_member = StaffMember::new(member_name, role, &token, opened_at);
+        let addition = StaffChange::adding(new_member.clone());
+        let id = self.write_staff(addition, opened_at).await?;
 
-        let mut staff = Vec::new();
-        for (name, role) in self.texts.staff.iter().zip(roles) {
-            let member_name = StaffName::new(name).context("the name of a member")?;
-            let token = Token::generate(&mut random);
-            let new_member = StaffMember::new(member_name, role, &token, opened_at);
-            let addition = StaffChange::adding(new_member.clone());
-            let id = self.write_staff(addition, opened_at).await?;
-
-            let version = new_member.version;
-            let member = StaffMember { id, ..new_member }.with_password(password_hash.clone());
-            let password_set = StaffChange::new(version, member, ActType::StaffPasswordSet);
-            self.write_staff(password_set, opened_at).await?;
-            staff.push(NamedActor {
-                actor: Actor::Staff(id),
-                name: Some(name.as_str().into()),
-            });
-        }
-        Ok(staff)
+        let version = new_member.version;
+        let member = StaffMember { id, ..new_member }.with_password(password_hash.clone());
+        let password_set = StaffChange::new(version, member, ActType::StaffPasswordSet);
+        self.write_staff(password_set, opened_at).await?;
+        Ok(NamedActor {
+            actor: Actor::Staff(id),
+            name: Some(name.into()),
+        })
     }
 
     /// Writes a change of a member, and returns the id of the member.
@@ -235,6 +208,7 @@ impl Filling<'_> {
         for (version, change) in (1..).zip(&changes) {
             let context = WriteContext::new(manager.clone(), self.days_ago(STORE_AGE_DAYS)?);
             let preconditions = Preconditions::version(version);
+            // No client repeats this request, so its remembered response is empty.
             let respond = |_: &_| StoredResponse::default();
             change_profile(&*self.app.store, change, &preconditions, context, respond).await?;
         }
@@ -242,7 +216,7 @@ impl Filling<'_> {
     }
 
     /// Adds the animals, their sales and their reservations, as events in the order of time.
-    async fn add_animals(&self, staff: &[NamedActor]) -> anyhow::Result<()> {
+    async fn add_animals(&self, sellers: &Sellers) -> anyhow::Result<()> {
         let photo_futures = self.facts.iter().map(|facts| self.make_photo(facts));
         let photo_stream = stream::iter(photo_futures).buffered(CONCURRENT_PICTURES);
         let photos: Vec<_> = photo_stream.try_collect().await?;
@@ -257,16 +231,16 @@ impl Filling<'_> {
         }
 
         events.sort_by_key(|event| Reverse(event.days_ago));
-        // The manager and the clerk: the viewer may not sell.
-        let sellers = staff[..2].iter().cycle();
-        for (event, seller) in events.into_iter().zip(sellers) {
+        // The manager and the clerk take turns.
+        let next_sellers = [&sellers.manager, &sellers.clerk].into_iter().cycle();
+        for (event, seller) in events.into_iter().zip(next_sellers) {
             self.execute(event, seller).await?;
         }
         Ok(())
     }
 
-    /// Returns the events of the animal on the line with this index: its arrival, and its sale or its
-    /// reservation for the next of the `customers`, which began two to six days ago.
+    /// Returns the events of the animal on the line with this index: its arrival, and its sale or
+    /// its reservation. The next of the `customers` has reserved the animal, two to six days ago.
     fn animal_events(
         &self,
         index: usize,
@@ -292,6 +266,7 @@ impl Filling<'_> {
             let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
             let reservation = order_command(id, terms, customers.next())?;
             events.push(Event {
+                // Not all reservations begin on the same day.
                 days_ago: 2 + id % 5,
                 commands: vec![reservation],
             });
@@ -332,8 +307,7 @@ impl Filling<'_> {
 
     /// Makes the photo of an animal, if the animal has a picture.
     async fn make_photo(&self, facts: &AnimalFacts) -> anyhow::Result<Option<NewPhoto>> {
-        let picture = PICTURES.iter().find(|(name, _)| *name == facts.picture);
-        let Some((_, picture)) = picture else {
+        let Some(picture) = facts.picture() else {
             return Ok(None);
         };
         let stored_photo = self
@@ -349,42 +323,42 @@ impl Filling<'_> {
         &self,
         id: i64,
         facts: &AnimalFacts,
-        texts: &[String; 4],
+        texts: &AnimalTexts,
         photo: Option<NewPhoto>,
     ) -> anyhow::Result<Command> {
-        let [name, breed, colour, description] = texts;
-        let [species, sex, size, price] = &facts.values;
         let born_at = self.days_ago(facts.born)?;
         let born = self.zone.day_of(born_at).to_string();
-        // No manufacturer has the code 999: it is reserved for tests.
-        let microchip = format!("999000000{:06}", 1001 + 37 * id);
-        let values = [
-            ("species", species),
-            ("sex", sex),
-            ("size", size),
-            ("price", price),
-            ("breed", breed),
-            ("colour", colour),
-            ("description", description),
-            ("born", &born),
-            ("microchip", &microchip),
+        let mut values = vec![
+            ("species", facts.species.clone()),
+            ("sex", facts.sex.clone()),
+            ("size", facts.size.clone()),
+            ("price", facts.price.clone()),
+            ("breed", texts.breed.clone()),
+            ("colour", texts.colour.clone()),
+            ("description", texts.description.clone()),
+            ("born", born),
         ];
-        let fields = values.map(|(field, value)| {
-            let value = FieldValue::Text(value.clone());
+        if CHIPPED_SPECIES.contains(&facts.species.as_str()) {
+            // No manufacturer has the code 999: it is reserved for tests. The rest only looks like a
+            // number from a factory.
+            values.push(("microchip", format!("999000000{:06}", 1001 + 37 * id)));
+        }
+        let fields = values.into_iter().map(|(field, value)| {
+            let value = FieldValue::Text(value);
             (field.to_owned(), RequestedValue::Set(value))
         });
         let pet = NewPet {
-            name: PetName::new(name.clone()).context("the name of an animal")?,
+            name: PetName::new(texts.name.clone()).context("the name of an animal")?,
             category_id: facts.category,
             status: PetStatus::Available,
             is_listed: true,
         };
         let photos = photo.into_iter().collect();
-        Ok(Command::AddPet(pet, fields.into_iter().collect(), photos))
+        Ok(Command::AddPet(pet, fields.collect(), photos))
     }
 }
 
-/// What one member of the staff did in the store at one time.
+/// The commands that one member of the staff has given at one time.
 struct Event {
     days_ago: i64,
     commands: Vec<Command>,

@@ -1,4 +1,4 @@
-//! `petstore export`.
+//! `petstore export`: writes the animals of the store, or everything of the store area.
 
 use std::{
     io::{self, IsTerminal},
@@ -64,15 +64,16 @@ pub(super) struct Export {
     database: DatabaseArgs,
 }
 
-/// The contexts of errors in the two sides of an export: reading and writing.
+/// The context of an error in reading the animals.
 const CANNOT_READ: &str = "cannot read the database";
+/// The context of an error in writing the animals.
 const CANNOT_WRITE: &str = "cannot write the animals";
 
 impl Export {
     /// Writes the animals of a snapshot of the database to standard output.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let format = self.effective_format()?;
-        let mut snapshot = databases::snapshot(&self.database.database)?;
+        let mut snapshot = databases::open_snapshot(&self.database.url)?;
         let language = snapshot.profile()?.language.unwrap_or(Language::English);
         let out = io::stdout().lock();
         // A progress bar would mix with the lines of the result.
@@ -107,7 +108,7 @@ impl Export {
         }
     }
 
-    /// Returns the format of the output. Fails if it does not fit the other options.
+    /// Returns the format of the output. Fails if the format does not fit the other options.
     fn effective_format(&self) -> anyhow::Result<Format> {
         let default_format = if self.all {
             Format::Ndjson
@@ -128,8 +129,8 @@ impl Export {
         Ok(format)
     }
 
-    /// Writes the animals with the status of the option, or all animals without this option. Stops at
-    /// the first one that cannot be written.
+    /// Writes the animals with the status of the option, or all animals without this option. Stops
+    /// at the first animal that cannot be written.
     fn write_animals(
         &self,
         snapshot: &mut dyn Snapshot,
@@ -144,6 +145,7 @@ impl Export {
                 continue_if_ok(&result)
             })
             .context(CANNOT_READ)?;
+        // If both fail, the first error is the one to report.
         result.and(writer.finish()).context(CANNOT_WRITE)
     }
 
@@ -177,6 +179,7 @@ impl Export {
                 continue_if_ok(&result)
             })
             .context(CANNOT_READ)?;
+        // If both fail, the first error is the one to report.
         result.and(writer.finish()).context(CANNOT_WRITE)
     }
 }
@@ -186,11 +189,12 @@ fn read_logo(
     snapshot: &mut dyn Snapshot,
     profile: &Profile,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let name = profile.logo.map(|logo| logo.to_string());
+    let logo_name = profile.logo.map(|logo| logo.to_string());
     let mut content = None;
     snapshot.visit_rows(&bulk::LOGOS, &mut |row| {
+        // The columns are the name of a logo, its PNG file, and the time at which it was replaced.
         if let [Value::Text(row_name), Value::Blob(png), _] = row
-            && name.as_deref() == Some(row_name)
+            && logo_name.as_deref() == Some(row_name)
         {
             content = Some(png.to_vec());
         }

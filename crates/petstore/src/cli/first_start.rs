@@ -16,10 +16,9 @@ use tracing::{info, warn};
 
 use super::{keys, pages::Urls, staff, values};
 
-/// Logs the addresses of the service, of its documentation, of its console and of its window. Then makes
-/// sure that the deployment has a valid key, and the console has staff: creates the first key or manager,
-/// or logs how to do so.
-pub(super) async fn log_start(
+/// Logs the addresses of the service, of its documentation, of its console and of its window. Then
+/// makes sure that the deployment has a valid key, and that the console has staff.
+pub(super) async fn log_start_and_ensure_access(
     store: &dyn Store,
     database: &DatabaseUrl,
     photos: Option<&PhotoStorage>,
@@ -40,9 +39,9 @@ pub(super) async fn log_start(
         docs = %docs,
         "serving {}", url_at(address)
     );
-    for (name, url) in [("console", &urls.console), ("window", &urls.window)] {
-        if let Some(url) = url {
-            info!("{name} at {url}");
+    for (name, page_url) in [("console", &urls.console), ("window", &urls.window)] {
+        if let Some(page_url) = page_url {
+            info!("{name} at {page_url}");
         }
     }
     ensure_first_key(store, deployment, database, &url, &docs).await?;
@@ -52,9 +51,10 @@ pub(super) async fn log_start(
     }
 }
 
-/// Makes sure that the deployment has a valid key. If the store has no keys at all and this process
-/// runs at a terminal, creates the first key and prints it. Otherwise, logs the command that creates a
-/// key.
+/// Makes sure that the deployment has a valid key, or that the operator knows how to create one.
+///
+/// If the store has no keys at all and this process runs at a terminal, creates the first key and
+/// prints it. If no key is valid otherwise, logs the command that creates a key.
 async fn ensure_first_key(
     store: &dyn Store,
     deployment: Deployment,
@@ -80,17 +80,19 @@ async fn ensure_first_key(
     }
     let key = keys::create_first_key(store, deployment, Scope::Write).await?;
     let key = key.reveal();
-    let text = format!(
+    let lines = format!(
         "\nThis is your first API key. It is not shown again:\n\n    {key}\n\n\
          Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
          Or open the documentation in a browser:\n\n    {docs}\n"
     );
-    text.split('\n').for_each(super::output::print_message);
+    lines.split('\n').for_each(super::output::print_message);
     Ok(())
 }
 
-/// Makes sure that the console has staff. At a terminal, adds the first manager and prints the link
-/// that sets the password. Otherwise, logs the command that adds a manager.
+/// Makes sure that the console has staff, or that the operator knows how to add a manager.
+///
+/// At a terminal, adds the first manager and prints the link that sets the password. Otherwise,
+/// logs the command that adds a manager.
 async fn ensure_first_manager(
     store: &dyn Store,
     database: &DatabaseUrl,
@@ -110,12 +112,12 @@ async fn ensure_first_manager(
     }
     let name = StaffName::new("manager").context("the name of the first manager is not valid")?;
     let token = staff::add_member(store, name, Role::Manager, SystemClock.now()).await?;
-    let text = format!(
+    let lines = format!(
         "\nThe console is for the people in the store. Open this link to choose the password of the \
          member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
          manager {options}\n",
         staff::token_link(&token, console)
     );
-    text.split('\n').for_each(super::output::print_message);
+    lines.split('\n').for_each(super::output::print_message);
     Ok(())
 }

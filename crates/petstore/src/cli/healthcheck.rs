@@ -64,9 +64,11 @@ impl Healthcheck {
         Ok(())
     }
 
-    /// Returns the URL to check: by default the one of the management listener, which accepts
-    /// connections even when clients have used up all those of the service. Without a management
-    /// listener, this is the URL of a document that needs no key.
+    /// Returns the URL to check.
+    ///
+    /// By default, it is a URL of the management listener, which accepts connections even when
+    /// clients use all connections of the service. Without a management listener, it is the URL of
+    /// a document that needs no key.
     fn url_to_check(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
@@ -89,14 +91,14 @@ impl Healthcheck {
 
 /// Parses a URL with the scheme `http` or `https`.
 fn parse_url(text: &str) -> Result<Url, &'static str> {
-    let url = text
-        .parse()
-        .ok()
-        .filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz")
+    match text.parse::<Url>() {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        _ => Err("it must begin with http:// or https://, such as http://127.0.0.1:9090/readyz"),
+    }
 }
 
-/// Requests a URL, and returns the status code of the response.
+/// Requests a URL, and returns the status code of the response. An error says what to change if the
+/// service probably uses TLS and the URL does not, or the other way round.
 async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
     let connector = if url.scheme() == "https" {
         Some(tls::connector(CertificateCheck::Key)?)
@@ -120,6 +122,6 @@ async fn request_status(url: &Url) -> anyhow::Result<StatusCode> {
         Err(error @ RequestError::Tls(_)) => {
             Err(error).with_context(|| format!("cannot reach {url}; {NO_TLS_ADVICE}"))
         }
-        status => status.with_context(|| format!("cannot reach {url}")),
+        other_result => other_result.with_context(|| format!("cannot reach {url}")),
     }
 }

@@ -123,7 +123,7 @@ impl Import {
 
         self.print_summary(&checked, rejects);
         if !self.dry_run {
-            merge_search(self.database.database);
+            merge_search(self.database.url);
         }
         Ok(if checked.invalid_count == 0 {
             ExitCode::SUCCESS
@@ -162,7 +162,7 @@ impl Import {
         Ok(())
     }
 
-    /// Opens the file, or standard input.
+    /// Opens the file, or standard input. Rejects UTF-16, which some spreadsheets write.
     fn open_source(&self) -> anyhow::Result<Source> {
         let unreadable =
             |reason: String| BadSetting(format!("cannot read {}: {reason}", self.input_name()));
@@ -181,13 +181,13 @@ impl Import {
         Ok(source)
     }
 
-    /// Opens a snapshot of the database; returns `None` if there is no database yet and the command may
-    /// create it.
+    /// Opens a snapshot of the database. Returns `None` if there is no database yet and the command
+    /// may create it.
     ///
     /// This happens before the file is read, which may take long, so that an error comes early. The
     /// snapshot must be closed as soon as possible, because no checkpoint can finish while it is open.
     fn open_catalogue(&self) -> anyhow::Result<Option<Box<dyn Snapshot>>> {
-        match databases::snapshot(&self.database.database) {
+        match databases::open_snapshot(&self.database.url) {
             Err(OpenError::Absent(_) | OpenError::Empty(_)) if self.if_absent.create => Ok(None),
             snapshot => Ok(Some(snapshot?)),
         }
@@ -213,15 +213,15 @@ impl Import {
 
     /// Returns the error for a file that is not imported because it has invalid rows.
     fn invalid_rows_error(&self, checked: &Checked) -> anyhow::Error {
-        let invalid = checked.invalid_count;
-        let rows = checked.valid_count + invalid;
+        let invalid_count = checked.invalid_count;
+        let row_count = checked.valid_count + invalid_count;
         let skip_advice = if checked.is_connected {
             ""
         } else {
             ", or add --skip-invalid --rejects FILE to import the others"
         };
         anyhow!(
-            "{}: invalid rows: {invalid} of {rows}; nothing was imported; correct them{skip_advice}",
+            "{}: invalid rows: {invalid_count} of {row_count}; nothing was imported; correct them{skip_advice}",
             self.input_name()
         )
     }
@@ -241,17 +241,17 @@ impl Import {
             ),
             None => String::new(),
         };
-        let ignored = match checked.photos {
+        let ignored = match checked.ignored_photos {
             0 => String::new(),
-            photos => format!(
+            photo_count => format!(
                 " Ignored {}, whose pictures are not in the file.",
-                counted(photos, "photo")
+                counted(photo_count, "photo")
             ),
         };
         print_message(&format!(
             "{action} {} into {}.{rejected}{ignored}{}",
             checked.describe_rows(),
-            self.database.database,
+            self.database.url,
             checked.describe_new_categories()
         ));
     }

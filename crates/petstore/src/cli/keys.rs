@@ -198,14 +198,14 @@ impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
-        let record = store
+        let revoked_key = store
             .revoke_key(self.id, operator_context(now))
             .await
             .context("cannot revoke the key")?;
-        let Some(record) = record else {
+        let Some(record) = revoked_key else {
             bail!(missing_key(self.id, &self.database));
         };
-        let database = &self.database.database;
+        let database = &self.database.url;
         super::output::print_message(&format!(
             "Key {} ({}) in {database} is revoked.",
             record.id, record.name
@@ -215,7 +215,7 @@ impl Revoke {
 }
 
 impl Rotate {
-    /// Creates the successor of a key, and prints it. Prints until when the old key is valid.
+    /// Creates the successor of a key. Prints it, and the time until which the old key is valid.
     async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let now = SystemClock.now();
@@ -226,29 +226,33 @@ impl Rotate {
         let successor = old_key
             .successor_at(key.digest(), now)
             .context("the new key would expire too far in the future")?;
-        let record = store
+        let stored_successor = store
             .rotate_key(old_key.id, successor, end_of_overlap, operator_context(now))
             .await
             .context("cannot rotate the key")?;
-        let Some(record) = record else {
+        let Some(record) = stored_successor else {
             bail!(
                 "another process has just rotated key {}; `petstore keys list` lists the keys",
                 self.id
             );
         };
 
-        let validity = if self.overlap.as_secs() == 0 {
-            "is no longer valid".to_owned()
-        } else {
-            let end = match old_key.expires_at {
-                Some(expires_at) => expires_at.min(end_of_overlap),
-                None => end_of_overlap,
-            };
-            // The store keeps only whole seconds.
-            format!("is valid until {end:.0}")
-        };
+        let validity = self.describe_old_validity(&old_key, end_of_overlap);
         super::output::print_message(&format!("Key {} {validity}.", self.id));
         print_new_key(&key, &record, &self.database)
+    }
+
+    /// Returns the predicate about the old key after the rotation, such as `is no longer valid`.
+    fn describe_old_validity(&self, old_key: &KeyRecord, end_of_overlap: Timestamp) -> String {
+        if self.overlap.as_secs() == 0 {
+            return "is no longer valid".to_owned();
+        }
+        let end = match old_key.expires_at {
+            Some(expires_at) => expires_at.min(end_of_overlap),
+            None => end_of_overlap,
+        };
+        // The store keeps only whole seconds.
+        format!("is valid until {end:.0}")
     }
 
     /// Finds the key to replace. Fails unless it exists, is valid, and has no successor yet.
@@ -320,7 +324,7 @@ fn time_after(now: Timestamp, duration: Duration, option: &str) -> Result<Timest
 
 /// Returns the error for a key that does not exist.
 fn missing_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
-    let database = &database.database;
+    let database = &database.url;
     BadSetting(format!(
         "key {id} does not exist in {database}; `petstore keys list` lists the keys"
     ))

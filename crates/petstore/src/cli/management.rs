@@ -24,6 +24,14 @@ const MAX_CONNECTIONS: usize = 64;
 /// How long requests to the management listener may take at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The two ends of the queue for spans, which are the parts of traces.
+pub(super) struct Traces {
+    /// The end that requests and deliveries fill.
+    pub(super) spans: Arc<Spans>,
+    /// The end that sends the spans to the collector.
+    pub(super) exporter: Exporter,
+}
+
 /// The options for monitoring.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Logs and monitoring")]
@@ -42,22 +50,20 @@ pub(super) struct ManagementArgs {
 impl ManagementArgs {
     /// Reserves the address of the management listener, if one is configured.
     pub(super) fn reserve(&self) -> anyhow::Result<Option<ReservedAddress>> {
-        match self.management_listen {
-            Some(address) => {
-                let reserved_address = ReservedAddress::new(address, "--management-listen")?;
-                Ok(Some(reserved_address))
-            }
-            None => Ok(None),
-        }
+        let Some(address) = self.management_listen else {
+            return Ok(None);
+        };
+        let reserved_address = ReservedAddress::new(address, "--management-listen")?;
+        Ok(Some(reserved_address))
     }
 
-    /// Returns the queue for spans and the exporter that sends them. Returns `None` if no collector is
-    /// configured.
-    pub(super) fn start_traces(
+    /// Prepares traces for the collector, with the settings in the variables of OpenTelemetry. Logs
+    /// warnings about invalid settings. Returns `None` if no collector is configured.
+    pub(super) fn prepare_traces(
         &self,
         deployment: Deployment,
         random: &mut impl Rng,
-    ) -> anyhow::Result<Option<(Arc<Spans>, Exporter)>> {
+    ) -> anyhow::Result<Option<Traces>> {
         let Some(endpoint) = self.otlp_endpoint.clone() else {
             return Ok(None);
         };
@@ -71,7 +77,10 @@ impl ManagementArgs {
             warn!("{warning}");
         }
         let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
-        Ok(Some((Arc::new(spans), exporter)))
+        Ok(Some(Traces {
+            spans: Arc::new(spans),
+            exporter,
+        }))
     }
 }
 
@@ -101,7 +110,8 @@ impl ReservedAddress {
         })
     }
 
-    /// Reserves an address, or a free port on the same host if the port is in use.
+    /// Reserves an address, or a free port on the same host if the port is in use. If the host
+    /// itself cannot be used, the free port fails with the same error.
     pub(super) fn new_or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
         let mut reserved_address =
             Self::new(address, option).or_else(|_| Self::free_port(address, option))?;
@@ -114,7 +124,8 @@ impl ReservedAddress {
         Self::new(SocketAddr::new(address.ip(), 0), option)
     }
 
-    /// Begins to accept connections.
+    /// Begins to accept connections. If another process has taken the address meanwhile, uses a
+    /// free port where [`Self::new_or_free`] allows it.
     pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
         let Self {
             socket,
@@ -157,9 +168,11 @@ pub(super) fn log_address(listener: Option<&TcpListener>) {
     }
 }
 
-/// Serves `management` until the sender of `service_ended` is dropped. The limits are those for
-/// clients, except that connections are fewer and the shutdown is short. Returns at once without a
+/// Serves `management` until the sender of `service_ended` is dropped. Returns at once without a
 /// listener.
+///
+/// `limits` are the limits for clients. They apply here, too, except that connections are fewer and
+/// the shutdown is short.
 pub(super) async fn serve_management(
     listener: Option<TcpListener>,
     management: Arc<Management>,
@@ -175,5 +188,6 @@ pub(super) async fn serve_management(
     };
     // Nothing is ever sent, so `changed` completes only when the sender is dropped.
     let end = async { drop(service_ended.changed().await) };
-    server::serve(listener, None, management, &limits, Box::pin(end)).await;
+    let no_tls = None;
+    server::serve(listener, no_tls, management, &limits, Box::pin(end)).await;
 }

@@ -38,7 +38,7 @@ use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_store::OpenError;
 use petstore_web::server::TlsError;
 use rustix::{fs::Mode, process::umask};
@@ -123,16 +123,16 @@ pub fn main() -> ExitCode {
     umask(Mode::RWXG | Mode::RWXO);
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return handle_clap_error(&error),
+        Err(error) => return report_clap_error(&error),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return handle_clap_error(&error),
+        Err(error) => return report_clap_error(&error),
     };
     if let Err(error) = variables::rerun_with_settings_file(&matches) {
         return fail(&error.into());
     }
-    print_unknown_variables(&cli.command);
+    warn_of_unknown_variables(&cli.command);
 
     let file_size_watch = match FileSizeWatch::start() {
         Ok(file_size_watch) => file_size_watch,
@@ -146,7 +146,7 @@ pub fn main() -> ExitCode {
 
 /// Prints a warning for each `PETSTORE_` variable that no option reads, which is probably misspelled.
 /// `serve` logs these warnings instead, and `demo` ignores all variables.
-fn print_unknown_variables(chosen_command: &Command) {
+fn warn_of_unknown_variables(chosen_command: &Command) {
     if matches!(chosen_command, Command::Serve(_) | Command::Demo(_)) {
         return;
     }
@@ -185,13 +185,13 @@ impl Command {
 /// Prints an error on one line, and returns its exit code.
 fn fail(error: &anyhow::Error) -> ExitCode {
     // The error message of a database can have several lines.
-    print_message(&format!("error: {}", chain(error.as_ref())).replace('\n', " "));
+    print_message(&format!("error: {}", error_chain(error.as_ref())).replace('\n', " "));
     exit_status(error).into()
 }
 
-/// Handles an error of clap, and returns the exit code. clap also reports a request for the help or for
-/// the version as an error; then this prints the requested text.
-fn handle_clap_error(error: &clap::Error) -> ExitCode {
+/// Prints the line about an error of clap, and returns the exit code. clap also reports a request
+/// for the help or for the version as an error; then this prints the requested text.
+fn report_clap_error(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -199,55 +199,52 @@ fn handle_clap_error(error: &clap::Error) -> ExitCode {
             // If standard output is closed, the failure cannot be reported either.
             let _ = error.print();
         }
-        _ => print_message(&argument_problem(error)),
+        _ => print_message(&describe_invalid_arguments(error)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
 }
 
 /// Returns a line about invalid arguments. It has the first paragraph of clap's message, which says what is
 /// wrong, and after a semicolon a tip.
-fn argument_problem(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let first_paragraph: Vec<&str> = text
+fn describe_invalid_arguments(error: &clap::Error) -> String {
+    let message = error.to_string();
+    let first_paragraph: Vec<&str> = message
         .lines()
         .map(str::trim)
         .take_while(|line| !line.is_empty())
         .collect();
-    let mut problem = first_paragraph.join(" ");
+    let mut description = first_paragraph.join(" ");
     match tip_for_mistake(error) {
-        Some(tip) => problem.extend(["; ", &tip]),
-        None => push_clap_tips(&mut problem, error, &text),
+        Some(tip) => description.extend(["; ", &tip]),
+        None => push_clap_tips(&mut description, error, &message),
     }
-    if let Some(variable) = variables::variable_behind(command(), &problem) {
-        problem.extend([" (set by the environment variable ", &variable, ")"]);
+    if let Some(variable) = variables::variable_behind(command(), &description) {
+        description.extend([" (set by the environment variable ", &variable, ")"]);
     }
-    problem
+    description
 }
 
-/// Appends the tips in clap's `message`. If there is none, but the message shows the usage, refers to the
-/// help instead.
-fn push_clap_tips(problem: &mut String, error: &clap::Error, message: &str) {
+/// Appends the tips in clap's `message` to the description. If the message has no tip, but shows
+/// the usage, refers to the help instead.
+fn push_clap_tips(description: &mut String, error: &clap::Error, message: &str) {
     let mut has_tip = false;
     for line in message.lines() {
         if let Some(tip) = line.trim().strip_prefix("tip: ") {
-            problem.extend(["; ", tip]);
+            description.extend(["; ", tip]);
             has_tip = true;
         }
     }
     if !has_tip && error.get(ContextKind::Usage).is_some() {
-        problem.push_str("; --help shows what is allowed");
+        description.push_str("; --help shows what is allowed");
     }
 }
 
 /// Returns a tip for a frequent mistake for which clap has no tip, or a misleading one.
 fn tip_for_mistake(error: &clap::Error) -> Option<String> {
     let context_text = |kind| error.get(kind).map(ToString::to_string);
-    // A scope of the store area without its prefix, such as `admin` for `store:admin`.
     if let Some(ContextValue::Strings(valid_values)) = error.get(ContextKind::ValidValue) {
-        let scope = format!("store:{}", context_text(ContextKind::InvalidValue)?);
-        return valid_values
-            .contains(&scope)
-            .then(|| format!("perhaps {scope}"));
+        let invalid_value = context_text(ContextKind::InvalidValue)?;
+        return tip_for_scope(&invalid_value, valid_values);
     }
     if context_text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
         return Some("perhaps petstore serve".to_owned());
@@ -257,7 +254,24 @@ fn tip_for_mistake(error: &clap::Error) -> Option<String> {
     }
     let unknown_argument = context_text(ContextKind::InvalidArg)?;
     let command = env::args().nth(1)?;
-    Some(match &*unknown_argument {
+    tip_for_unknown_argument(&unknown_argument, &command)
+}
+
+/// Returns a tip if the value is a scope of the store area without its prefix, such as `admin` for
+/// `store:admin`.
+fn tip_for_scope(invalid_value: &str, valid_values: &[String]) -> Option<String> {
+    let scope = format!("store:{invalid_value}");
+    if valid_values.contains(&scope) {
+        Some(format!("perhaps {scope}"))
+    } else {
+        None
+    }
+}
+
+/// Returns a tip for an argument that does not exist. `command` is the first argument of the
+/// program, which is not a command if the user has begun with an option.
+fn tip_for_unknown_argument(argument: &str, command: &str) -> Option<String> {
+    let tip = match argument {
         "--port" | "-p" if command == "serve" => {
             "the address and port are --listen, such as --listen :8080".to_owned()
         }
@@ -272,5 +286,6 @@ fn tip_for_mistake(error: &clap::Error) -> Option<String> {
             format!("to name a database: --database {file}")
         }
         _ => return None,
-    })
+    };
+    Some(tip)
 }

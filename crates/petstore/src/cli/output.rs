@@ -9,7 +9,8 @@ use std::{
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-/// Returns a count and its noun: `1 animal`, `2 animals`, `2 categories`.
+/// Returns a count and its noun, such as `1 animal`, `2 animals` or `2 categories`. `noun` is
+/// singular.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     if count == 1 {
         return format!("1 {noun}");
@@ -28,25 +29,29 @@ pub(super) fn print_message(line: &str) {
 /// Escapes a text that may quote a file, a database or the command line, so that it is safe to print on a
 /// terminal. Control characters and bidirectional formatting characters are escaped as in JSON: `\u001b`.
 pub(super) fn escape_hidden(text: &str) -> Cow<'_, str> {
-    let is_hidden = |character: char| {
-        character.is_control()
-            || matches!(
-                character,
-                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            )
-    };
     if !text.contains(is_hidden) {
         return text.into();
     }
     let mut visible_text = String::with_capacity(text.len());
     for character in text.chars() {
         if is_hidden(character) {
+            // Writing to a string cannot fail.
             let _ = write!(visible_text, "\\u{:04x}", u32::from(character));
         } else {
             visible_text.push(character);
         }
     }
     visible_text.into()
+}
+
+/// Whether a character is invisible on a terminal but changes what the terminal shows: a control
+/// character, a line separator, or a character that sets the direction of the text.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 /// Renders a table with aligned columns. The first row is the heading.
@@ -64,6 +69,7 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
             .zip(widths)
             .map(|(cell, width)| format!("{cell:width$}"))
             .collect();
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     text
@@ -105,6 +111,7 @@ const STEPS_PER_UPDATE: u64 = 4096;
 /// terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
+    /// The number of steps so far, such as animals or rows.
     step_count: u64,
 }
 
@@ -135,11 +142,14 @@ impl Progress {
         }
     }
 
+    /// Returns a bar with `message` before it. `position_template` is the template of indicatif for
+    /// the text after it.
     fn new(message: &'static str, total: u64, position_template: &str) -> Self {
         // The bar hides itself if there is no terminal.
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr())
             .with_finish(ProgressFinish::AndClear)
             .with_message(message);
+        // An invalid template, which tests would show, leaves the style of indicatif.
         if let Ok(style) =
             ProgressStyle::with_template(&format!("{{msg}} {{wide_bar}} {position_template}"))
         {

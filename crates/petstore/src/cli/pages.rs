@@ -39,8 +39,8 @@ pub(super) struct PagesArgs {
     pub(super) demo_link: Option<TokenDigest>,
 }
 
-/// What the console and the window listen on, and the style sheet of the window. `A` is a reserved
-/// address before the service listens, and a listener afterwards.
+/// The addresses of the console and of the window, and the style sheet of the window. `A` is a
+/// reserved address before the service listens, and a listener afterwards.
 pub(super) struct Pages<A> {
     console: Option<A>,
     window: Option<A>,

@@ -1,7 +1,7 @@
-//! Copies and checks the files of photos, for commands.
+//! Copies and checks the files of photos, for commands. Each photo has a file for each of its
+//! sizes.
 
 use std::{
-    fmt::Display,
     fs, io,
     ops::ControlFlow,
     os::unix::fs::MetadataExt,
@@ -40,8 +40,8 @@ struct BackupFolder {
 }
 
 impl BackupFolder {
-    /// Returns the folder at a directory entry; `None` if it is not a folder of photos, or belongs to
-    /// another user.
+    /// Returns the folder at a directory entry. Returns `None` if the entry is not a folder of
+    /// photos, belongs to another user, or cannot be read.
     fn from_entry(entry: &fs::DirEntry, user: u32) -> Option<Self> {
         let path = entry.path();
         let name = path.as_os_str().as_encoded_bytes();
@@ -61,11 +61,13 @@ impl BackupFolder {
 /// folder shares files with the backups of the same user next to it, preferring the newest.
 pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Result<PhotoStorage> {
     let user = backup.metadata()?.uid();
+    // With `./` before it, a bare file name has a parent, too.
     let backup_path = Path::new(".").join(backup);
     let parent = backup_path.parent().unwrap_or(&backup_path);
 
     let mut folders = Vec::new();
     for entry in fs::read_dir(parent)? {
+        // Without a folder that cannot be read, the backup only takes more space.
         if let Ok(entry) = entry
             && let Some(folder) = BackupFolder::from_entry(&entry, user)
         {
@@ -73,7 +75,8 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
         }
     }
     // The newest first.
-    folders.sort_unstable_by(|left, right| right.cmp(left));
+    folders.sort_unstable();
+    folders.reverse();
 
     // Files are not shared with the photos of a service, even if their folder has the name of a folder
     // of a backup.
@@ -89,8 +92,9 @@ pub(super) fn open_backup_folder(backup: &Path, source: &PhotoStorage) -> io::Re
         .into())
 }
 
-/// Copies the files of the photos of a database to another storage, except the files that are already
-/// there, and prints how many. Fails with `advice` if some files are in neither storage.
+/// Copies the files of the photos of a database to another storage, except the files that are
+/// already there. Prints the number of copied photos. Fails if some files are in neither storage;
+/// the error then contains `advice`, which says where to look for them or to put them.
 pub(super) fn copy_all(
     source: PhotoStorage,
     destination: PhotoStorage,
@@ -122,8 +126,8 @@ pub(super) fn copy_all(
     Ok(())
 }
 
-/// Returns a number of photos, such as `2 photos`.
-fn counted_photos(count: u64) -> impl Display {
+/// Returns a number of photos with its noun, such as `2 photos`.
+fn counted_photos(count: u64) -> String {
     super::output::counted(count, "photo")
 }
 
@@ -137,7 +141,8 @@ pub(super) fn copy_files(
     BlockingRuntime::new()?.wait(async move { destination.copy_all_from(&source, &photos).await })
 }
 
-/// Returns a line that warns of a storage that several databases use; `None` if at most one uses it.
+/// Returns a line that warns of a storage that several databases use. Returns `None` if at most one
+/// database uses it.
 pub(super) fn shared_storage_line(storage: &Arc<PhotoStorage>) -> anyhow::Result<Option<String>> {
     let storage = Arc::clone(storage);
     let marks = BlockingRuntime::new()?.wait(async move { storage.marks().await })?;
@@ -165,12 +170,22 @@ pub(super) struct FileProblems {
 }
 
 impl FileProblems {
-    /// Adds a problem with a file of a photo of an animal.
-    fn add(&mut self, pet: PetId, file: PhotoFile, problem: &str) {
+    /// Adds a problem with a file of a photo.
+    fn add(&mut self, file: &PetFile, problem: &str) {
         self.problem_count += 1;
         if self.problem_count <= MAX_PRINTED_PROBLEMS {
-            let name = file.name();
+            let pet = file.pet;
+            let name = file.photo_file.name();
             let line = format!("animal {pet}: the file {name} of a photo {problem}");
+            self.lines.push(line);
+        }
+    }
+
+    /// Adds the line with the number of problems that have no line, if there are any.
+    fn add_remaining_count(&mut self) {
+        if self.problem_count > MAX_PRINTED_PROBLEMS {
+            let remaining_count = self.problem_count - MAX_PRINTED_PROBLEMS;
+            let line = format!("more of this kind: {remaining_count}");
             self.lines.push(line);
         }
     }
@@ -182,8 +197,24 @@ struct PetPhoto {
     photo: PhotoId,
 }
 
-/// Checks the files of all photos of a database, and also their content if `decodes_content` is set.
-/// Without a storage, only counts the photos.
+/// A file of a photo of an animal.
+struct PetFile {
+    pet: PetId,
+    photo_file: PhotoFile,
+}
+
+impl PetPhoto {
+    /// Returns the files of the photo.
+    fn files(&self) -> impl Iterator<Item = PetFile> {
+        let pet = self.pet;
+        PhotoFile::all(self.photo)
+            .into_iter()
+            .map(move |photo_file| PetFile { pet, photo_file })
+    }
+}
+
+/// Finds the problems with the files of all photos of a database. Also decodes the content of the
+/// files if `decodes_content` is set. Without a storage, only counts the photos.
 pub(super) fn find_problems(
     database: &DatabaseUrl,
     storage: Option<&Arc<PhotoStorage>>,
@@ -200,34 +231,26 @@ pub(super) fn find_problems(
 
     let runtime = BlockingRuntime::new()?;
     for chunk in photos.chunks(MAX_COPIES_AT_ONCE) {
-        let files: Vec<(PetId, PhotoFile)> = chunk
-            .iter()
-            .flat_map(|photo| PhotoFile::all(photo.photo).map(|file| (photo.pet, file)))
-            .collect();
+        let files: Vec<PetFile> = chunk.iter().flat_map(PetPhoto::files).collect();
         let checks = files
             .iter()
-            .map(|&(_, file)| check_file(Arc::clone(storage), file, decodes_content));
-        let file_problems = runtime.wait(try_join_all(checks))?;
-
-        for ((pet, file), problem) in files.iter().zip(file_problems) {
+            .map(|file| check_file(Arc::clone(storage), file.photo_file, decodes_content));
+        // A problem for each of the files, or `None`.
+        let results = runtime.wait(try_join_all(checks))?;
+        for (file, problem) in files.iter().zip(results) {
             if let Some(problem) = problem {
-                problems.add(*pet, *file, problem);
+                problems.add(file, problem);
             }
         }
     }
-
-    if problems.problem_count > MAX_PRINTED_PROBLEMS {
-        let remaining_count = problems.problem_count - MAX_PRINTED_PROBLEMS;
-        let line = format!("more of this kind: {remaining_count}");
-        problems.lines.push(line);
-    }
+    problems.add_remaining_count();
     Ok(problems)
 }
 
 /// Reads the photos of all animals of a database.
 fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     let mut photos = Vec::new();
-    databases::snapshot(database)?.visit_resources(&mut |resource| {
+    databases::open_snapshot(database)?.visit_resources(&mut |resource| {
         if let Resource::Pet(pet) = &resource {
             for photo in pet.photos.all() {
                 photos.push(PetPhoto {
@@ -241,7 +264,7 @@ fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     Ok(photos)
 }
 
-/// Checks a file, and returns its problem; `None` if it has none.
+/// Checks a file, and returns the problem with it. Returns `None` if there is no problem.
 async fn check_file(
     storage: Arc<PhotoStorage>,
     file: PhotoFile,

@@ -1,17 +1,25 @@
-//! The options for the storage of the photos of animals.
+//! The options for the storage of the photos of animals. Texts for users call a storage a place.
 
-use std::{env, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    env,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use petstore_databases::DatabaseUrl;
 use petstore_domain::SystemClock;
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_photos::{Bucket, Folder, PhotoStorage, Photos};
 use petstore_system::owner::FileOwner;
 use tracing::{info, warn};
 use url::Url;
 
-use super::{args::BadSetting, photo_files::backup_folder_path, values};
+use super::{
+    args::BadSetting, photo_files::backup_folder_path, values, variables::is_on_command_line,
+};
 
 /// The time limit for one request to a bucket.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
@@ -46,7 +54,8 @@ pub(super) enum StorageSetting {
     Bucket(Url),
 }
 
-/// Parses a storage of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder.
+/// Parses a storage of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder. Rejects a text
+/// that is probably a misspelled `off` or bucket. With `./` before it, such a text is a folder.
 pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
     if text.is_empty() {
         return Err("the place is missing; name a folder, a bucket, or off".to_owned());
@@ -77,9 +86,10 @@ pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
     Ok(StorageSetting::Folder(text.into()))
 }
 
-/// Opens the storage of the photos of a database; returns `None` if photos are off. Without a setting,
-/// this is the folder `photos` next to a SQLite file, and photos are off over PostgreSQL. Errors name the
-/// `option` for the setting.
+/// Opens the storage of the photos of a database. Returns `None` if photos are off.
+///
+/// Without a setting, the storage is the folder `photos` next to a SQLite file, and photos are off
+/// over PostgreSQL. Errors name the `option` for the setting.
 pub(super) fn open_storage(
     setting: Option<&StorageSetting>,
     option: &str,
@@ -113,8 +123,8 @@ fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
     Folder::new(path).with_owner(owner).into()
 }
 
-/// Returns the environment variables of this process, which include the settings of a bucket. Leaves
-/// out those that are not UTF-8.
+/// Returns the environment variables of this process, which include the settings of a bucket.
+/// Leaves out the variables that are not UTF-8.
 pub(super) fn environment_variables() -> Vec<(String, String)> {
     let mut variables = Vec::new();
     for (name, value) in env::vars_os() {
@@ -130,22 +140,13 @@ pub(super) fn environment_variables() -> Vec<(String, String)> {
 /// The environment variable of `--photos`.
 const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 
-/// Whether the command line has this option, as `--photos PLACE` or as `--photos=PLACE`.
-fn has_argument(name: &str) -> bool {
-    env::args_os().any(|argument| {
-        let value = argument
-            .to_str()
-            .and_then(|argument| argument.strip_prefix(name));
-        value.is_some_and(|value| value.is_empty() || value.starts_with('='))
-    })
-}
-
 impl PhotoArgs {
-    /// Returns the storage of `PETSTORE_PHOTOS` if it may belong to another database: the command line
-    /// names the database, but not its photos.
-    pub(super) fn place_of_another_database(&self) -> Option<String> {
-        let is_from_variable = env::var_os(PHOTOS_VARIABLE).is_some() && !has_argument("--photos");
-        if !is_from_variable || !has_argument("--database") {
+    /// Returns the name of the storage in `PETSTORE_PHOTOS` if the storage may belong to another
+    /// database: the command line names the database, but not its photos.
+    pub(super) fn doubtful_place(&self) -> Option<String> {
+        let is_from_variable =
+            env::var_os(PHOTOS_VARIABLE).is_some() && !is_on_command_line("photos");
+        if !is_from_variable || !is_on_command_line("database") {
             return None;
         }
         match &self.photos {
@@ -156,8 +157,9 @@ impl PhotoArgs {
     }
 
     /// Fails if the storage may belong to another database, so that a command does not write to it.
-    pub(super) fn reject_place_of_another_database(&self) -> Result<(), BadSetting> {
-        let Some(storage) = self.place_of_another_database() else {
+    /// See [`Self::doubtful_place`].
+    pub(super) fn reject_doubtful_place(&self) -> Result<(), BadSetting> {
+        let Some(storage) = self.doubtful_place() else {
             return Ok(());
         };
         Err(BadSetting(format!(
@@ -166,14 +168,15 @@ impl PhotoArgs {
         )))
     }
 
-    /// Opens the storage of photos; returns `None` if photos are off.
+    /// Opens the storage of photos. Returns `None` if photos are off.
     pub(super) fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Option<PhotoStorage>> {
         open_storage(self.photos.as_ref(), "--photos", database)
     }
 
-    /// Opens the storage for a command that only reads photos; returns `None` if photos are off. If
-    /// `--photos` is not set and the database is a backup, this is the folder that `petstore backup`
-    /// made next to it.
+    /// Opens the storage for a command that only reads photos. Returns `None` if photos are off.
+    ///
+    /// If `--photos` is not set and the database is a backup, the storage is the folder that
+    /// `petstore backup` made next to it.
     pub(super) fn open_to_read(
         &self,
         database: &DatabaseUrl,
@@ -189,11 +192,8 @@ impl PhotoArgs {
         self.open(database)
     }
 
-    /// Opens the storage for a service, and creates a folder that is missing; returns `None` if photos
-    /// are off.
-    ///
-    /// Fails if the storage is set by the option and cannot be used. Only logs a warning about the
-    /// default storage, and about a bucket that is unavailable at the moment.
+    /// Opens the storage for a service, and creates a folder that is missing. Returns `None` if
+    /// photos are off. If the storage cannot be used, see [`Self::fail_or_warn`].
     async fn open_for_service(
         &self,
         database: &DatabaseUrl,
@@ -207,21 +207,29 @@ impl PhotoArgs {
             }
             return Ok(None);
         };
-        let Err(error) = storage.probe().await else {
-            return Ok(Some(storage));
-        };
+        if let Err(error) = storage.probe().await {
+            self.fail_or_warn(&storage, &error)?;
+        }
+        Ok(Some(storage))
+    }
 
+    /// Handles the error of a storage that cannot be used. Fails if the option sets the storage.
+    /// Only logs a warning about the default storage, and about a bucket that is unavailable at the
+    /// moment.
+    fn fail_or_warn(&self, storage: &PhotoStorage, error: &io::Error) -> Result<(), BadSetting> {
         let is_folder = storage.as_folder().is_some();
+        // Only errors of these kinds may be temporary: see `PhotoStorage::probe`.
         let is_unavailable = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
         let is_unavailable_bucket = !is_folder && is_unavailable;
-        let cause = chain(&error);
+        let cause = error_chain(error);
         if self.photos.is_some() && !is_unavailable_bucket {
             let kind = if is_folder { "folder" } else { "bucket" };
-            let message = format!("--photos {storage}: the {kind} cannot be used: {cause}");
-            return Err(BadSetting(message).into());
+            return Err(BadSetting(format!(
+                "--photos {storage}: the {kind} cannot be used: {cause}"
+            )));
         }
         warn!(place = %storage, error = cause, "the place of photos cannot be used; photos fail until it can");
-        Ok(Some(storage))
+        Ok(())
     }
 }
 

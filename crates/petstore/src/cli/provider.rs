@@ -62,8 +62,7 @@ pub(super) struct ProviderArgs {
 }
 
 impl ProviderArgs {
-    /// Returns the provider, if one is configured. Reads the file with the client secret, and fails if
-    /// it cannot.
+    /// Returns the provider, if one is configured. Reads the file with the client secret.
     pub(super) fn build(&self) -> anyhow::Result<Option<Provider>> {
         let (Some(issuer), Some(client_id)) = (&self.issuer, &self.client_id) else {
             if self.only || self.redirect {
@@ -99,15 +98,15 @@ impl ProviderArgs {
 
 /// Reads the file with the secret of the service at the provider.
 fn read_secret(path: &Path) -> anyhow::Result<String> {
-    let file_name = format!(
+    let file = format!(
         "the file {}, which --oidc-client-secret-file names",
         path.display()
     );
-    let text =
-        fs::read_to_string(path).with_context(|| BadSetting(format!("cannot read {file_name}")))?;
-    let secret = text.trim();
+    let content =
+        fs::read_to_string(path).with_context(|| BadSetting(format!("cannot read {file}")))?;
+    let secret = content.trim();
     if secret.is_empty() {
-        bail!(BadSetting(format!("{file_name}, is empty")));
+        bail!(BadSetting(format!("{file}, is empty")));
     }
     Ok(secret.to_owned())
 }

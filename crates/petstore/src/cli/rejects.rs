@@ -85,6 +85,7 @@ impl Rejects {
 impl Drop for Rejects {
     fn drop(&mut self) {
         if !self.is_kept {
+            // A file that stays does no harm: the next import rejects its name.
             let _ = fs::remove_file(&self.path);
         }
     }

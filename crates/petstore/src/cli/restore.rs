@@ -1,4 +1,4 @@
-//! `petstore restore`.
+//! `petstore restore`: replaces the database and its photos with a backup.
 
 use std::{
     fmt::Display,
@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use indicatif::HumanBytes;
 use petstore_domain::{Actor, Clock, SystemClock, WriteContext, store_area::PhotoId};
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_photos::{Folder, PhotoStorage};
 use petstore_store::OpenError;
 use petstore_store_sqlite::CopyError;
@@ -19,21 +19,21 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    backup::{self, DatabaseCopy},
-    backups::NamedBackups,
+    backup::{DatabaseCopy, sqlite_file},
+    backups::{NamedBackups, SelectedBackup},
     photo_files::{self, backup_folder_path},
     photos::PhotoArgs,
 };
-use crate::backups;
+use crate::backups::{backup_name, unpack, unpack_file};
 
 /// Replace the database with a copy that `petstore backup` or the service made
 ///
 /// Stop the service first. SRC is a copy that `petstore backup` made, or a backup that the service
-/// made, under any name, or the place of those: then it is the newest one. The command checks the whole
-/// copy before it replaces the database, and does not change SRC. If it is interrupted at any moment,
-/// the database is the complete old one or the complete new one. The files of photos come back, from
-/// SRC.photos or from the place; the command fails if it does not find all. The database must be a
-/// SQLite file; for PostgreSQL, use `pg_restore`.
+/// made, even if somebody has renamed it. If SRC is the place of such backups, the command restores
+/// the newest one. It checks the whole copy before it replaces the database, and does not change
+/// SRC. Even if it is interrupted, the database is the complete old one or the complete new one. It
+/// also restores the files of photos, from SRC.photos or from the place, and fails if it does not
+/// find all of them. The database must be a SQLite file; for PostgreSQL, use `pg_restore`.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -58,21 +58,22 @@ pub(super) struct Restore {
 }
 
 impl Restore {
-    /// Restores the database and its photos.
+    /// Restores the database and its photos. The source is either a storage of backups, a renamed
+    /// backup of a service, or a copy that `petstore backup` made.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let source = &self.source;
-        let database = backup::sqlite_file(&self.database, "pg_restore")?;
-        self.photos.reject_place_of_another_database()?;
+        let database = sqlite_file(&self.database, "pg_restore")?;
+        self.photos.reject_doubtful_place()?;
         check_folder(database)?;
 
         if let Some(argument) = source.to_str()
-            && let Some(backups) = NamedBackups::find(argument, database)?
+            && let Some(named_backups) = NamedBackups::find(argument, database)?
         {
-            return self.restore_from_storage(backups, database);
+            return self.restore_from_storage(named_backups, database);
         }
-        // If this is unknown, the copy fails with the reason.
-        let may_exist = source.try_exists().unwrap_or(true);
-        if !may_exist {
+        // If the file cannot be looked up, the copy fails with the reason.
+        let is_missing = source.try_exists().is_ok_and(|exists| !exists);
+        if is_missing {
             anyhow::bail!(BadSetting(format!(
                 "the file {} does not exist; name a copy that `petstore backup` made, or the place of the \
                  backups that `petstore serve` made",
@@ -80,7 +81,7 @@ impl Restore {
             )));
         }
         if is_gzip_file(source) {
-            return self.restore_renamed(source, database);
+            return self.restore_renamed_backup(source, database);
         }
 
         let photos = self.replace_database(source, database, &source.display())?;
@@ -88,31 +89,37 @@ impl Restore {
         self.restore_photos(photo_folder.into(), &photos)
     }
 
-    /// Restores a backup that a service made, from its storage.
-    fn restore_from_storage(&self, backups: NamedBackups, database: &Path) -> anyhow::Result<()> {
-        let backup = backups.select(SystemClock.now())?;
-        let time = backup.time;
-        let name = format!("{}/{}", backups.storage, backups::backup_name(time));
-        self.announce(&format!("{name} of {time}"), backup.length, database)?;
+    /// Restores the selected backup of a service, from its storage.
+    fn restore_from_storage(
+        &self,
+        named_backups: NamedBackups,
+        database: &Path,
+    ) -> anyhow::Result<()> {
+        let SelectedBackup { time, length } = named_backups.select(SystemClock.now())?;
+        let name = format!("{}/{}", named_backups.storage, backup_name(time));
+        self.check_force(database)?;
+        self.print_beginning(&format!("{name} of {time}"), length)?;
 
-        let advice = backups.advice_before(time);
+        let advice = named_backups.advice_before(time);
         let photos = self.unpack_and_replace(database, &name, &advice, |unpacked| {
-            backups::unpack(&backups.storage, time, unpacked)
+            unpack(&named_backups.storage, time, unpacked)
         })?;
-        self.restore_photos(backups.storage.photos, &photos)
+        self.restore_photos(named_backups.storage.photos, &photos)
     }
 
     /// Restores a backup that a service made and somebody has renamed. Its photos are in its own
     /// folder, such as `backup.gz.photos` for `backup.gz`, or else in the folder `photos` next to it.
-    fn restore_renamed(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
+    fn restore_renamed_backup(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
         let name = backup.display().to_string();
-        let message = format!("cannot read {name}");
-        let mut file = File::open(backup).with_context(|| message.clone())?;
-        let metadata = file.metadata().context(message)?;
-        self.announce(&name, metadata.len(), database)?;
+        let cannot_read = || format!("cannot read {name}");
+        let mut file = File::open(backup).with_context(cannot_read)?;
+        let metadata = file.metadata().with_context(cannot_read)?;
+        self.check_force(database)?;
+        self.print_beginning(&name, metadata.len())?;
 
-        let photos = self.unpack_and_replace(database, &name, "try another one", |unpacked| {
-            backups::unpack_file(&mut file, unpacked)
+        let advice = "try another one";
+        let photos = self.unpack_and_replace(database, &name, advice, |unpacked| {
+            unpack_file(&mut file, unpacked)
         })?;
         let own_folder = backup_folder_path(backup);
         let photo_folder = if own_folder.is_dir() {
@@ -123,21 +130,31 @@ impl Restore {
         self.restore_photos(Folder::new(photo_folder).into(), &photos)
     }
 
-    /// Announces which backup is restored. Fails if the database exists and the command may not replace it.
-    fn announce(&self, backup: &str, length: u64, database: &Path) -> anyhow::Result<()> {
+    /// Fails if the database exists and `--force` is not set. The copy would also fail then, but
+    /// only after the backup is unpacked.
+    fn check_force(&self, database: &Path) -> Result<(), BadSetting> {
+        // A symbolic link exists even if it leads nowhere.
         let exists = database.symlink_metadata().is_ok();
         if exists && !self.force {
             let error = CopyError::Exists(database.display().to_string());
-            anyhow::bail!(BadSetting(error.to_string()));
+            return Err(BadSetting(error.to_string()));
         }
+        Ok(())
+    }
+
+    /// Prints which backup the command begins to restore. `length` is the length of its file in
+    /// bytes.
+    fn print_beginning(&self, backup: &str, length: u64) -> anyhow::Result<()> {
         let size = HumanBytes(length);
-        let url = &self.database.database;
+        let url = &self.database.url;
         super::output::print(&format!("Restoring {backup} ({size}) to {url}\n"))
     }
 
-    /// Unpacks a backup to a temporary file next to the database, and replaces the database with it.
-    /// Returns the photos that the database needs. If the backup is damaged, the error contains
-    /// `advice`.
+    /// Unpacks a backup to a temporary file next to the database, and replaces the database with
+    /// it. Returns the photos that the database needs.
+    ///
+    /// `unpack` writes the database to the file. `backup` is the name of the backup in errors. If
+    /// the backup is damaged, the error ends with `advice`.
     fn unpack_and_replace(
         &self,
         database: &Path,
@@ -148,26 +165,19 @@ impl Restore {
         let mut unpacked_file = self.temporary_file(database)?;
         if let Err(error) = unpack(unpacked_file.as_file_mut()) {
             if error.kind() == ErrorKind::InvalidData {
-                return Err(damaged_backup(backup, &chain(&error), advice));
+                return Err(damaged_backup(backup, &error_chain(&error), advice));
             }
             return Err(error).context(format!("cannot unpack {backup}"));
         }
 
         self.replace_database(unpacked_file.path(), database, &backup)
-            .map_err(|error| {
-                if let Some(damage) = damage_of(&error) {
-                    return damaged_backup(backup, damage, advice);
-                }
-                if error.is::<OpenError>() {
-                    return error.context(format!("cannot restore {backup}"));
-                }
-                error
-            })
+            .map_err(|error| restore_error(error, backup, advice))
     }
 
     /// Creates a temporary file in the folder of the database.
     fn temporary_file(&self, database: &Path) -> anyhow::Result<NamedTempFile> {
-        let url = &self.database.database;
+        let url = &self.database.url;
+        // With `./` before it, a bare file name has a parent, too.
         let path = Path::new(".").join(database);
         Builder::new()
             .prefix(".petstore-restore-")
@@ -188,35 +198,48 @@ impl Restore {
             source,
             source_name,
             destination: database,
-            destination_name: &self.database.database,
+            destination_name: &self.database.url,
             replace: self.force,
-            restored: Some(&context),
+            restore_context: Some(&context),
         };
-        copy.make()
+        copy.copy_and_print_summary()
     }
 
     /// Copies the files of photos from the backup to the storage of the service, unless photos are off.
     fn restore_photos(&self, source: PhotoStorage, photos: &[PhotoId]) -> anyhow::Result<()> {
-        match self.photos.open(&self.database.database)? {
-            Some(storage) => photo_files::copy_all(source, storage, photos, "put them there"),
-            None => Ok(()),
-        }
+        let Some(destination) = self.photos.open(&self.database.url)? else {
+            return Ok(());
+        };
+        let advice = "put them there";
+        photo_files::copy_all(source, destination, photos, advice)
     }
 }
 
-/// Returns the description of the damage if the source of a copy is a damaged database, whether the
-/// damage shows when the source is opened or when its pages are copied.
-fn damage_of(error: &anyhow::Error) -> Option<&String> {
+/// Returns the error of the command for the error of replacing the database with an unpacked
+/// backup.
+fn restore_error(error: anyhow::Error, backup: &str, advice: &str) -> anyhow::Error {
+    if let Some(damage) = damage_of(&error) {
+        return damaged_backup(backup, &damage, advice);
+    }
+    if error.is::<OpenError>() {
+        return error.context(format!("cannot restore {backup}"));
+    }
+    error
+}
+
+/// Returns the description of the damage if an error means that the source of a copy is a damaged
+/// database. The damage shows when the source is opened or when its pages are copied.
+fn damage_of(error: &anyhow::Error) -> Option<&str> {
     if let Some(CopyError::Damaged { what, .. }) = error.downcast_ref() {
-        return Some(what);
+        return Some(what.as_str());
     }
     match error.downcast_ref() {
-        Some(OpenError::Damaged { what, .. }) => Some(what),
+        Some(OpenError::Damaged { what, .. }) => Some(what.as_str()),
         _ => None,
     }
 }
 
-/// Returns the error for a damaged backup.
+/// Returns the error for a damaged backup. It ends with `advice`, which says what else to restore.
 fn damaged_backup(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
     anyhow!("{backup} is damaged ({reason}) and was not restored; {advice}")
 }
@@ -235,6 +258,9 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
     }
 }
 
+/// The first bytes of every gzip file (RFC 1952, section 2.3.1).
+const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
+
 /// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be read:
 /// the command fails with its error when it copies the file.
 fn is_gzip_file(path: &Path) -> bool {
@@ -246,5 +272,5 @@ fn is_gzip_file(path: &Path) -> bool {
         return false;
     };
     let mut first_bytes = [0; 2];
-    file.read_exact(&mut first_bytes).is_ok() && first_bytes == [0x1F, 0x8B]
+    file.read_exact(&mut first_bytes).is_ok() && first_bytes == GZIP_MAGIC
 }

@@ -1,9 +1,9 @@
-//! What a process needs from the system: a runtime for asynchronous operations, randomness, signals,
-//! notifications of systemd, and the detection of writes beyond the limit of file sizes.
+//! Access to the system: a runtime for asynchronous operations, randomness, signals, notifications
+//! of systemd, and the detection of writes beyond the limit of file sizes.
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::OsStr,
     io,
     os::{
         linux::net::SocketAddrExt,
@@ -86,7 +86,7 @@ pub(super) async fn notify(state: &str) {
 
 /// Sends a datagram to a Unix socket: to an abstract one if its name begins with `@`, and otherwise to
 /// a path.
-async fn send_datagram(socket_name: &OsString, content: &str) -> io::Result<()> {
+async fn send_datagram(socket_name: &OsStr, content: &str) -> io::Result<()> {
     let address = match socket_name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
         None => SocketAddr::from_pathname(socket_name)?,
@@ -108,11 +108,11 @@ pub(super) struct EndSignals(Vec<unix::Signal>);
 impl EndSignals {
     /// Watches these kinds of signals. Must be called within a runtime.
     pub(super) fn watch(kinds: &[SignalKind]) -> io::Result<Self> {
-        kinds
-            .iter()
-            .map(|kind| signal(*kind))
-            .collect::<io::Result<_>>()
-            .map(Self)
+        let mut signals = Vec::new();
+        for &kind in kinds {
+            signals.push(signal(kind)?);
+        }
+        Ok(Self(signals))
     }
 
     /// Watches SIGTERM and SIGINT, the signals that end a service. Must be called within a runtime.
@@ -120,7 +120,7 @@ impl EndSignals {
         Self::watch(&[SignalKind::terminate(), SignalKind::interrupt()])
     }
 
-    /// Waits for the next signal.
+    /// Waits for the next signal of any kind.
     pub(super) async fn next(&mut self) {
         select_all(self.0.iter_mut().map(|signal| signal.recv().boxed())).await;
     }
@@ -129,9 +129,10 @@ impl EndSignals {
 /// The minimum time between two log lines about the limit of file sizes.
 const LIMIT_LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// A watch for writes of this process beyond the limit of file sizes (`ulimit -f`). Without a handler
-/// for SIGXFSZ, such a write kills the process. With a handler, the write fails, as it would on a full
-/// disk.
+/// A watch for writes of this process beyond the limit of file sizes (`ulimit -f`).
+///
+/// Without a handler for SIGXFSZ, such a write kills the process. With a handler, the write fails,
+/// as it would on a full disk.
 pub(super) struct FileSizeWatch {
     runtime: Runtime,
     /// The pending signals of writes beyond the limit.
@@ -142,7 +143,7 @@ impl FileSizeWatch {
     /// Starts the watch. From now on until the process ends, a write beyond the limit fails.
     pub(super) fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
-        let signals = runtime.block_on(async { limit_signals() })?;
+        let signals = runtime.block_on(async { watch_limit_signals() })?;
         Ok(Self { runtime, signals })
     }
 
@@ -163,7 +164,7 @@ impl FileSizeWatch {
 
 /// Logs when writes go beyond the limit of file sizes, at most once a minute.
 pub(super) async fn log_file_size_limit() -> io::Result<()> {
-    let mut signals = limit_signals()?;
+    let mut signals = watch_limit_signals()?;
     while signals.recv().await.is_some() {
         error!("{}", limit_message());
         time::sleep(LIMIT_LOG_INTERVAL).await;
@@ -172,7 +173,7 @@ pub(super) async fn log_file_size_limit() -> io::Result<()> {
 }
 
 /// Watches the signals of writes beyond the limit of file sizes. Must be called within a runtime.
-fn limit_signals() -> io::Result<unix::Signal> {
+fn watch_limit_signals() -> io::Result<unix::Signal> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))
 }
 

@@ -19,7 +19,7 @@ use super::{
     args::{BaseUrlArgs, DatabaseArgs, LogArgs, ShutdownArgs, TlsArgs},
     backups::BackupArgs,
     clock::check_date,
-    demo_store::Demo,
+    demo_store::DemoStore,
     management::ManagementArgs,
     pages::{Listeners, PagesArgs},
     photos::ServicePhotoArgs,
@@ -168,22 +168,22 @@ pub(super) struct Serve {
 
     /// The demo to fill the store with. Only `petstore demo` sets it.
     #[arg(skip)]
-    demo: Option<Demo>,
+    demo: Option<DemoStore>,
 
     /// The signals that end a demo, watched before the service starts.
     #[arg(skip)]
     end_signals: Option<EndSignals>,
 }
 
-/// The error of a service that ended because the files of its database were changed under it. A restart
-/// does not help before an operator has looked.
+/// The error of a service that ended because another program changed the files of its database. A
+/// restart does not help before an operator has looked.
 #[derive(Debug, thiserror::Error)]
 #[error("the service ended; its log says what to do")]
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
     /// Makes this a service for a demo, which these signals end.
-    pub(super) fn with_demo(mut self, demo: Demo, signals: EndSignals) -> Self {
+    pub(super) fn with_demo(mut self, demo: DemoStore, signals: EndSignals) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
         self.demo = Some(demo);
         self.end_signals = Some(signals);
@@ -194,8 +194,10 @@ impl Serve {
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         check_date()?;
         self.base_urls.check()?;
-        self.photos.check(&self.database.database)?;
-        self.backups.check(&self.database.database)?;
+        // The kind of database decides where photos are by default, and whether backups are
+        // possible.
+        self.photos.check(&self.database.url)?;
+        self.backups.check(&self.database.url)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
@@ -244,18 +246,18 @@ impl Serve {
         }
     }
 
-    /// Returns the limits of the server. Each connection is an open file, so the limit of open files
-    /// also limits the number of connections.
-    fn limits(&self) -> Limits {
+    /// Returns the limits of the server. Raises the limit of open files as far as possible, because
+    /// each connection is an open file. Logs a warning if that limit is still too low.
+    fn raise_and_get_limits(&self) -> Limits {
         let configured_count = self.max_connections.get() as usize;
         let max_connections = match server::raise_open_files_limit() {
-            Some(possible) if possible < configured_count => {
+            Some(possible_count) if possible_count < configured_count => {
                 warn!(
                     "the limit of open files is too low for {configured_count} connections, so the service \
-                     accepts {possible}; raise it (ulimit -n, LimitNOFILE), or lower \
+                     accepts {possible_count}; raise it (ulimit -n, LimitNOFILE), or lower \
                      --max-connections"
                 );
-                possible
+                possible_count
             }
             _ => configured_count,
         };

@@ -102,7 +102,7 @@ impl Staff {
         let store = self.database.open(mode).await?;
         let admin = StaffAdmin {
             store: store.as_ref(),
-            database: &self.database.database,
+            database: &self.database.url,
             now: SystemClock.now(),
         };
         match self.command {
@@ -125,10 +125,12 @@ impl Staff {
     }
 }
 
-/// The staff of a store, as the commands read and change it. `now` is the time of all changes.
+/// The staff of a store, as the commands read and change it.
 struct StaffAdmin<'a> {
     store: &'a dyn Store,
+    /// The database of the store, for messages.
     database: &'a DatabaseUrl,
+    /// The time of all changes.
     now: Timestamp,
 }
 
@@ -315,9 +317,10 @@ fn print_link(
 
 /// Whether a URL works only in browsers on this machine.
 fn is_local(url: &str) -> bool {
-    let url = Url::parse(url).ok();
-    let host = url.as_ref().and_then(Url::host_str);
-    host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host))
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// Returns the link with which a member chooses a password: the URL of the console with this token.

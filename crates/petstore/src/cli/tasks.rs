@@ -1,4 +1,7 @@
 //! The background tasks of `petstore serve`.
+//!
+//! A [`Task`] waits until it is due, runs, and repeats this until the shutdown. A run that takes
+//! longer than its limit is cancelled.
 
 use std::{
     sync::Arc,
@@ -17,7 +20,7 @@ use petstore_web::server::{Tls, TlsError};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::backups::{BACKUP_TIMEOUT, BackupMaker};
-use crate::backups::Backups;
+use crate::backups::{BackupOutcome, Backups};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_mins(1);
@@ -36,7 +39,7 @@ const CERTIFICATE_LIMIT: Duration = HOUR;
 /// The time limit of a run that delivers webhooks.
 const DELIVERY_LIMIT: Duration = Duration::from_secs(20);
 
-/// The time limit of a run that sends spans. The exporter itself has a shorter one.
+/// The time limit of a run that sends spans. The exporter itself has a shorter limit.
 const EXPORT_LIMIT: Duration = Duration::from_secs(15);
 
 /// Starts all background tasks of a service.
@@ -55,7 +58,10 @@ pub(super) fn start(
     // Only the operator sees when keys were used, so a run that saves these times is cancelled early
     // while the database is unreachable.
     tasks.start("save_key_uses", SECOND, SaveKeyUses::new(Arc::clone(app)));
-    tasks.start("follow_log", RUN_LIMIT, FollowLog(Arc::clone(app)));
+    let follow_log = FollowLog {
+        app: Arc::clone(app),
+    };
+    tasks.start("follow_log", RUN_LIMIT, follow_log);
     if let Some(tls) = tls {
         start_certificate_renewal(&mut tasks, tls);
     }
@@ -64,9 +70,9 @@ pub(super) fn start(
         // The backup itself has a shorter limit.
         tasks.start("make_backup", 2 * BACKUP_TIMEOUT, make_backup);
     }
-    tasks.start("deliver_webhooks", DELIVERY_LIMIT, Deliver(dispatcher));
+    tasks.start("deliver_webhooks", DELIVERY_LIMIT, Deliver { dispatcher });
     if let Some(exporter) = exporter {
-        tasks.start("export_spans", EXPORT_LIMIT, SendSpans(exporter));
+        tasks.start("export_spans", EXPORT_LIMIT, SendSpans { exporter });
     }
     tasks
 }
@@ -88,15 +94,16 @@ fn start_upkeep(tasks: &mut Tasks, app: &Arc<App>) {
     start_steps(tasks, app, "forget_old_changes", MINUTE, |app| {
         app.forget_old_changes().boxed()
     });
-    // Reading the state of the log numbers new changes. This keeps the number of changes without a
-    // number small even if nothing reads the log.
+    // A change gets its number in the log of changes when the log is next read. Reading it each
+    // second keeps few changes without a number even if no client reads the log. One read numbers
+    // all changes, so there is never more to do.
     start_steps(tasks, app, "number_changes", SECOND, |app| {
         app.store.journal_state().map_ok(|_| false).boxed()
     });
 }
 
-/// Starts the tasks that delete the files of photos that no animal has, and that make missing files of
-/// the card size.
+/// Starts the task that deletes the files of photos that no animal has, and the task that makes
+/// missing files of the card size. Photos from before that size existed lack these files.
 fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
     start_steps(tasks, app, "tend_photos", HOUR, |app| {
         app.tend_photos().boxed()
@@ -134,7 +141,7 @@ fn start_certificate_renewal(tasks: &mut Tasks, tls: &Arc<Tls>) {
     tasks.start("renew_tls_certificate", CERTIFICATE_LIMIT, steps);
 }
 
-/// Starts a task that repeats a step at an interval.
+/// Starts a task that repeats a step of the application at an interval. See [`Steps`].
 fn start_steps(
     tasks: &mut Tasks,
     app: &Arc<App>,
@@ -150,7 +157,7 @@ fn start_steps(
     tasks.start(name, RUN_LIMIT, Steps::new(interval, run_step));
 }
 
-/// A function that does a bounded amount of work, and returns whether there is more to do.
+/// A function that does a limited amount of work, and returns whether there is more to do.
 type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
 
 /// Returns a timer that ticks at once, and then at this interval. After a tick that is late because of
@@ -191,7 +198,8 @@ impl Task for SaveKeyUses {
     }
 }
 
-/// A task that does bounded steps at an interval. While there is more to do, the next step follows at once.
+/// A task that does a step at an interval. While there is more to do, the next step follows at
+/// once. The steps are small, so that each ends within the time limit of a run.
 struct Steps<S> {
     /// The function that does a step and returns whether there is more to do.
     step: S,
@@ -223,6 +231,7 @@ where
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
+        // After a failed step, the next one waits for the timer.
         self.has_more = false;
         self.has_more = (self.step)().await.map_err(Into::into)?;
         Ok(())
@@ -234,20 +243,24 @@ where
 struct TendSearch {
     store: Arc<dyn Store>,
     timer: Interval,
-    /// The pause before the next step, if there is more to do.
+    /// The pause before the next step, if there is more to do. Otherwise, the timer determines when
+    /// the next step follows.
     pause: Option<Duration>,
     /// The start of the last complete run, which left no animal unprepared.
     last_complete_run: Instant,
 }
 
 impl TendSearch {
-    /// How often the task looks for unprepared animals.
+    /// The time between two looks for unprepared animals.
     const INTERVAL: Duration = Duration::from_millis(100);
 
     /// The number of animals that may stay unprepared until the next complete run, at most a minute
-    /// later. A search reads that many in a few milliseconds. If there are more, the task prepares them
-    /// at once.
+    /// later. A search reads this number of animals in a few milliseconds. If there are more, the
+    /// task prepares them at once.
     const MAX_UNPREPARED: u64 = 1_024;
+
+    /// The number of animals that may stay unprepared after a complete run.
+    const MAX_UNPREPARED_IF_COMPLETE: u64 = 0;
 }
 
 impl Task for TendSearch {
@@ -260,22 +273,23 @@ impl Task for TendSearch {
         }
     }
 
+    /// Prepares a batch of animals if too many are unprepared, and plans the next run.
     async fn run(&mut self) -> Result<(), Failure> {
         self.pause = None;
         let started_at = SystemClock.instant();
         let is_complete_run =
             started_at.saturating_duration_since(self.last_complete_run) >= MINUTE;
         let max_unprepared = if is_complete_run {
-            0
+            Self::MAX_UNPREPARED_IF_COMPLETE
         } else {
             Self::MAX_UNPREPARED
         };
         let has_more = self.store.tend_search(max_unprepared).await?;
         if has_more {
-            // The pause is twice as long as the run, so the task works a third of the time and slows
-            // other writes little.
-            let duration = SystemClock.instant().saturating_duration_since(started_at);
-            self.pause = Some(2 * duration);
+            // The pause is twice as long as the run, so the task works only a third of the time.
+            // Other writes hardly wait for it.
+            let run_duration = SystemClock.instant().saturating_duration_since(started_at);
+            self.pause = Some(2 * run_duration);
         } else if is_complete_run {
             self.last_complete_run = started_at;
         }
@@ -290,6 +304,7 @@ struct MakeBackup {
     backups: Arc<Backups>,
     interval: Duration,
     timer: Interval,
+    /// Whether this process has made no backup yet.
     is_first: bool,
 }
 
@@ -320,56 +335,62 @@ impl Task for MakeBackup {
             Duration::ZERO
         };
         match self.backups.make(confirmed_now, min_age).await? {
-            Some(wait) => self.timer.reset_after(wait),
-            None => self.is_first = false,
+            BackupOutcome::NotDue { wait } => self.timer.reset_after(wait),
+            BackupOutcome::Made => self.is_first = false,
         }
         Ok(())
     }
 }
 
-/// The task that reads the log of changes while clients follow it.
-struct FollowLog(Arc<App>);
+/// The task that reads new changes from the log of changes, the journal, while clients follow it.
+struct FollowLog {
+    app: Arc<App>,
+}
 
 impl Task for FollowLog {
     async fn due(&mut self) {
-        self.0.journal.due().await;
+        self.app.journal.due().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.journal.poll().await?)
+        Ok(self.app.journal.poll().await?)
     }
 }
 
 /// The task that delivers messages to webhooks.
-struct Deliver(Dispatcher);
+struct Deliver {
+    dispatcher: Dispatcher,
+}
 
 impl Task for Deliver {
     async fn due(&mut self) {
-        self.0.due().await;
+        self.dispatcher.due().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.step().await?)
+        Ok(self.dispatcher.step().await?)
     }
 
     async fn finish(&mut self) -> Result<(), Failure> {
-        Ok(self.0.finish().await?)
+        Ok(self.dispatcher.finish().await?)
     }
 }
 
-/// The task that sends spans to a collector.
-struct SendSpans(Exporter);
+/// The task that sends spans, the records of traces, to a collector.
+struct SendSpans {
+    exporter: Exporter,
+}
 
 impl Task for SendSpans {
     async fn due(&mut self) {
-        self.0.collect_batch().await;
+        self.exporter.collect_batch().await;
     }
 
     async fn run(&mut self) -> Result<(), Failure> {
-        Ok(self.0.send().await?)
+        Ok(self.exporter.send().await?)
     }
 
     async fn finish(&mut self) -> Result<(), Failure> {
-        Ok(self.0.finish().await?)
+        Ok(self.exporter.finish().await?)
     }
 }

@@ -17,35 +17,39 @@ use petstore_domain::{
 };
 use petstore_store_sqlite as sqlite;
 
-/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or `:8080` for all
-/// IPv4 addresses of the machine. Resolves a host name, preferring its first IPv4 address. Port 0 means a
-/// free port.
+/// The end of the error about an address to listen on.
+const ADDRESS_FORM: &str = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
+                            or :8080 for all addresses";
+
+/// Parses an address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or `:8080` for
+/// all IPv4 addresses of the machine. Port 0 means a free port.
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, String> {
-    let form = "an address to listen on is HOST:PORT, such as 127.0.0.1:8080, localhost:8080 \
-                or :8080 for all addresses";
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
     let (host, port) = text
         .rsplit_once(':')
-        .ok_or_else(|| format!("the port is missing; {form}"))?;
+        .ok_or_else(|| format!("the port is missing; {ADDRESS_FORM}"))?;
     let port: u16 = port
         .parse()
-        .map_err(|_| format!("the port must be from 0 to 65535; {form}"))?;
+        .map_err(|_| format!("the port must be from 0 to 65535; {ADDRESS_FORM}"))?;
     if host.is_empty() {
         return Ok((Ipv4Addr::UNSPECIFIED, port).into());
     }
+    resolve_host(host, port)
+}
+
+/// Resolves a host name to its first IPv4 address, or else to its first address.
+fn resolve_host(host: &str, port: u16) -> Result<SocketAddr, String> {
     let addresses: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
-        .map_err(|_| format!("the host name {host} cannot be resolved; {form}"))?
+        .map_err(|_| format!("the host name {host} cannot be resolved; {ADDRESS_FORM}"))?
         .collect();
-    let preferred_address = addresses
-        .iter()
-        .find(|address| address.is_ipv4())
-        .or(addresses.first());
-    preferred_address
+    let first_ipv4_address = addresses.iter().find(|address| address.is_ipv4());
+    first_ipv4_address
+        .or(addresses.first())
         .copied()
-        .ok_or_else(|| format!("the host name {host} has no address; {form}"))
+        .ok_or_else(|| format!("the host name {host} has no address; {ADDRESS_FORM}"))
 }
 
 /// Returns the address at which this machine can connect to a listener: for a listener on all
@@ -89,8 +93,8 @@ pub(super) fn time_zone(text: &str) -> Result<StoreTimeZone, &'static str> {
     )
 }
 
-/// Parses the path of a file that a command may create. Rejects the names of the files that SQLite
-/// keeps next to a database, such as `petstore.db-wal`.
+/// Returns a parser for the path of a file that a command may create. It rejects the names of the
+/// files that SQLite keeps next to a database, such as `petstore.db-wal`, unless the file exists.
 pub(super) fn new_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         if sqlite::is_companion(&path) && !path.exists() {
@@ -160,46 +164,51 @@ pub(super) fn contact_retention(text: &str) -> Result<Duration, String> {
 
 /// Parses the duration of a reservation, from one minute to 400 days.
 pub(super) fn reservation_duration(text: &str) -> Result<Duration, String> {
+    // Cannot fail: the duration is not negative.
     let longest = Duration::try_from(Order::LONGEST_RESERVATION).unwrap_or_default();
     duration_within(text, Duration::from_mins(1)..=longest, "from 1m to 400d")
 }
 
-/// Parses the maximum size of a picture, such as `500KiB` or `16MiB`. A number without a unit is a
-/// number of bytes.
+const KIBIBYTE: usize = 1 << 10;
+const MEBIBYTE: usize = 1 << 20;
+
+/// Parses the maximum size of a picture, from 1KiB to 64MiB.
 pub(super) fn photo_size(text: &str) -> Result<usize, String> {
-    let (number, unit) = if let Some(number) = text.strip_suffix("MiB") {
-        (number, 1 << 20)
-    } else if let Some(number) = text.strip_suffix("KiB") {
-        (number, 1 << 10)
-    } else {
-        (text, 1)
-    };
-    let size = number
-        .trim_end()
-        .parse::<usize>()
-        .ok()
-        .and_then(|size| size.checked_mul(unit));
-    match size {
-        Some(size) if (1 << 10..=64 << 20).contains(&size) => Ok(size),
+    match byte_count(text) {
+        Some(size) if (KIBIBYTE..=64 * MEBIBYTE).contains(&size) => Ok(size),
         _ => Err("it must be a size from 1KiB to 64MiB, such as 16MiB".to_owned()),
     }
 }
 
-/// Parses a duration within a range, which an error describes with `range_text`.
+/// Parses a number of bytes, such as `500KiB` or `16MiB`. A number without a unit is a number of
+/// bytes.
+fn byte_count(text: &str) -> Option<usize> {
+    let (number, unit) = if let Some(number) = text.strip_suffix("MiB") {
+        (number, MEBIBYTE)
+    } else if let Some(number) = text.strip_suffix("KiB") {
+        (number, KIBIBYTE)
+    } else {
+        (text, 1)
+    };
+    let count: usize = number.trim_end().parse().ok()?;
+    count.checked_mul(unit)
+}
+
+/// Parses a duration within a range. `range_text` describes the range in the error.
 fn duration_within(
     text: &str,
     range: RangeInclusive<Duration>,
     range_text: &str,
 ) -> Result<Duration, String> {
-    let value = duration(text)?;
-    if range.contains(&value) {
-        Ok(value)
+    let duration = duration(text)?;
+    if range.contains(&duration) {
+        Ok(duration)
     } else {
         Err(format!("it must be {range_text}"))
     }
 }
 
-/// A rate such as `600/min`, or `off`.
+/// A rate limit such as `600/min`, or `None` for `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RateOrOff(pub(super) Option<RateLimit>);
 
@@ -207,13 +216,11 @@ impl FromStr for RateOrOff {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "off" => Ok(Self(None)),
-            rate => {
-                let limit = rate.parse().map_err(|error| format!("{error}; or off"))?;
-                Ok(Self(Some(limit)))
-            }
+        if text == "off" {
+            return Ok(Self(None));
         }
+        let limit = text.parse().map_err(|error| format!("{error}; or off"))?;
+        Ok(Self(Some(limit)))
     }
 }
 

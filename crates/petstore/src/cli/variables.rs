@@ -61,8 +61,8 @@ fn is_for_another_program(name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns the environment variable that set the value of the option in clap's error `message`, so that
-/// the operator knows where the invalid value comes from.
+/// Returns the environment variable that set the value of the option in clap's error `message`.
+/// With it, the operator knows where the invalid value comes from.
 ///
 /// clap quotes the option: `invalid value 'x' for '--listen <ADDRESS>'`.
 pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
@@ -80,30 +80,32 @@ pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<S
 fn effective_variable(option: &clap::Arg) -> Option<String> {
     let variable = option.get_env()?.to_str()?;
     let long_name = option.get_long()?;
-    let is_given = env::args_os().any(|argument| is_option(&argument, long_name));
-    if is_given || env::var_os(variable).is_none() {
+    if is_on_command_line(long_name) || env::var_os(variable).is_none() {
         return None;
     }
     Some(variable.to_owned())
 }
 
-/// Whether an argument of the command line is `--NAME` or `--NAME=VALUE`.
+/// Whether the command line of this process has the option with this name, as `--NAME VALUE` or as
+/// `--NAME=VALUE`.
+pub(super) fn is_on_command_line(long_name: &str) -> bool {
+    env::args_os().any(|argument| is_option(&argument, long_name))
+}
+
+/// Whether an argument is `--NAME` or begins with `--NAME=`.
 fn is_option(argument: &OsStr, long_name: &str) -> bool {
-    let text = argument.to_str().and_then(|text| text.strip_prefix("--"));
-    let value = text.and_then(|text| text.strip_prefix(long_name));
-    value.is_some_and(|value| value.is_empty() || value.starts_with('='))
+    let option = argument.to_str().and_then(|text| text.strip_prefix("--"));
+    let after_name = option.and_then(|option| option.strip_prefix(long_name));
+    after_name.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
 /// Returns the names of all variables that the program reads.
 fn variable_names(command: clap::Command) -> Vec<String> {
     let mut names = vec![SETTINGS_FILE_VARIABLE.to_owned()];
     for_each_option(&with_built_in_options(command), &mut |option| {
-        names.extend(
-            option
-                .get_env()
-                .and_then(|name| name.to_str())
-                .map(str::to_owned),
-        );
+        if let Some(name) = option.get_env().and_then(OsStr::to_str) {
+            names.push(name.to_owned());
+        }
     });
     names
 }
@@ -123,11 +125,11 @@ fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
     }
 }
 
-/// Runs the program again with the variables in the settings file, if the command needs the address or
-/// the database of the service, and is not given it. Does nothing if there is no such file. `serve` never
-/// reads the file, because systemd passes its variables.
+/// Runs the program again with the variables in the settings file, if the command needs the address
+/// or the database of the service and nothing sets it. Does nothing if there is no such file.
+/// `serve` never reads the file, because systemd passes its variables.
 ///
-/// The new program replaces this process, so this function does not return after it, except with an error.
+/// The new program replaces this process. If it runs, this function never returns.
 pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
     let Some(file) = settings_file() else {
         return Ok(());
@@ -175,8 +177,8 @@ fn read_settings(file: &Path, option: &str) -> Result<Option<Vec<(String, String
     };
     match parse_settings(&text) {
         Ok(variables) => Ok(Some(variables)),
-        Err(line) => Err(BadSetting(format!(
-            "{}, line {line}: must be NAME=VALUE, where VALUE may be quoted and contains no \
+        Err(InvalidLine { number }) => Err(BadSetting(format!(
+            "{}, line {number}: must be NAME=VALUE, where VALUE may be quoted and contains no \
              backslashes; correct the line, or add {option}",
             file.display()
         ))),
@@ -201,13 +203,11 @@ fn settings_file() -> Option<PathBuf> {
 /// Returns the option that names the database or the address of the service, if the command needs it
 /// and neither an option nor a variable sets it. Returns `None` for `serve`.
 fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
-    let (name, mut matches) = matches.subcommand()?;
-    while let Some((_, subcommand_matches)) = matches.subcommand() {
-        matches = subcommand_matches;
-    }
+    let (command_name, command_matches) = matches.subcommand()?;
+    let matches = innermost_matches(command_matches);
     let is_default = |id| matches.value_source(id) == Some(ValueSource::DefaultValue);
     let is_given = |id| matches.value_source(id).is_some();
-    match name {
+    match command_name {
         "serve" => None,
         "healthcheck" => {
             let is_missing =
@@ -221,22 +221,36 @@ fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
     }
 }
 
+/// Returns the matches of the command in a group of commands, such as `list` in `webhooks list`.
+/// These have the options of the group, too, if the options are global.
+fn innermost_matches(mut matches: &ArgMatches) -> &ArgMatches {
+    while let Some((_, subcommand_matches)) = matches.subcommand() {
+        matches = subcommand_matches;
+    }
+    matches
+}
+
+/// The number, from 1, of a line in a settings file that has another form than `NAME=VALUE`.
+struct InvalidLine {
+    number: usize,
+}
+
 /// Parses a file in the format of systemd's `EnvironmentFile`, with lines such as
-/// `PETSTORE_LISTEN=":8080"`. Escapes and continuation lines are not supported. Fails with the number
-/// of the first invalid line.
-fn parse_settings(text: &str) -> Result<Vec<(String, String)>, usize> {
+/// `PETSTORE_LISTEN=":8080"`. Escapes and continuation lines are not supported. Fails at the first
+/// invalid line.
+fn parse_settings(text: &str) -> Result<Vec<(String, String)>, InvalidLine> {
     let mut variables = Vec::new();
-    for (line_number, line) in (1..).zip(text.lines().map(str::trim)) {
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        let (name, value) = line.split_once('=').ok_or(line_number)?;
+        let (name, value) = line.split_once('=').ok_or(InvalidLine { number })?;
         let value = without_quotes(value.trim_start());
         if name.is_empty()
             || name.contains(char::is_whitespace)
             || value.contains(['\\', '"', '\''])
         {
-            return Err(line_number);
+            return Err(InvalidLine { number });
         }
         variables.push((name.to_owned(), value.to_owned()));
     }

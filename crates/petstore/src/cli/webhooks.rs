@@ -7,7 +7,10 @@ mod stored;
 
 use clap::{Args, Subcommand, ValueEnum};
 use petstore_app::delivery::{NewWebhook, Registrar, WebhookCommand};
-use petstore_domain::store_area::{ChangeType, Label, WebhookId, WebhookPatch};
+use petstore_domain::{
+    named_enum::MaybeKnown,
+    store_area::{ChangeType, Label, WebhookId, WebhookPatch},
+};
 use petstore_store::{OpenMode, Store};
 
 use self::change::Changer;
@@ -117,7 +120,7 @@ impl Webhooks {
     /// Carries out the command.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
-        let database = &self.database.database;
+        let database = &self.database.url;
         let registrar = self.options.registrar(database, KeyFileUser::Command);
         let changer = Changer {
             store: store.as_ref(),
@@ -136,10 +139,11 @@ impl Command {
         match self {
             Self::List => print_list(store).await,
             Self::Show(WebhookNumber { id }) => {
-                let stored = stored::find(store, id).await?;
-                stored::print(&stored.webhook, None)
+                let found = stored::find(store, id).await?;
+                stored::print(&found.webhook)
             }
             Self::Attempts(WebhookNumber { id }) => {
+                // Fails if the webhook does not exist, which the empty list would not show.
                 stored::find(store, id).await?;
                 attempts::print_all(store, id).await
             }
@@ -172,7 +176,8 @@ impl Command {
     }
 }
 
-/// Returns the webhook to add, or the error for an invalid value.
+/// Returns the webhook to add. If `types` is empty, the webhook receives changes of all types.
+/// Fails if the URL or the description is invalid.
 fn new_webhook(
     registrar: &Registrar,
     url: &str,
@@ -182,7 +187,7 @@ fn new_webhook(
     let types = if types.is_empty() {
         None
     } else {
-        Some(types.into_iter().map(Into::into).collect())
+        Some(types.into_iter().map(MaybeKnown::Known).collect())
     };
     Ok(NewWebhook {
         url: registrar.check_url(url).map_err(BadSetting)?,
@@ -199,8 +204,8 @@ fn parse_description(text: String) -> Result<Label, BadSetting> {
 
 /// Prints all webhooks, each on a line.
 async fn print_list(store: &dyn Store) -> anyhow::Result<()> {
-    for stored in stored::list(store).await? {
-        stored::print(&stored.webhook, None)?;
+    for listed in stored::list(store).await? {
+        stored::print(&listed.webhook)?;
     }
     Ok(())
 }

@@ -16,12 +16,16 @@ use super::{
     program::{Service, client, create, directory, new_key, run},
 };
 
-/// Waits for what another process does.
+/// Waits for what another process does. Fails if it has not been done after two minutes.
 pub(super) async fn until(mut condition: impl FnMut() -> bool) {
     let mut looks = tokio::time::interval(Duration::from_millis(20));
-    while !condition() {
-        looks.tick().await;
-    }
+    let waiting = async {
+        while !condition() {
+            looks.tick().await;
+        }
+    };
+    let is_done = tokio::time::timeout(Duration::from_mins(2), waiting).await;
+    is_done.expect("another process did not do in two minutes what it was to do");
 }
 
 /// The names of the files in a folder with this ending, in their order; none if it is not there.
@@ -291,7 +295,7 @@ async fn petstore_backups_lists_the_time_the_size_and_the_animals_of_each() {
     let none = run(path, &["backups", "nowhere"]).expect_one_line();
     assert_eq!(
         none,
-        "error: nowhere is no folder and no bucket; name the place of backups\n"
+        "error: nowhere is neither a folder nor a bucket; name the place of backups\n"
     );
 }
 

@@ -36,23 +36,23 @@ async fn a_wrong_place_or_name_is_an_error_that_says_what_is_wrong() {
     for (arguments, says) in [
         (
             "backups nowhere",
-            "nowhere is no folder and no bucket; name the place",
+            "nowhere is neither a folder nor a bucket; name the place",
         ),
         (
             "backups petstore.db",
-            "petstore.db is no folder and no bucket; name the place",
+            "petstore.db is neither a folder nor a bucket; name the place",
         ),
         (
             &format!("backups {one}"),
-            "is no folder and no bucket; name the place",
+            "is neither a folder nor a bucket; name the place",
         ),
         (
             "backups link",
-            "link is no folder and no bucket; name the place",
+            "link is neither a folder nor a bucket; name the place",
         ),
         (
             "backups pipe",
-            "pipe is no folder and no bucket; name the place",
+            "pipe is neither a folder nor a bucket; name the place",
         ),
         ("backups off", "name a folder or a bucket"),
         (

@@ -577,8 +577,8 @@ async fn a_database_with_animals_keeps_its_fields_and_gets_those_that_it_does_no
         ];
         let done = run(here.path(), &import);
         for expected in [
-            "line 1: name \"breed\" is a field of the database with another kind or unique; import \
-             into a database without animals, or delete that field\n",
+            "line 1: name \"breed\" is a field of the database, with another kind or another value \
+             of unique; import into a database without animals, or delete that field\n",
             "line 3: name \"temper\" is the name of an earlier field; each must occur once\n",
         ] {
             assert!(done.stderr.contains(expected), "{done:?}");

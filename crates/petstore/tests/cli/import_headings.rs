@@ -102,7 +102,7 @@ fn a_map_must_name_a_column_and_is_for_csv_only() {
         ),
         (
             &["animals.csv", "--map", "Name"],
-            "status, id, listed, and those of the store's fields",
+            "status, id, listed, and the names of the store's fields",
         ),
         (
             &["animals.csv", "--map", "A=name", "--map", "B=Name"],

@@ -1,10 +1,10 @@
 //! `petstore import` of animals with values.
 
-use std::{fs, num::NonZeroU32, path::Path};
+use std::{fs, num::NonZeroU32, path::Path, sync::Arc};
 
 use petstore_databases as databases;
 use petstore_domain::store_area::PetQuery;
-use petstore_store::OpenMode;
+use petstore_store::{OpenMode, Store};
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 
@@ -157,12 +157,17 @@ fn an_invalid_value_and_two_columns_for_one_field_are_named() {
     }
 }
 
+/// Opens a database, to look into it.
+async fn open(database: &str) -> Arc<dyn Store> {
+    let (one, random) = (NonZeroU32::MIN, &mut StdRng::seed_from_u64(1));
+    databases::open(&database.parse().unwrap(), OpenMode::AsIs, one, random)
+        .await
+        .unwrap()
+}
+
 /// How many animals the first page of a search by a value has.
 async fn found(database: &str) -> usize {
-    let (one, random) = (NonZeroU32::MIN, &mut StdRng::seed_from_u64(1));
-    let store = databases::open(&database.parse().unwrap(), OpenMode::AsIs, one, random)
-        .await
-        .unwrap();
+    let store = open(database).await;
     let dogs = store
         .fields()
         .await
@@ -174,6 +179,11 @@ async fn found(database: &str) -> usize {
         ..PetQuery::default()
     };
     store.list_store_pets(&query).await.unwrap().0.len()
+}
+
+/// Whether so many animals wait to be merged into the search that one step does not merge them all.
+async fn has_backlog(database: &str) -> bool {
+    open(database).await.tend_search(0).await.unwrap()
 }
 
 #[tokio::test]
@@ -196,8 +206,11 @@ async fn the_search_has_the_values_of_many_animals_right_after_an_import_and_a_c
             database.replace("sqlite:", &format!("sqlite:{}/", here.path().display()))
         };
         assert_eq!(found(&at(&database)).await, 20, "{backend}");
+        // Without a merge, the search would be right, but slow.
+        assert!(!has_backlog(&at(&database)).await, "{backend}");
         run(here.path(), &["copy", "--from", &database, "--to", &other]).expect_success();
         assert_eq!(found(&at(&other)).await, 20, "{backend}");
+        assert!(!has_backlog(&at(&other)).await, "{backend}");
     }
 }
 

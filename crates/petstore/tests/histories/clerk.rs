@@ -72,7 +72,7 @@ impl Client {
             else {
                 continue;
             };
-            if store.act(entry.seq).await.ok()?.len() == 1 {
+            if store.changes_of_act(entry.seq).await.ok()?.len() == 1 {
                 return Some(Command::Revert {
                     seq: entry.seq,
                     id,

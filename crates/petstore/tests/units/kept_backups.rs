@@ -11,7 +11,8 @@ use std::{
 
 use jiff::{Timestamp, ToSpan};
 use petstore::backups::{
-    BackupStorage, Backups, Copies, StoredFiles, backup_name, backup_time, kept_backups,
+    BackupOutcome, BackupStorage, Backups, Copies, StoredFiles, backup_name, backup_time,
+    kept_backups,
 };
 use petstore_domain::Clock;
 use petstore_observe::metrics::BackupMetrics;
@@ -192,14 +193,15 @@ async fn a_service_that_starts_again_and_again_makes_a_backup_only_when_the_newe
             .await
             .unwrap()
     };
-    assert_eq!(start().await, None);
+    assert_eq!(start().await, BackupOutcome::Made);
     for hour in 1..24 {
         clock.advance(Duration::from_hours(1));
-        assert_eq!(start().await, Some(Duration::from_hours(24 - hour)));
+        let wait = Duration::from_hours(24 - hour);
+        assert_eq!(start().await, BackupOutcome::NotDue { wait });
     }
     assert_eq!(made(&database).len(), 1);
     clock.advance(Duration::from_hours(1));
-    assert_eq!(start().await, None);
+    assert_eq!(start().await, BackupOutcome::Made);
     assert_eq!(made(&database).len(), 2);
 }
 
@@ -243,7 +245,7 @@ async fn a_restored_copy_takes_the_place_over_and_nothing_of_the_one_before_is_d
     let restored = backups_of_copy(&database, "restored", &clock);
     assert_eq!(
         restored.make(None, Duration::from_hours(24)).await.unwrap(),
-        None
+        BackupOutcome::Made
     );
     drop(restored);
     // At every turn, after each start.

@@ -51,8 +51,8 @@ impl Folder {
     /// Reads a piece of a file like [`Self::read`], but without blocking. Returns `None` unless the
     /// file is in a local file system and the page cache has the whole piece.
     ///
-    /// Threads that must not block try this first, because passing a read to another thread costs as
-    /// much as sending a photo.
+    /// Threads that must not block try this first, because passing a read to another thread costs
+    /// as much as sending a photo.
     pub(crate) fn read_cached(
         &self,
         file: PhotoFile,

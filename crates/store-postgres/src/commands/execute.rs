@@ -31,15 +31,18 @@ pub(crate) async fn run_worker(
     }
 }
 
-/// Carries out requests in a task of their own, and waits for it for at most [`GROUP_WAIT_LIMIT`].
+/// Carries out requests as one group in a task of their own. Waits for the task for at most
+/// [`GROUP_WAIT_LIMIT`].
 async fn start_group(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
     let task = tokio::spawn(carry_out(Arc::clone(runner), Access::Command, requests));
+    // After the limit, the task continues without being awaited.
     let _ = time::timeout(GROUP_WAIT_LIMIT, task).await;
 }
 
-/// Carries out requests as one group. If the group keeps failing because of a conflict or a lock, splits
-/// it into halves, which may be split again. So contention for one animal does not delay the other
-/// requests.
+/// Carries out requests as one group, and sends the outcomes to their callers.
+///
+/// If the group keeps failing because of a conflict or a lock, splits it into halves, which may be split
+/// again. So contention for one animal does not delay the other requests.
 pub(crate) fn carry_out(
     runner: Arc<Runner>,
     access: Access,

@@ -15,6 +15,7 @@ use super::state::{CommandSubjects, GroupState};
 pub(crate) struct Execution {
     pub commands: Vec<Command>,
     pub context: WriteContext,
+    /// The function that renders the response.
     pub respond: ExecutionRenderer,
 }
 
@@ -46,7 +47,8 @@ impl Outcome {
 
 impl Execution {
     /// Decides the commands of this request, and merges their changes into the state of the group. If one
-    /// command is refused, the whole request is refused, and the state stays as it is.
+    /// command is refused, the whole request is refused, and the state stays as it is. `subjects` are the
+    /// subjects of the commands, in their order.
     pub(super) fn decide(
         &self,
         group_state: &mut GroupState,
@@ -55,8 +57,8 @@ impl Execution {
         // The columns store times in milliseconds, and the response must have the same times.
         let now = truncate_to_milliseconds(self.context.now);
         let mut state = group_state.state_for(subjects);
-        for (index, (command, subjects)) in self.commands.iter().zip(subjects).enumerate() {
-            if let Err(refusal) = state.decide(command, subjects.new_ids, now) {
+        for (index, (command, command_subjects)) in self.commands.iter().zip(subjects).enumerate() {
+            if let Err(refusal) = state.decide(command, command_subjects.new_ids, now) {
                 return Outcome::without_changes(ExecutionOutcome::Refused { index, refusal });
             }
         }
@@ -78,6 +80,7 @@ impl Execution {
     /// Returns the outcome of a request for which the database has no identifier left: a refusal of its
     /// first command that needs one.
     pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
+        // Never `None`: only a command that needs an identifier makes the database draw one.
         let index = self.commands.iter().position(needs_identifier);
         ExecutionOutcome::Refused {
             index: index.unwrap_or_default(),

@@ -1,5 +1,5 @@
 //! Reads the field definitions for commands that set field values, and reads and writes the owners of
-//! unique values: the animals that have them.
+//! unique values. The owner of a value is the animal that has it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use petstore_store::{
 };
 use tokio_postgres::{Client, Statement};
 
-use super::state::{GroupState, READ_SUBJECTS, parameters_of_pet};
+use super::state::{GroupState, READ_SUBJECTS, pet_parameters};
 use crate::{
     pool::Connection,
     rows::pet_id,
@@ -39,13 +39,14 @@ const REMOVE_OWNERS: &str = "WITH gone AS (
             AND unique_values.pet_id = old.pet_id RETURNING 1)
     SELECT 1 / (count(*) = cardinality($1))::integer FROM gone";
 /// The statement that adds owners. If another transaction is adding an owner of the same value, this
-/// statement waits until that transaction ends, and fails if it commits.
+/// statement waits until that transaction ends, and fails if that transaction commits.
 const ADD_OWNERS: &str = "INSERT INTO unique_values (field, key, pet_id)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])";
+/// The statement that ends the running examinations of fields, because the fields got new values.
 const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ANY ($1::text[])";
 
-/// Reads the field definitions, and the animals that own the unique values in these commands.
-pub(super) async fn read_fields(
+/// Reads the field definitions, and the owners of the unique values in these commands, into the state.
+pub(super) async fn read_fields_and_owners(
     connection: &mut Connection,
     group_state: &mut GroupState,
     commands: &[&Command],
@@ -70,11 +71,11 @@ pub(super) async fn read_fields(
     }
 
     // The decision depends on the owners, so their rows are read, too.
-    let parameter_columns = transpose(owners.iter().map(|owner| parameters_of_pet(owner.pet)));
-    for row in &client
+    let parameter_columns = transpose(owners.iter().map(|owner| pet_parameters(owner.pet)));
+    let rows = client
         .query(&read_subjects, &parameters(&parameter_columns))
-        .await?
-    {
+        .await?;
+    for row in &rows {
         group_state.add_pet(row)?;
     }
     for UniqueValueOwner { key, pet } in owners {
@@ -83,18 +84,16 @@ pub(super) async fn read_fields(
     Ok(())
 }
 
-/// Returns the owners of the given unique values. A value that is not taken has none. Runs the prepared
-/// statement [`FIND_OWNERS`].
+/// Returns the owners of the given unique values, with the prepared statement [`FIND_OWNERS`]. A value
+/// that is not taken has no owner.
 async fn query_owners(
     client: &Client,
     find_owners: &Statement,
     keys: &BTreeSet<UniqueKey>,
 ) -> Result<Vec<UniqueValueOwner>, Failure> {
-    let (names, values): (Vec<&str>, Vec<&str>) = keys
-        .iter()
-        .map(|key| (key.field.as_str(), key.text.as_str()))
-        .unzip();
-    let rows = client.query(find_owners, &[&names, &values]).await?;
+    let field_names: Vec<&str> = keys.iter().map(|key| key.field.as_str()).collect();
+    let texts: Vec<&str> = keys.iter().map(|key| key.text.as_str()).collect();
+    let rows = client.query(find_owners, &[&field_names, &texts]).await?;
     let mut owners = Vec::with_capacity(rows.len());
     for row in &rows {
         let key = UniqueKey {
@@ -114,6 +113,7 @@ pub(super) struct FieldWrites {
     /// The version of the field definitions on which the decisions are based; 0 if no command needed
     /// them.
     version: i64,
+    /// The owners before the commands and after them.
     owners: BTreeMap<UniqueValueOwner, Versions<()>>,
     /// The names of the fields that got new values while an examination of their existing values is in
     /// progress.

@@ -1,5 +1,5 @@
-//! A group of requests that are carried out together: reads the rows that they need, and decides each
-//! request.
+//! A group of requests that are carried out together: reads the rows that the requests need, and decides
+//! each request. `group_writes.rs` writes the changes.
 
 use std::{collections::HashSet, mem, sync::LazyLock};
 
@@ -20,8 +20,8 @@ use tokio_postgres::{Client, Row, Statement, error::SqlState};
 
 use super::{
     execution::{Execution, Outcome},
-    fields::read_fields,
-    state::{self, CommandSubjects, GroupState, READ_SUBJECTS},
+    fields::read_fields_and_owners,
+    state::{CommandSubjects, GroupState, READ_SUBJECTS, subject_parameters},
 };
 use crate::{
     pool::Connection,
@@ -61,8 +61,9 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Carries out the requests, or recalls their responses. If this returns `Ok`, but requests remain in
-    /// the group, the caller must split the group.
+    /// Carries out the requests, or recalls their responses, and sends these to the callers.
+    ///
+    /// If this returns `Ok`, but requests remain in the group, the caller must split the group.
     pub(super) async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut failed_attempts = 0;
         while !self.requests.is_empty() {
@@ -93,7 +94,7 @@ impl Group {
                 }
             }
             2.. => {
-                // A failure that had no effect, and is not one of the connection, may be due to a
+                // A failure that had no effect, and is not a failure of the connection, may be due to a
                 // single request.
                 let may_concern_one_request =
                     failure.had_no_effect() && failure.remedy() != Remedy::Reconnect;
@@ -111,16 +112,19 @@ impl Group {
     /// Carries out the first requests: as many as [`Self::decide`] takes, usually all.
     ///
     /// No row is locked before the transaction that writes. The transaction writes or locks every row on
-    /// which a decision depends, and fails if one of them no longer has the version that was read, or if
-    /// an order already holds the animal. So the decisions are as safe as if the rows had been locked
-    /// first. Even a refusal can depend on the changes of other requests in the group, so all outcomes
-    /// are sent only after the commit.
+    /// which a decision depends. It fails if one of these rows no longer has the version that was read,
+    /// or if an order already holds the animal. So the decisions are as safe as if the rows had been
+    /// locked first.
+    ///
+    /// Even a refusal can depend on the changes of other requests in the group, so all outcomes are sent
+    /// only after the commit.
     async fn carry_out_first(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let rows = match self.read_rows(connection).await {
             Ok(rows) => rows,
             Err(failure) => return self.handle_failed_read(failure),
         };
-        let (mut group_state, subjects) = self.collect_state(&rows.subjects)?;
+        let mut group_state = GroupState::default();
+        let subjects = self.add_subjects(&rows.subjects, &mut group_state)?;
         self.read_needed_fields(connection, &mut group_state)
             .await?;
         self.read_namesakes(connection, &mut group_state).await?;
@@ -136,8 +140,10 @@ impl Group {
     }
 
     /// Handles a failure to read the rows. If the group is a single request for which no identifier is
-    /// left, responds with its refusal. Returns any other failure. A group of several requests is then
-    /// split, until the request that needs the identifier is on its own.
+    /// left, responds with the refusal of the request. Returns any other failure.
+    ///
+    /// A group of several requests is split after this failure, until the request that needs the
+    /// identifier is on its own.
     fn handle_failed_read(&mut self, failure: Failure) -> Result<(), Failure> {
         let [request] = &self.requests[..] else {
             return Err(failure);
@@ -164,13 +170,15 @@ impl Group {
             .iter()
             .any(|command| group_state.state.needs_fields(command));
         if needs_fields {
-            read_fields(connection, group_state, &commands).await?;
+            read_fields_and_owners(connection, group_state, &commands).await?;
         }
         Ok(())
     }
 
-    /// Adds the namesakes to the state: the categories that already have a label which a command wants to
-    /// give. Two processes can still give the same label at the same time; `petstore check` reports both
+    /// Reads the namesakes into the state: the categories that already have a label which a command wants
+    /// to give.
+    ///
+    /// Two processes can still give the same label at the same time; `petstore check` reports both
     /// categories.
     async fn read_namesakes(
         &self,
@@ -217,14 +225,17 @@ impl Group {
     fn respond(&mut self, outcomes: impl IntoIterator<Item = ExecutionOutcome>) {
         let mut requests = mem::take(&mut self.requests).into_iter();
         for (outcome, request) in outcomes.into_iter().zip(&mut requests) {
+            // If the caller is gone, nobody needs the outcome.
             let _ = request.caller.send(Ok(outcome));
         }
         self.requests = requests.collect();
     }
 
-    /// Reads the current state first, and then the remembered requests. In the other order, a request that
-    /// another process commits between the two reads would be carried out twice: it would not be found as
-    /// remembered, although the state already has its changes.
+    /// Reads the rows that the commands need, and the remembered requests.
+    ///
+    /// The rows must be read first. In the other order, a request that another process commits between
+    /// the two reads would be carried out twice: it would not be found as remembered, although the rows
+    /// already have its changes.
     async fn read_rows(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
         let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
         let recall_all = connection.prepare_once(RECALL_ALL).await?;
@@ -257,7 +268,7 @@ impl Group {
         for execution in self.executions() {
             let request = execution.context.idempotency.as_ref();
             for command in &execution.commands {
-                rows.push(state::parameters(command, request));
+                rows.push(subject_parameters(command, request));
             }
         }
         let parameter_columns = transpose(rows);
@@ -266,13 +277,13 @@ impl Group {
             .await?)
     }
 
-    /// Collects the rows into the state of the group. Also returns, for each request, the subjects of its
-    /// commands.
-    fn collect_state(
+    /// Adds the rows of [`READ_SUBJECTS`] to the state of the group. Returns, for each request, the
+    /// subjects of its commands.
+    fn add_subjects(
         &self,
         rows: &[Row],
-    ) -> Result<(GroupState, Vec<Vec<CommandSubjects>>), Failure> {
-        let mut group_state = GroupState::default();
+        group_state: &mut GroupState,
+    ) -> Result<Vec<Vec<CommandSubjects>>, Failure> {
         let mut rows = rows.iter();
         let mut subjects = Vec::with_capacity(self.requests.len());
         for execution in self.executions() {
@@ -282,12 +293,14 @@ impl Group {
             }
             subjects.push(subjects_of_request);
         }
-        Ok((group_state, subjects))
+        Ok(subjects)
     }
 
-    /// Decides the requests, each on top of the changes of the requests before it. Stops before a request
-    /// with the idempotency key of an earlier one, which must be remembered first, and once the changes
-    /// reach [`MAX_GROUP_BYTES`]. Returns the outcomes of the decided requests.
+    /// Decides the requests, each on top of the changes of the requests before it. Returns the outcomes of
+    /// the decided requests.
+    ///
+    /// Stops before a request with the idempotency key of an earlier request, which must be remembered
+    /// first. Also stops once the changes reach [`MAX_GROUP_BYTES`].
     fn decide(
         &self,
         group_state: &mut GroupState,
@@ -300,11 +313,10 @@ impl Group {
         for ((execution, subjects), known_request) in
             self.executions().zip(subjects).zip(known_requests)
         {
-            let is_repeated = execution
-                .context
-                .idempotency
-                .as_ref()
-                .is_some_and(|request| !keys.insert((request.lineage, &request.key)));
+            let is_repeated = match &execution.context.idempotency {
+                Some(request) => !keys.insert((request.lineage, &request.key)),
+                None => false,
+            };
             if is_repeated || change_bytes >= MAX_GROUP_BYTES {
                 break;
             }

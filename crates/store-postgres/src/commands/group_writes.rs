@@ -10,23 +10,27 @@ use super::{
     fields::FieldWrites,
     group::Group,
     state::GroupState,
-    write::{row_writes, writes},
+    write::{row_writes, write_statements},
 };
 use crate::{
     append::append_statement,
     pool::Connection,
     requests::{self, NewResponse},
-    writes::{Write, in_transaction, prepare},
+    writes::{Write, prepare, send_transaction},
 };
 
-/// The beginning of a transaction of several requests. The group must not wait long for a lock that only
-/// one of its requests needs. It fails instead, and is split until that request waits on its own.
+/// The beginning of a transaction of several requests.
+///
+/// The group must not wait long for a lock that only one of its requests needs. The group fails instead,
+/// and is split until that request waits on its own.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of the given
-    /// requests, in order. If there is nothing to write, waits until the standby has the rows on
-    /// which the responses are based.
+    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of these
+    /// requests, in order.
+    ///
+    /// If there is nothing to write, waits until the standby has the rows on which the responses are
+    /// based.
     pub(super) async fn save(
         &mut self,
         connection: &mut Connection,
@@ -42,11 +46,12 @@ impl Group {
             .flat_map(|execution| &execution.commands);
         let field_writes = FieldWrites::take_from(&mut group_state.state, commands);
         let rows = row_writes(group_state, is_batch);
-        let mut statements: Vec<_> = writes(&rows)
+        let mut statements: Vec<_> = write_statements(&rows)
             .chain(self.request_and_log_writes(outcomes))
             .collect();
         if !statements.is_empty() {
-            // The writes of the fields must come first: see `FieldWrites::writes`.
+            // Without other writes, those of the fields are not needed. They must come first: see
+            // `FieldWrites::writes`.
             statements.splice(0..0, field_writes.writes());
             if let Err(failure) = self.commit(connection, &statements).await {
                 // The statements borrow the group, which the next call changes.
@@ -81,8 +86,7 @@ impl Group {
                 entries.push((entry, context.into()));
             }
         }
-        let remembered_requests = requests::remember(responses);
-        remembered_requests
+        requests::remember_statement(responses)
             .into_iter()
             .chain(append_statement(entries))
     }
@@ -94,13 +98,13 @@ impl Group {
         connection: &mut Connection,
         writes: &[Write<'_>],
     ) -> Result<(), Failure> {
-        let statements = prepare(connection, writes).await?;
+        let prepared_writes = prepare(connection, writes).await?;
         let begin = if self.requests.len() > 1 {
             BEGIN_GROUP
         } else {
             "BEGIN"
         };
-        in_transaction(connection, begin, writes, &statements)
+        send_transaction(connection, begin, &prepared_writes)
             .await
             .map_err(Failure::from)
     }
@@ -134,6 +138,7 @@ impl Group {
                 continue;
             }
             let failure = Arc::new(Failure::CommitOutcomeUnknown(Arc::clone(&error)));
+            // If the caller is gone, nobody needs the error.
             let _ = request
                 .caller
                 .send(Err(StoreError::OutcomeUnknown(failure)));

@@ -62,7 +62,7 @@ pub(super) static READ_SUBJECTS: LazyLock<String> = LazyLock::new(|| {
 const IS_NEW: &str = "NOT EXISTS (SELECT FROM requests
     WHERE requests.caller IN (subject.lineage, subject.caller) AND requests.key = subject.key)";
 
-/// The first column of each part of a row of [`READ_SUBJECTS`].
+// The first column of each part of a row of `READ_SUBJECTS`.
 const OWN_ORDER_COLUMN: usize = 0;
 const PET_COLUMN: usize = OWN_ORDER_COLUMN + ORDER_WIDTH;
 const HOLDER_COLUMN: usize = PET_COLUMN + PET_WIDTH;
@@ -75,7 +75,7 @@ const NEW_NOTE_COLUMN: usize = NEW_PET_COLUMN + 3;
 const NOTE_COUNT_COLUMN: usize = NEW_PET_COLUMN + 4;
 
 /// Returns the parameters of [`READ_SUBJECTS`] for a command of `request`.
-pub(super) fn parameters<'v>(
+pub(super) fn subject_parameters<'v>(
     command: &Command,
     request: Option<&'v IdempotentRequest>,
 ) -> Vec<Value<'v>> {
@@ -105,7 +105,7 @@ pub(super) fn parameters<'v>(
 }
 
 /// Returns the parameters of [`READ_SUBJECTS`] that read one animal, independently of a command.
-pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
+pub(super) fn pet_parameters<'v>(id: PetId) -> Vec<Value<'v>> {
     let pet_id = Value::Integer(id.get());
     let needs_new_ids = [Value::Boolean(false); 3];
     [pet_id, Value::Null, Value::Null, Value::Null]
@@ -119,13 +119,14 @@ pub(super) fn parameters_of_pet<'v>(id: PetId) -> Vec<Value<'v>> {
 /// decided so far.
 #[derive(Default)]
 pub(super) struct GroupState {
+    /// The resources in the rows, as they were read and as the commands leave them.
     pub(super) state: State,
     /// The animals that were added by a request with an idempotency key.
     pub(super) added_by_requests: BTreeSet<PetId>,
 }
 
-/// The identifiers of the existing resources that a command concerns, and of those that it may add.
-#[derive(Default)]
+/// The identifiers of the existing resources that a command concerns, and identifiers for the resources
+/// that it may add.
 pub(super) struct CommandSubjects {
     pet: Option<PetId>,
     order: Option<OrderId>,
@@ -142,36 +143,30 @@ impl GroupState {
         row: &Row,
         command: &Command,
     ) -> Result<CommandSubjects, Failure> {
-        let mut subjects = CommandSubjects {
-            pet: self.add_pet(row)?,
-            ..CommandSubjects::default()
+        let pet = self.add_pet(row)?;
+        let order = tables::read_order(row, OWN_ORDER_COLUMN)?;
+        let note = PetNote::read_optional(row, NOTE_COLUMN)?;
+        let subjects = CommandSubjects {
+            pet,
+            order: order.as_ref().map(|order| order.id),
+            // Unlike the other resources, a category need not exist yet: the command may create it with
+            // this identifier.
+            category: match command.subject() {
+                Subject::Category(id) => Some(id),
+                _ => None,
+            },
+            note: note.as_ref().map(|note| note.id),
+            new_ids: read_new_ids(row)?,
         };
-        if let Some(order) = tables::read_order(row, OWN_ORDER_COLUMN)? {
-            subjects.order = Some(order.id);
+        if let Some(order) = order {
             self.state.add(order);
         }
         if let Some(category) = Category::read_optional(row, CATEGORY_COLUMN)? {
             self.state.add(category);
         }
-        if let Some(note) = PetNote::read_optional(row, NOTE_COLUMN)? {
-            subjects.note = Some(note.id);
+        if let Some(note) = note {
             self.state.add(note);
         }
-        // Unlike the others, a category need not exist yet: the command may create it with this number.
-        if let Subject::Category(id) = command.subject() {
-            subjects.category = Some(id);
-        }
-
-        let new_pet: Option<i64> = row.try_get(NEW_PET_COLUMN)?;
-        let new_order: Option<i64> = row.try_get(NEW_ORDER_COLUMN)?;
-        let new_note: Option<i64> = row.try_get(NEW_NOTE_COLUMN)?;
-        let note_count: Option<i64> = row.try_get(NOTE_COUNT_COLUMN)?;
-        subjects.new_ids = NewIds {
-            pet: new_pet.and_then(PetId::new),
-            order: new_order.and_then(OrderId::new),
-            note: new_note.and_then(NoteId::new),
-            note_count: note_count.unwrap_or_default(),
-        };
         Ok(subjects)
     }
 
@@ -197,9 +192,10 @@ impl GroupState {
         Ok(Some(id))
     }
 
-    /// Returns a copy of the state, with only what the commands of the next request need: their subjects,
-    /// as the requests before it leave them. The caller decides the request on this copy, and drops it if
-    /// the request is refused.
+    /// Returns a copy of what the commands of the next request need of the state: their subjects, as the
+    /// requests before it leave them.
+    ///
+    /// The caller decides the request on this copy, and drops the copy if the request is refused.
     pub(super) fn state_for(&self, subjects: &[CommandSubjects]) -> State {
         let mut current = State::default();
         current.fields = Arc::clone(&self.state.fields);
@@ -210,20 +206,20 @@ impl GroupState {
             current.add_owner(key.clone(), *pet);
             add_current(&mut current, self.state.pets.get(pet));
         }
-        for command in subjects {
-            if let Some(id) = command.pet {
+        for ids in subjects {
+            if let Some(id) = ids.pet {
                 add_current(&mut current, self.state.pets.get(&id));
                 if let Some(holder) = self.state.holder(id) {
                     current.add(holder.clone());
                 }
             }
-            if let Some(id) = command.order {
+            if let Some(id) = ids.order {
                 add_current(&mut current, self.state.orders.get(&id));
             }
-            if let Some(id) = command.note {
+            if let Some(id) = ids.note {
                 add_current(&mut current, self.state.notes.get(&id));
             }
-            if command.category.is_some() {
+            if ids.category.is_some() {
                 // All categories are needed: another one may have the label that the command gives.
                 for category in self.state.categories.values() {
                     add_current(&mut current, Some(category));
@@ -243,6 +239,21 @@ impl GroupState {
     }
 }
 
+/// Reads the identifiers for new resources, and the number of notes, from a row of [`READ_SUBJECTS`].
+/// They are null for a command that does not need them.
+fn read_new_ids(row: &Row) -> Result<NewIds, Failure> {
+    let pet: Option<i64> = row.try_get(NEW_PET_COLUMN)?;
+    let order: Option<i64> = row.try_get(NEW_ORDER_COLUMN)?;
+    let note: Option<i64> = row.try_get(NEW_NOTE_COLUMN)?;
+    let note_count: Option<i64> = row.try_get(NOTE_COUNT_COLUMN)?;
+    Ok(NewIds {
+        pet: pet.and_then(PetId::new),
+        order: order.and_then(OrderId::new),
+        note: note.and_then(NoteId::new),
+        note_count: note_count.unwrap_or_default(),
+    })
+}
+
 /// Adds the current version of a resource to `current`, unless the commands so far have deleted it.
 fn add_current<T: Clone + Into<Resource>>(current: &mut State, versions: Option<&Versions<T>>) {
     if let Some(Versions { now: Some(now), .. }) = versions {
@@ -251,7 +262,7 @@ fn add_current<T: Clone + Into<Resource>>(current: &mut State, versions: Option<
 }
 
 /// Updates the current version of each changed resource. Keeps the version that was read from the
-/// database, because the transaction compares the row with it.
+/// database, because the statement that writes the row compares the row with it.
 fn merge_versions<K: Ord, T>(
     versions: &mut BTreeMap<K, Versions<T>>,
     changed: BTreeMap<K, Versions<T>>,

@@ -15,10 +15,19 @@ use self::statements::{
 use super::state::GroupState;
 use crate::{rows::integer_or_null, writes::Write};
 
+/// What happens to a row that the commands leave as it was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnchangedRow {
+    Skip,
+    /// Lock the row, so that no other transaction changes it until the commit.
+    Lock,
+}
+
 /// A row to write, or to lock as it was read.
 pub(super) struct RowWrite {
+    /// The statement for the row.
     sql: &'static str,
-    /// The new values of the row, or those that were read if the row is deleted or only locked.
+    /// The new values of the row, or the values that were read if the row is deleted or only locked.
     resource: Resource,
     /// The state in which the row was read; `None` if it is new.
     read_state: Option<ReadState>,
@@ -39,6 +48,7 @@ struct ReadState {
 }
 
 impl ReadState {
+    /// Returns the state of a row that was read as this resource.
     fn new(resource: &Resource) -> Self {
         Self {
             version: resource.version(),
@@ -47,24 +57,30 @@ impl ReadState {
     }
 }
 
-/// Returns the writes that turn the rows that were read into the rows that the commands leave. Animals
-/// come first, then orders, categories and notes, each in the order of their identifiers (orders that
-/// release an animal first). Because of this fixed order, concurrent transactions cannot deadlock.
+/// Returns the writes that turn the rows that were read into the rows that the commands leave.
 ///
-/// In a batch, a command that changes nothing may depend on rows that the batch does not write. These rows
-/// are locked: if they could change before the other rows are written, the batch would not be atomic.
+/// Animals come first, then orders, categories and notes, each in the order of their identifiers (orders
+/// that release an animal first). Because of this fixed order, concurrent transactions cannot deadlock.
+///
+/// In a batch, a command that changes nothing may depend on rows that the batch does not write. These
+/// rows are locked: if they could change before the other rows are written, the batch would not be
+/// atomic.
 pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
     let GroupState {
         state,
         added_by_requests,
     } = group_state;
-    let lock_unchanged = is_batch && state.is_changed();
+    let unchanged_row = if is_batch && state.is_changed() {
+        UnchangedRow::Lock
+    } else {
+        UnchangedRow::Skip
+    };
     let mut writes = Vec::new();
     for (id, versions) in state.pets {
         // An animal has version 1 until its first change.
         let is_first_change = versions.read != versions.now
             && versions.read.as_ref().is_some_and(|pet| pet.version == 1);
-        if let Some(mut write) = RowWrite::new(versions, lock_unchanged) {
+        if let Some(mut write) = RowWrite::new(versions, unchanged_row) {
             write.keeps_response = is_first_change && added_by_requests.contains(&id);
             writes.push(write);
         }
@@ -74,23 +90,15 @@ pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrit
     // index allows only one order to hold an animal.
     let mut orders: Vec<_> = state.orders.into_values().collect();
     orders.sort_by_key(takes_animal);
-    writes.extend(
-        orders
-            .into_iter()
-            .filter_map(|order| RowWrite::new(order, lock_unchanged)),
-    );
-    writes.extend(
-        state
-            .categories
-            .into_values()
-            .filter_map(|category| RowWrite::new(category, lock_unchanged)),
-    );
-    writes.extend(
-        state
-            .notes
-            .into_values()
-            .filter_map(|note| RowWrite::new(note, lock_unchanged)),
-    );
+    for order in orders {
+        writes.extend(RowWrite::new(order, unchanged_row));
+    }
+    for category in state.categories.into_values() {
+        writes.extend(RowWrite::new(category, unchanged_row));
+    }
+    for note in state.notes.into_values() {
+        writes.extend(RowWrite::new(note, unchanged_row));
+    }
     writes
 }
 
@@ -99,22 +107,23 @@ fn takes_animal(order: &Versions<Order>) -> bool {
     is_holding(order.now.as_ref()) && !is_holding(order.read.as_ref())
 }
 
+/// Whether an order exists and holds its animal.
 fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
 /// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with the same
 /// SQL text share one statement, which locks them in their order.
-pub(super) fn writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+pub(super) fn write_statements(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()
         .filter(|row| row.keeps_response)
         .map(|row| vec![row.id_value()]);
     let kept_responses = Write::from_rows(KEEP_RESPONSES, pets_with_response);
-    // Each text exists once in memory, so the same text has the same address. A chunk is never empty.
+    // Each SQL text exists once in memory, so the same text has the same address. A chunk is never empty.
     let changed_rows = rows
         .chunk_by(|row, next_row| std::ptr::eq(row.sql, next_row.sql))
-        .filter_map(|rows| Write::from_rows(rows[0].sql, rows.iter().map(RowWrite::values)));
+        .filter_map(|chunk| Write::from_rows(chunk[0].sql, chunk.iter().map(RowWrite::values)));
     kept_responses
         .into_iter()
         .chain(changed_rows)
@@ -162,15 +171,14 @@ fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
 }
 
 impl RowWrite {
-    /// Returns the write for a row. If the row is unchanged, returns `None` or, with `lock_unchanged`, a
-    /// write that only locks the row, so that no other transaction changes it until the commit.
-    fn new<T: Into<Resource>>(versions: Versions<T>, lock_unchanged: bool) -> Option<Self> {
+    /// Returns the write for a row; `None` if there is nothing to do.
+    fn new<T: Into<Resource>>(versions: Versions<T>, unchanged_row: UnchangedRow) -> Option<Self> {
         let read: Option<Resource> = versions.read.map(Into::into);
         let now: Option<Resource> = versions.now.map(Into::into);
-        let sql = choose_statement(read.as_ref(), now.as_ref(), lock_unchanged)?;
+        let sql = choose_statement(read.as_ref(), now.as_ref(), unchanged_row)?;
 
-        let (_, photos_read) = tables::photos(read.as_ref());
-        let (_, photos_now) = tables::photos(now.as_ref());
+        let photos_read = tables::photos(read.as_ref());
+        let photos_now = tables::photos(now.as_ref());
         let removed_photos = photos_read.missing_in(photos_now);
         let added_photos = photos_now.missing_in(photos_read);
         Some(Self {
@@ -197,6 +205,7 @@ impl RowWrite {
         values
     }
 
+    /// Returns the identifier of the row, which is its first value.
     fn id_value(&self) -> Value<'_> {
         tables::values(&self.resource)[0]
     }
@@ -206,18 +215,16 @@ impl RowWrite {
 fn choose_statement(
     read: Option<&Resource>,
     now: Option<&Resource>,
-    lock_unchanged: bool,
+    unchanged_row: UnchangedRow,
 ) -> Option<&'static str> {
     let sql = match (read, now) {
         (None, None) => return None,
         (None, Some(now)) => &statements_of(now).insert,
         (Some(read), None) => &statements_of(read).delete,
-        (Some(read), Some(now)) if read == now => {
-            if !lock_unchanged {
-                return None;
-            }
-            &statements_of(read).lock
-        }
+        (Some(read), Some(now)) if read == now => match unchanged_row {
+            UnchangedRow::Skip => return None,
+            UnchangedRow::Lock => &statements_of(read).lock,
+        },
         (Some(read), Some(now)) if Table::from_resource(read) == Table::from_resource(now) => {
             &statements_of(now).update
         }

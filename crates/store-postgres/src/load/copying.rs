@@ -1,5 +1,7 @@
-//! Adds rows with COPY. A connection can run only one COPY at a time, and each switch to another table is
-//! slow. So the rows of the secondary tables are buffered, and copied in large batches.
+//! Adds rows with COPY, PostgreSQL's statement for bulk data.
+//!
+//! A connection can run only one COPY at a time, and each switch to another table is slow. So the rows of
+//! the secondary tables are buffered, and copied in large batches.
 
 use std::{mem, pin::Pin};
 
@@ -35,11 +37,13 @@ struct BufferedRows {
     photos: Vec<PetPhoto>,
 }
 
+/// A row of the table of contacts.
 struct OrderContact {
     order_id: i64,
     contact: String,
 }
 
+/// A row of the table of photos.
 struct PetPhoto {
     photo: PhotoId,
     pet: PetId,
@@ -47,13 +51,14 @@ struct PetPhoto {
 
 /// A connection that adds rows with COPY.
 pub(super) struct RowCopier {
+    /// The connection, which accepts no other statement until the current COPY is finished.
     pub(super) connection: BlockingConnection,
-
     current_copy: Option<CurrentCopy>,
     buffered_rows: BufferedRows,
 }
 
 impl RowCopier {
+    /// Creates a copier that has not begun any COPY.
     pub(super) fn new(connection: BlockingConnection) -> Self {
         Self {
             connection,
@@ -74,18 +79,24 @@ impl RowCopier {
             .is_some_and(|copy| copy.target == target);
         if !is_current {
             self.finish_copy()?;
-            let writer = self.connection.block_on(|client| target.begin(client))?;
-            self.current_copy = Some(CurrentCopy {
-                target,
-                writer: Box::pin(writer),
-            });
+            self.begin_copy(target)?;
         }
-        match &mut self.current_copy {
-            Some(copy) => self
-                .connection
-                .block_on(|_| copy.writer.as_mut().write(row)),
-            None => Ok(()),
-        }
+        // Cannot be `None`: `begin_copy` has set it.
+        let Some(copy) = &mut self.current_copy else {
+            return Ok(());
+        };
+        self.connection
+            .block_on(|_| copy.writer.as_mut().write(row))
+    }
+
+    /// Begins a COPY into `target`. No other COPY may be in progress.
+    fn begin_copy(&mut self, target: CopyTarget) -> Result<(), StoreError> {
+        let writer = self.connection.block_on(|client| target.begin(client))?;
+        self.current_copy = Some(CurrentCopy {
+            target,
+            writer: Box::pin(writer),
+        });
+        Ok(())
     }
 
     /// Adds a row of dynamically typed values, like [`Self::copy_row`].
@@ -94,11 +105,11 @@ impl RowCopier {
         target: CopyTarget,
         row: &[Value<'_>],
     ) -> Result<(), StoreError> {
-        let row: Vec<_> = row
+        let parameters: Vec<_> = row
             .iter()
             .map(|value| value as &(dyn ToSql + Sync))
             .collect();
-        self.copy_row(target, &row)
+        self.copy_row(target, &parameters)
     }
 
     /// Finishes the current COPY, if there is one. Until then, the connection accepts no other statement.
@@ -187,6 +198,7 @@ impl RowCopier {
         Ok(())
     }
 
+    /// Adds the buffered contacts.
     fn flush_contacts(&mut self) -> Result<(), StoreError> {
         for row in mem::take(&mut self.buffered_rows.contacts) {
             self.copy_row(copy_target::CONTACTS, &[&row.order_id, &row.contact])?;
@@ -194,6 +206,7 @@ impl RowCopier {
         Ok(())
     }
 
+    /// Adds the buffered owners of unique values.
     fn flush_unique_values(&mut self) -> Result<(), StoreError> {
         for UniqueValueOwner { key, pet } in mem::take(&mut self.buffered_rows.unique_values) {
             self.copy_row(
@@ -204,6 +217,7 @@ impl RowCopier {
         Ok(())
     }
 
+    /// Adds the buffered photos.
     fn flush_photos(&mut self) -> Result<(), StoreError> {
         for row in mem::take(&mut self.buffered_rows.photos) {
             let photo = row.photo.to_string();

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use petstore_domain::{PetId, PetStatus, store_area::StorePet};
 use petstore_store::{
-    admin::plans::{OrderFilter, Plans, Search},
+    admin::plans::{BothOrders, OrderFilter, Plans, Search},
     drivers::postgres::Failure,
     tables::{Table, read_pet_with_order},
 };
@@ -33,22 +33,22 @@ const OPEN_ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM
 pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     pets: Plans::pets(list_pets),
     search: [Table::Pets, Table::WithdrawnPets].map(search),
-    on_offer: [
-        list_on_offer("id < $1", "DESC NULLS LAST"),
-        list_on_offer("id > $1", "NULLS FIRST"),
-    ],
+    on_offer: BothOrders {
+        ascending: list_on_offer("id > $1", "NULLS FIRST"),
+        descending: list_on_offer("id < $1", "DESC NULLS LAST"),
+    },
     count_on_offer: count_on_offer(""),
-    in_window: [
-        list_on_offer("id < $1 AND listed", "DESC NULLS LAST"),
-        list_on_offer("id > $1 AND listed", "NULLS FIRST"),
-    ],
+    in_window: BothOrders {
+        ascending: list_on_offer("id > $1 AND listed", "NULLS FIRST"),
+        descending: list_on_offer("id < $1 AND listed", "DESC NULLS LAST"),
+    },
     // The index on the status does not cover `listed`. Subtracting the unlisted animals by id keeps this
     // an index-only scan.
     count_in_window: count_on_offer(" AND id NOT IN (SELECT id FROM pets WHERE NOT listed)"),
     orders: Plans::orders(list_orders),
     due: Plans::due("orders"),
     reservations: Plans::reservations("orders"),
-    contacts_until: Plans::contacts_until("JOIN"),
+    orders_with_contact: Plans::orders_with_contact("JOIN"),
     inventory: "SELECT status, count(*) FROM pets GROUP BY status
         UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets"
         .to_owned(),

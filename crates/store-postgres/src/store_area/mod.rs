@@ -58,8 +58,8 @@ impl StoreArea for PostgresStore {
             .await
     }
 
-    async fn tend_search(&self, few: u64) -> Result<bool, StoreError> {
-        let is_due = self.read(few, search_sets::needs_merge).await?;
-        Ok(is_due && self.write(few, search_sets::merge).await?)
+    async fn tend_search(&self, threshold: u64) -> Result<bool, StoreError> {
+        let is_due = self.read(threshold, search_sets::needs_merge).await?;
+        Ok(is_due && self.write(threshold, search_sets::merge).await?)
     }
 }

@@ -25,7 +25,7 @@ pub struct CopiedDatabase {
     pub photos: Vec<PhotoId>,
     /// The path at which the replaced database is kept; `None` if it was intact and a single file, or if
     /// there was none.
-    pub aside: Option<PathBuf>,
+    pub kept_old_database: Option<PathBuf>,
 }
 
 /// The content of a copy.
@@ -71,8 +71,8 @@ impl From<rusqlite::Error> for CopyProblem {
     }
 }
 
-/// Copies a snapshot of all pages into the file at `path`, calls `after_copy`, then checks the copy
-/// completely. With `restore_context`, the copy also begins a new epoch of the log.
+/// Copies a snapshot of all pages into the file at `path`, and checks the copy completely. Calls
+/// `after_copy` between the two steps. With `restore_context`, the copy begins a new epoch of the log.
 pub(super) fn copy_content(
     path: &Path,
     source: &Connection,
@@ -96,16 +96,16 @@ pub(super) fn copy_content(
     let is_current = migrations::is_current(&target)?;
     let checkup = check_copy(&mut target, is_current)?;
     if let Some(context) = restore_context {
-        journal::begin_epoch(&mut target, context, is_current)?;
+        journal::finish_restore(&mut target, context, is_current)?;
     }
     Ok(CopiedContent {
         animals: checkup.animals,
-        photos: read_photos(&target)?,
+        photos: read_photo_ids(&target)?,
     })
 }
 
-/// Checks a copy. Runs only the checks for older versions unless the copy has the schema version of this
-/// release (`is_current`). Fails with the first problem.
+/// Checks a copy. Fails with the first problem. `is_current` tells that the copy has the schema version
+/// of this release; only the checks for any version apply to other copies.
 fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, CopyProblem> {
     let mut checkup = if is_current {
         check::check_all(target)?
@@ -120,14 +120,19 @@ fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, Copy
 
 /// Returns the ids of the photos of all animals. A database of an older version may have no table of
 /// photos, and so no photos.
-fn read_photos(target: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
-    let mut photos = Vec::new();
-    if target.table_exists(None::<&str>, "photos")? {
-        let mut statement = target.prepare("SELECT id FROM photos")?;
-        for id in statement.query_map([], |row| row.get::<_, String>(0))? {
-            // Skip text that is not an id: no file can belong to it.
-            photos.extend(PhotoId::parse(&id?));
+fn read_photo_ids(copy: &Connection) -> rusqlite::Result<Vec<PhotoId>> {
+    if !copy.table_exists(None, "photos")? {
+        return Ok(Vec::new());
+    }
+    let mut ids = Vec::new();
+    let mut statement = copy.prepare("SELECT id FROM photos")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(0)?;
+        // Skip a text that is not an id: no file can belong to it.
+        if let Some(id) = PhotoId::parse(&text) {
+            ids.push(id);
         }
     }
-    Ok(photos)
+    Ok(ids)
 }

@@ -16,8 +16,8 @@ pub(super) struct HardLinks<'a> {
 }
 
 impl<'a> HardLinks<'a> {
-    /// Creates the links next to the files of the database at `path`, and syncs their folder. After an
-    /// error, removes the links again.
+    /// Creates the links next to the files of the database at `path`, under names with the random
+    /// `number`, and syncs their folder. After an error, removes the links again.
     pub(super) fn create(path: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
         let links = Self {
             original_path: path,
@@ -65,7 +65,7 @@ impl<'a> HardLinks<'a> {
         Ok(())
     }
 
-    /// Removes the links. Ignores errors.
+    /// Removes the links. Ignores errors, because a link that stays behind only takes space.
     fn remove(&self) {
         for (_, link) in self.paths() {
             let _ = fs::remove_file(link);

@@ -21,29 +21,24 @@ use crate::{copy_error::CopyError, errors::is_damage, file_identity::files_of, o
 pub(super) struct ReplacedDatabase {
     /// The database file. The lock on it lasts until this is dropped.
     pub(super) file: File,
+    /// Whether the database is too damaged for a checkpoint, so that it may have companion files.
     pub(super) is_damaged: bool,
 }
 
-/// Prepares the database at `path` for its replacement. Returns `None` if the file is missing. A
-/// checkpoint makes the database a single file, unless it is too damaged for that. A lock keeps other
+/// Prepares the database at `path` for its replacement. Returns `None` if the file is missing.
+///
+/// A checkpoint makes the database a single file, unless it is too damaged for that. A lock keeps other
 /// processes out until the result is dropped.
 pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase>, CopyError> {
     let path_text = path.display().to_string();
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() => return Err(CopyError::NotAFile(path_text)),
         Ok(_) => {}
+        // If the file is not missing, but cannot be examined, the copy cannot be written there either.
         Err(_) => return Ok(None),
     }
 
-    let is_damaged = match checkpoint_with_retry(path)? {
-        Ok(()) => false,
-        Err(error) if opening::is_busy(&error) => return Err(CopyError::InUse(path_text)),
-        Err(error) if is_damage(&error) => true,
-        // After any other error, such as a full disk, the content of the WAL may be intact, so do not
-        // replace it.
-        Err(error) => return Err(checkpoint_error(path, Arc::new(error))),
-    };
-
+    let is_damaged = checkpoint_unless_damaged(path)?;
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -57,22 +52,26 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
     }
 }
 
-/// Runs a checkpoint, and runs it again if it reports damage. The inner result is the result of the
-/// last checkpoint.
+/// Makes the database a single file by a checkpoint. Returns whether the database is too damaged for
+/// that.
 ///
 /// SQLite also reports some failed reads as damage. So after a first report of damage, this reads all
-/// files to their end. If that fails, the cause is a read error, which is returned as a [`CopyError`].
-/// If not, the second checkpoint shows whether the database is damaged.
-fn checkpoint_with_retry(path: &Path) -> Result<rusqlite::Result<()>, CopyError> {
-    let result = checkpoint(path);
-    match &result {
-        Err(error) if is_damage(error) => {}
-        _ => return Ok(result),
+/// files to their end, and fails if that is impossible. Otherwise, a second checkpoint shows whether the
+/// database is damaged.
+fn checkpoint_unless_damaged(path: &Path) -> Result<bool, CopyError> {
+    let mut result = checkpoint(path);
+    if result.as_ref().is_err_and(is_damage) {
+        read_files(path).map_err(|error| checkpoint_error(path, Arc::new(error)))?;
+        result = checkpoint(path);
     }
-    if let Err(error) = read_files(path) {
-        return Err(checkpoint_error(path, Arc::new(error)));
+    match result {
+        Ok(()) => Ok(false),
+        Err(error) if opening::is_busy(&error) => Err(CopyError::InUse(path.display().to_string())),
+        Err(error) if is_damage(&error) => Ok(true),
+        // After any other error, such as a full disk, the content of the WAL may be intact, so the
+        // database must not be replaced.
+        Err(error) => Err(checkpoint_error(path, Arc::new(error))),
     }
-    Ok(checkpoint(path))
 }
 
 /// Returns the error for a failed checkpoint of a database that is not known to be damaged.
@@ -85,8 +84,8 @@ fn checkpoint_error(path: &Path, cause: Cause) -> CopyError {
 
 /// Reads all files of a database to their end. Fails at the first read error.
 fn read_files(path: &Path) -> io::Result<()> {
-    for path in files_of(path) {
-        let mut file = match File::open(path) {
+    for file_path in files_of(path) {
+        let mut file = match File::open(file_path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
@@ -96,7 +95,8 @@ fn read_files(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the WAL into the database and removes the WAL, by switching the database to DELETE mode.
+/// Writes the WAL into the database and removes the WAL, by switching the database to DELETE mode. Does
+/// not wait for locks.
 fn checkpoint(path: &Path) -> rusqlite::Result<()> {
     let connection = opening::open_connection(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Without write permission, SQLite opens the file read-only.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use petstore_domain::store_area::{Change, Decision, Resource};
+use petstore_domain::store_area::{Change, Decision, Order, Resource};
 use petstore_store::{
     columns::Value,
     tables::{Table, photos, values},
@@ -12,7 +12,8 @@ use rusqlite::params_from_iter;
 use super::super::requests;
 use crate::connection::Connection;
 
-static INSERT: LazyLock<[String; 5]> = LazyLock::new(|| {
+/// The statements that insert a row, in the order of [`Table::ALL`].
+static INSERT: LazyLock<[String; Table::ALL.len()]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
         let columns = table.columns();
         let parameters = vec!["?"; columns.len()].join(", ");
@@ -27,40 +28,50 @@ const SET_CONTACT: &str = "INSERT INTO order_contacts (order_id, contact) VALUES
 const ERASE_CONTACT: &str = "DELETE FROM order_contacts WHERE order_id = ?1";
 const ADD_PHOTO: &str = "INSERT INTO photos (id, pet_id) VALUES (?1, ?2)";
 const DROP_PHOTO: &str = "DELETE FROM photos WHERE id = ?1 AND pet_id = ?2";
+/// The statement that records which animal has lost a photo.
 const NOTE_LOST_PHOTO: &str = "INSERT INTO lost_photos (id, pet_id) VALUES (?1, ?2)
     ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id";
+/// The statement after which an order no longer holds its animal.
 const RELEASE_PET: &str = "UPDATE orders SET holds = 0 WHERE id = ?1 AND holds = 1";
 
-/// Writes the changes of a decision. The same transaction must have read the rows on which the decision
-/// is based. Each statement then finds exactly the row that it changes.
+/// Writes the changes of a decision.
+///
+/// The same transaction must have read the rows on which the decision is based. Each statement then
+/// finds exactly the row that it changes.
 pub(super) fn write_decision(connection: &Connection, decision: &Decision) -> rusqlite::Result<()> {
     for Change { before, after, .. } in &decision.changes {
-        // The animal has its first version, so this is its first change.
+        // This is the first change of the animal if it still has its first version.
         if let Some(Resource::Pet(pet)) = before
             && pet.version == 1
         {
             requests::store_former_responses(connection, pet.id)?;
         }
         write_photos(connection, before.as_ref(), after.as_ref())?;
-        // A note is private, so SQLite must overwrite its former text with zeros.
-        let has_private_text = matches!(before, Some(Resource::Note(_)));
-        if has_private_text {
-            connection.pragma_update(None, "secure_delete", true)?;
+        if let Some(Resource::Note(_)) = before {
+            with_secure_delete(connection, || {
+                write_rows(connection, before.as_ref(), after.as_ref())
+            })?;
+        } else {
+            write_rows(connection, before.as_ref(), after.as_ref())?;
         }
-        let result = write_rows(connection, before.as_ref(), after.as_ref());
-        if has_private_text {
-            connection.pragma_update(None, "secure_delete", false)?;
-        }
-        result?;
     }
     if let Some(order) = decision.releases {
-        expect_one_row(
-            connection
-                .prepare_cached(RELEASE_PET)?
-                .execute([order.get()])?,
-        )?;
+        let mut release_pet = connection.prepare_cached(RELEASE_PET)?;
+        expect_one_row(release_pet.execute([order.get()])?)?;
     }
     Ok(())
+}
+
+/// Calls `write`, while SQLite overwrites deleted and replaced content with zeros. Private texts need
+/// this: the notes on animals, and the contacts of orders.
+fn with_secure_delete<T>(
+    connection: &Connection,
+    write: impl FnOnce() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    connection.pragma_update(None, "secure_delete", true)?;
+    let result = write();
+    connection.pragma_update(None, "secure_delete", false)?;
+    result
 }
 
 /// Writes the rows of a change. A resource that moves to another table, such as a withdrawn animal, is
@@ -101,11 +112,11 @@ pub(in super::super) fn write_photos(
     before: Option<&Resource>,
     after: Option<&Resource>,
 ) -> rusqlite::Result<()> {
-    let (former_pet, former_photos) = photos(before);
-    let (pet, new_photos) = photos(after);
-    if former_pet == pet && former_photos == new_photos {
-        return Ok(());
-    }
+    let former_photos = photos(before);
+    let new_photos = photos(after);
+    // Without a resource, there are no photos either, so the identifier 0 is never written.
+    let former_pet = before.map_or(0, Resource::id);
+    let pet = after.map_or(0, Resource::id);
     for photo in former_photos.missing_in(new_photos) {
         let mut drop_photo = connection.prepare_cached(DROP_PHOTO)?;
         expect_one_row(drop_photo.execute((photo.to_string(), former_pet))?)?;
@@ -119,8 +130,7 @@ pub(in super::super) fn write_photos(
     Ok(())
 }
 
-/// Writes the contact of an order if it has changed; does nothing for any other resource. A contact is
-/// private, so SQLite must overwrite a former contact with zeros.
+/// Writes the contact of an order if it has changed. Does nothing for any other resource.
 fn write_contact(
     connection: &Connection,
     before: Option<&Resource>,
@@ -135,24 +145,27 @@ fn write_contact(
     if former_contact == order.contact.as_ref() {
         return Ok(());
     }
-    if former_contact.is_some() {
-        connection.pragma_update(None, "secure_delete", true)?;
-    }
-    let id = order.id.get();
-    let result = match &order.contact {
-        Some(contact) => connection
-            .prepare_cached(SET_CONTACT)
-            .and_then(|mut set| set.execute((id, contact.as_str()))),
-        None => connection.execute(ERASE_CONTACT, [id]),
+    let row_count = if former_contact.is_some() {
+        with_secure_delete(connection, || set_contact(connection, order))?
+    } else {
+        set_contact(connection, order)?
     };
-    if former_contact.is_some() {
-        connection.pragma_update(None, "secure_delete", false)?;
+    expect_one_row(row_count)
+}
+
+/// Sets or deletes the contact of an order. Returns the number of affected rows.
+fn set_contact(connection: &Connection, order: &Order) -> rusqlite::Result<usize> {
+    let id = order.id.get();
+    match &order.contact {
+        Some(contact) => connection
+            .prepare_cached(SET_CONTACT)?
+            .execute((id, contact.as_str())),
+        None => connection.execute(ERASE_CONTACT, [id]),
     }
-    expect_one_row(result?)
 }
 
 /// Updates the columns of a resource that change. SQLite then does not write to the indexes on the other
-/// columns.
+/// columns. Fails if the row does not have the version that was read.
 ///
 /// `OR FAIL` saves SQLite from copying each page so that it can undo only this statement. The copies are
 /// not needed, because after an error the writer rolls back the whole transaction.
@@ -163,23 +176,17 @@ fn update_resource(
 ) -> rusqlite::Result<()> {
     let table = Table::from_resource(after);
     let former_values = values(before);
-    // The first column is the primary key.
-    let id = former_values[0];
+    let new_values = values(after);
     let mut changed_columns = Vec::new();
     let mut parameters = Vec::new();
-    let new_values = values(after).into_iter();
-    for ((column, former_value), new_value) in table
-        .columns()
-        .into_iter()
-        .zip(former_values)
-        .zip(new_values)
-    {
-        if new_value != former_value {
+    for (index, column) in table.columns().into_iter().enumerate() {
+        if new_values[index] != former_values[index] {
             changed_columns.push(column);
-            parameters.push(new_value);
+            parameters.push(new_values[index]);
         }
     }
-    parameters.push(id);
+    // The first column is the primary key.
+    parameters.push(former_values[0]);
     parameters.push(Value::Integer(before.version()));
 
     let columns = changed_columns.join(" = ?, ");
@@ -196,8 +203,9 @@ fn delete_resource(connection: &Connection, before: &Resource) -> rusqlite::Resu
         "DELETE FROM {} WHERE id = ?1 AND version = ?2",
         Table::from_resource(before)
     );
-    let values = [values(before)[0], Value::Integer(before.version())];
-    expect_one_row(connection.prepare_cached(&delete)?.execute(values)?)
+    // The first column is the primary key.
+    let parameters = [values(before)[0], Value::Integer(before.version())];
+    expect_one_row(connection.prepare_cached(&delete)?.execute(parameters)?)
 }
 
 /// Checks that a statement has written exactly one row. Any other number is a fault of the service or of

@@ -1,4 +1,7 @@
 //! Carries out the commands of a request, as one job of the writer.
+//!
+//! The rows that the commands need are read into a [`State`]. Each command is decided on this state,
+//! which then has the changes of the command. At the end, all changes are written.
 
 use petstore_domain::{
     PetId, PetStatus, WriteContext,
@@ -13,12 +16,15 @@ use petstore_store::{
 
 use super::{
     super::{journal, newest::Newest, requests},
-    changes, fields, rows,
+    changes, fields,
+    rows::{self, OrderWithPet},
 };
 use crate::connection::Connection;
 
+/// The query for the highest identifier that a note ever had.
 const LAST_NOTE: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'notes'";
 const COUNT_NOTES: &str = "SELECT count(*) FROM notes WHERE pet_id = ?1";
+/// The query for the highest identifier that an animal ever had.
 const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
 
 /// Carries out the commands of a request, like [`petstore_store::StoreArea::execute`]. Decides all of
@@ -31,8 +37,8 @@ pub(super) fn execute(
     respond: ExecutionRenderer,
 ) -> rusqlite::Result<ExecutionOutcome> {
     let request = context.idempotency.as_ref();
-    // `remember` finds a repeated request only under the first key of the lineage. With a rotated key, a
-    // request may be remembered under that key instead, so look it up first.
+    // `remember` finds a repeated request only under its lineage. With a rotated key, a request may be
+    // remembered under that key instead, so look it up first.
     let is_of_rotated_key = request.is_some_and(|request| request.caller != request.lineage);
     if is_of_rotated_key && let Some(outcome) = recall(connection, context)? {
         return Ok(outcome);
@@ -45,9 +51,9 @@ pub(super) fn execute(
         }
     };
     let response = respond(&state.decisions);
-    // Remember the request before anything else is written. If it was carried out before, this writes no
-    // row, so there is nothing to undo. A separate look-up would cost as much as this statement, and
-    // most requests are not repeated.
+    // Remember the request before anything else is written. If the request was carried out before, this
+    // writes no row, so there is nothing to undo. A separate look-up would cost as much as this
+    // statement, and most requests are not repeated.
     if let Some(request) = request
         && requests::remember(connection, newest, request, context.now, &response)? == 0
     {
@@ -79,7 +85,7 @@ fn write_state(
         fields::write_owners(connection, state, &examined_fields)?;
         // The cached fields would still say that the examinations are running.
         if !examined_fields.is_empty() {
-            newest.forget();
+            newest.clear();
         }
     }
     for entry in &state.entries {
@@ -130,7 +136,8 @@ fn decide(
     let now = truncate_to_milliseconds(context.now);
     let mut state = State::default();
     for (index, command) in commands.iter().enumerate() {
-        let new_ids = read_subjects(connection, newest, command, &mut state)?;
+        read_needed_rows(connection, newest, command, &mut state)?;
+        let new_ids = read_new_ids(connection, newest, command, &state)?;
         if let Err(refusal) = state.decide(command, new_ids, now) {
             let refusal = ExecutionOutcome::Refused { index, refusal };
             return Ok(WorkOutcome::Refused(refusal));
@@ -139,18 +146,15 @@ fn decide(
     Ok(WorkOutcome::Done(state))
 }
 
-/// Reads the rows that a command needs into `state`, unless the state already contains them. Returns the
-/// identifiers for the rows that the command may add.
-fn read_subjects(
+/// Reads the rows that a command needs into `state`, unless the state already contains them.
+fn read_needed_rows(
     connection: &Connection,
     newest: &mut Newest,
     command: &Command,
     state: &mut State,
-) -> rusqlite::Result<NewIds> {
-    let mut new_ids = NewIds::default();
+) -> rusqlite::Result<()> {
     match command.subject() {
-        Subject::New => new_ids.pet = PetId::new(next_pet_id(connection, state)?),
-        Subject::Nothing => {}
+        Subject::New | Subject::Nothing => {}
         Subject::Pet(id) => read_pet(connection, id, state)?,
         Subject::Order(id) => read_order(connection, id, state)?,
         Subject::Category(id) => read_category(connection, id, state)?,
@@ -163,12 +167,22 @@ fn read_subjects(
         state.fields = newest.fields(|| fields::read_definitions(connection))?;
         read_owners(connection, command, state)?;
     }
-    if matches!(command, Command::PlaceOrder(_)) {
-        let mut last_id = newest.last_order(connection)?;
-        if let Some((id, _)) = state.orders.last_key_value() {
-            last_id = last_id.max(id.get());
-        }
-        new_ids.order = OrderId::new(last_id + 1);
+    Ok(())
+}
+
+/// Returns the identifiers for the rows that a command may add.
+fn read_new_ids(
+    connection: &Connection,
+    newest: &mut Newest,
+    command: &Command,
+    state: &State,
+) -> rusqlite::Result<NewIds> {
+    let mut new_ids = NewIds::default();
+    if command.subject() == Subject::New {
+        new_ids.pet = PetId::new(next_pet_id(connection, state)?);
+    }
+    if let Command::PlaceOrder(_) = command {
+        new_ids.order = OrderId::new(next_order_id(connection, newest, state)?);
     }
     if let Command::AddNote { pet_id, .. } = command {
         new_ids.note = NoteId::new(next_note_id(connection, state)?);
@@ -184,6 +198,20 @@ fn next_pet_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> 
         .prepare_cached(LAST_PET)?
         .query_row([], |row| row.get(0))?;
     if let Some((id, _)) = state.pets.last_key_value() {
+        last_id = last_id.max(id.get());
+    }
+    Ok(last_id + 1)
+}
+
+/// Returns the next identifier for an order, also counting the orders that earlier commands of the
+/// batch place.
+fn next_order_id(
+    connection: &Connection,
+    newest: &mut Newest,
+    state: &State,
+) -> rusqlite::Result<i64> {
+    let mut last_id = newest.last_order(connection)?;
+    if let Some((id, _)) = state.orders.last_key_value() {
         last_id = last_id.max(id.get());
     }
     Ok(last_id + 1)
@@ -232,7 +260,7 @@ fn read_order(connection: &Connection, id: OrderId, state: &mut State) -> rusqli
     if state.orders.contains_key(&id) {
         return Ok(());
     }
-    let Some((order, pet)) = rows::get_order_with_pet(connection, id)? else {
+    let Some(OrderWithPet { order, pet }) = rows::get_order_with_pet(connection, id)? else {
         return Ok(());
     };
     match pet {

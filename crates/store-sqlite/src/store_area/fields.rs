@@ -11,15 +11,17 @@ use petstore_store::{admin::fields, state::State};
 use super::{super::sql, changes::expect_one_row};
 use crate::connection::Connection;
 
+/// The query for the animals that own a unique value.
 const FIND_OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
 const ADD_OWNER: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
 const REMOVE_OWNER: &str =
     "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
+/// The statement that ends the running examination of a field, because the field got new values.
 const MARK_UNEXAMINED: &str = "UPDATE fields SET examined = NULL WHERE name = ?1";
 
 /// Reads the field definitions of the store.
 pub(in super::super) fn read_definitions(connection: &Connection) -> rusqlite::Result<FieldSet> {
-    fields::read_field_set(&sql::rows(connection, fields::LIST, &[])?)
+    fields::read_field_set(&sql::read_rows(connection, fields::LIST, &[])?)
 }
 
 /// Returns the animals that own a unique value.

@@ -19,6 +19,8 @@ use petstore_store::{
 
 use super::store::SqliteStore;
 
+/// The query for the number of changed and new animals that are not yet merged into the index of the
+/// search.
 const COUNT_UNMERGED: &str = "SELECT (SELECT count(*) FROM value_changes)
     + max(0, coalesce((SELECT max(id) FROM pets), 0) - merged) FROM search_state";
 
@@ -31,31 +33,26 @@ impl StoreArea for SqliteStore {
         respond: ExecutionRenderer,
     ) -> Result<ExecutionOutcome, StoreError> {
         let batch = Arc::new(Batch { commands, context });
-        let mut turn = None;
-        if batch.commands.len() > 1 {
-            // Deciding a batch can take milliseconds, during which all other writes would wait. So decide
-            // it first on a connection that reads, one batch at a time. Only a batch that is accepted
-            // there goes to the writer, which will most likely accept it, too. The turn lasts until the
-            // write is done.
-            let batch = Arc::clone(&batch);
-            let (refusal, batch_turn) = self
-                .batches
-                .read_in_turn(move |connection| {
-                    execute::find_refusal(connection, &batch.commands, &batch.context)
-                })
-                .await?;
-            if let Some(refusal) = refusal {
-                return Ok(refusal);
-            }
-            turn = Some(batch_turn);
+        if batch.commands.len() < 2 {
+            return self.write_batch(batch, respond).await;
         }
-        let outcome = self
-            .writer
-            .write_without_savepoint(move |connection, newest| {
-                execute::execute(connection, newest, &batch.commands, &batch.context, respond)
+        // Deciding a batch can take milliseconds, during which all other writes would wait. So decide it
+        // first on a connection that reads, one batch at a time. Only a batch that is accepted there
+        // goes to the writer, which will most likely accept it, too.
+        let batch_to_decide = Arc::clone(&batch);
+        let first_decision = self
+            .batches
+            .read_in_turn(move |connection| {
+                let Batch { commands, context } = &*batch_to_decide;
+                execute::find_refusal(connection, commands, context)
             })
-            .await;
-        drop(turn);
+            .await?;
+        if let Some(refusal) = first_decision.value {
+            return Ok(refusal);
+        }
+        let outcome = self.write_batch(batch, respond).await;
+        // The turn lasts until the write is done, so at most one batch is in the queue of the writer.
+        drop(first_decision.turn);
         outcome
     }
 
@@ -65,11 +62,11 @@ impl StoreArea for SqliteStore {
     }
 
     async fn tend_search(&self, threshold: u64) -> Result<bool, StoreError> {
-        let count: i64 = self
+        let unmerged_animals: i64 = self
             .readers
             .read(|connection| connection.query_row(COUNT_UNMERGED, [], |row| row.get(0)))?;
         self.unmerged_animals
-            .store(count.unsigned_abs(), Ordering::Relaxed);
+            .store(unmerged_animals.unsigned_abs(), Ordering::Relaxed);
         let is_due = self.read(threshold, search_sets::needs_merge).await?;
         Ok(is_due && self.write(threshold, search_sets::merge).await?)
     }
@@ -79,4 +76,20 @@ impl StoreArea for SqliteStore {
 struct Batch {
     commands: Vec<Command>,
     context: WriteContext,
+}
+
+impl SqliteStore {
+    /// Carries out the commands of a request in a job of the writer.
+    async fn write_batch(
+        &self,
+        batch: Arc<Batch>,
+        respond: ExecutionRenderer,
+    ) -> Result<ExecutionOutcome, StoreError> {
+        self.writer
+            .write_without_savepoint(move |connection, newest| {
+                let Batch { commands, context } = &*batch;
+                execute::execute(connection, newest, commands, context, respond)
+            })
+            .await
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use petstore_domain::{
     PetId,
-    store_area::{Category, NoteId, Order, OrderId, PetNote, StorePet},
+    store_area::{Category, NoteId, Order, OrderId, PetNote, StorePet, Withdrawal},
 };
 use petstore_store::{
     state::MAX_COMPARED_CATEGORIES,
@@ -12,49 +12,53 @@ use petstore_store::{
 };
 use rusqlite::OptionalExtension;
 
-use crate::{connection::Connection, plans::SELECT};
+use crate::{connection::Connection, plans::select};
 
-static GET: LazyLock<[String; 5]> = LazyLock::new(|| {
-    SELECT
-        .each_ref()
-        .map(|select| format!("{select} WHERE id = ?1"))
-});
-/// The statement that selects an order with its contact and its animal. The three nulls at the end are
-/// the columns of a withdrawal, which an animal in the catalogue does not have.
-static GET_ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
+/// The results of [`query_by_id`] for each table, in the order of [`Table::ALL`].
+static QUERIES_BY_ID: LazyLock<[String; Table::ALL.len()]> =
+    LazyLock::new(|| Table::ALL.map(|table| format!("{} WHERE id = ?1", select(table))));
+/// The query for an order, with its contact, and for its animal, if that is in the catalogue.
+static ORDER_WITH_PET: LazyLock<String> = LazyLock::new(|| {
     let orders = Order::COLUMNS
         .iter()
         .map(|column| format!("orders.{column}"));
     let pets = StorePet::COLUMNS
         .iter()
         .map(|column| format!("pets.{column}"));
-    let columns: Vec<_> = orders.chain([CONTACT.to_owned()]).chain(pets).collect();
+    // `read_pet` also reads the columns of a withdrawal. An animal in the catalogue has none.
+    let no_withdrawal = Withdrawal::COLUMNS.iter().map(|_| "NULL".to_owned());
+    let columns: Vec<_> = orders
+        .chain([CONTACT.to_owned()])
+        .chain(pets)
+        .chain(no_withdrawal)
+        .collect();
     format!(
-        "SELECT {}, NULL, NULL, NULL FROM orders LEFT JOIN pets ON pets.id = pet_id
+        "SELECT {} FROM orders LEFT JOIN pets ON pets.id = pet_id
         WHERE orders.id = ?1",
         columns.join(", ")
     )
 });
-static FIRST_CATEGORIES: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "{} ORDER BY id LIMIT ?1",
-        SELECT[Table::Categories as usize]
-    )
-});
-static GET_HOLDER: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "{} WHERE pet_id = ?1 AND holds = 1",
-        SELECT[Table::Orders as usize]
-    )
-});
+/// The query for the ?1 categories with the lowest identifiers.
+static FIRST_CATEGORIES: LazyLock<String> =
+    LazyLock::new(|| format!("{} ORDER BY id LIMIT ?1", select(Table::Categories)));
+/// The query for the order that holds an animal: the order from which the status of the animal results.
+static HOLDER: LazyLock<String> =
+    LazyLock::new(|| format!("{} WHERE pet_id = ?1 AND holds = 1", select(Table::Orders)));
 
-/// Returns the animal with this identifier, withdrawn or not, with its open order.
+/// Returns the query for a row of a table by its identifier.
+fn query_by_id(table: Table) -> &'static str {
+    &QUERIES_BY_ID[table as usize]
+}
+
+/// Returns the animal with this identifier, including its open order. Also finds withdrawn animals.
 pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Option<StorePet>> {
     for table in [Table::Pets, Table::WithdrawnPets] {
-        let mut get = connection.prepare_cached(&GET[table as usize])?;
-        let pet = get
-            .query_row([id.get()], |row| read_pet_with_order(row))
-            .optional()?;
+        let mut statement = connection.prepare_cached(query_by_id(table))?;
+        let pet = statement
+            .query([id.get()])?
+            .next()?
+            .map(read_pet_with_order)
+            .transpose()?;
         if pet.is_some() {
             return Ok(pet);
         }
@@ -62,47 +66,60 @@ pub(super) fn get_pet(connection: &Connection, id: PetId) -> rusqlite::Result<Op
     Ok(None)
 }
 
-/// Returns an order with its animal, which one statement reads together. The animal is `None` if it is
-/// withdrawn. Its member `order_id` is not read.
+/// An order with its animal.
+pub(super) struct OrderWithPet {
+    pub(super) order: Order,
+    /// The animal, without its `order_id`; `None` if it is withdrawn.
+    pub(super) pet: Option<StorePet>,
+}
+
+/// Reads an order and its animal with one query. Returns `None` if there is no such order.
 pub(super) fn get_order_with_pet(
     connection: &Connection,
     id: OrderId,
-) -> rusqlite::Result<Option<(Order, Option<StorePet>)>> {
-    let mut get = connection.prepare_cached(&GET_ORDER_WITH_PET)?;
-    let mut rows = get.query([id.get()])?;
+) -> rusqlite::Result<Option<OrderWithPet>> {
+    let mut statement = connection.prepare_cached(&ORDER_WITH_PET)?;
+    let mut rows = statement.query([id.get()])?;
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
+    // Not `None`: a row always has an order.
     let Some(order) = read_order(row, 0)? else {
         return Ok(None);
     };
-    Ok(Some((order, read_pet(row, ORDER_WIDTH)?)))
+    let pet = read_pet(row, ORDER_WIDTH)?;
+    Ok(Some(OrderWithPet { order, pet }))
 }
 
 /// Returns the order that holds an animal.
 pub(super) fn get_holder(connection: &Connection, pet: PetId) -> rusqlite::Result<Option<Order>> {
-    let mut get = connection.prepare_cached(&GET_HOLDER)?;
-    get.query_row([pet.get()], |row| read_order(row, 0))
+    let mut statement = connection.prepare_cached(&HOLDER)?;
+    statement
+        .query_row([pet.get()], |row| read_order(row, 0))
         .optional()
         .map(Option::flatten)
 }
 
-/// Returns the category with this number.
+/// Returns the category with this identifier.
 pub(super) fn get_category(connection: &Connection, id: i64) -> rusqlite::Result<Option<Category>> {
-    let mut get = connection.prepare_cached(&GET[Table::Categories as usize])?;
-    get.query_row([id], |row| Category::read(row, 0)).optional()
+    let mut statement = connection.prepare_cached(query_by_id(Table::Categories))?;
+    statement
+        .query_row([id], |row| Category::read(row, 0))
+        .optional()
 }
 
 /// Returns the note with this identifier.
 pub(super) fn get_note(connection: &Connection, id: NoteId) -> rusqlite::Result<Option<PetNote>> {
-    let mut get = connection.prepare_cached(&GET[Table::Notes as usize])?;
-    get.query_row([id.get()], |row| PetNote::read(row, 0))
+    let mut statement = connection.prepare_cached(query_by_id(Table::Notes))?;
+    statement
+        .query_row([id.get()], |row| PetNote::read(row, 0))
         .optional()
 }
 
 /// Returns the first [`MAX_COMPARED_CATEGORIES`] categories. A new label is compared with their labels.
 pub(super) fn first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
-    let mut list = connection.prepare_cached(&FIRST_CATEGORIES)?;
-    list.query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?
+    let mut statement = connection.prepare_cached(&FIRST_CATEGORIES)?;
+    statement
+        .query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?
         .collect()
 }

@@ -1,4 +1,7 @@
 //! Acts of administration, as the audit trail stores them.
+//!
+//! An act is an action that changes no animal, order or category: for example the creation of an
+//! API key, or a failed attempt to sign in.
 
 use std::borrow::Cow;
 
@@ -10,7 +13,7 @@ use petstore_domain::{
 use petstore_formats::json;
 
 use super::Sql;
-use crate::journal_rows::{Origin, write_json};
+use crate::journal_rows::{Origin, render_json};
 
 /// The details of an act: names and values.
 type ActDetails = Vec<(Cow<'static, str>, String)>;
@@ -40,7 +43,7 @@ pub async fn record_act<S: Sql>(
                 &actor.actor.id(),
                 &actor.name.as_deref(),
                 &request_id,
-                &write_details(act),
+                &details_as_json(act),
             ],
         )
         .await?;
@@ -48,8 +51,8 @@ pub async fn record_act<S: Sql>(
 }
 
 /// Returns the details of an act as JSON, such as `{"successor":"7"}`.
-fn write_details(act: &Act) -> String {
-    write_json(0, |out| {
+fn details_as_json(act: &Act) -> String {
+    render_json(0, |out| {
         let mut object = json::Object::begin(out);
         for (name, value) in &act.details {
             object.text(name, value);

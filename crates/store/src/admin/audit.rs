@@ -1,63 +1,21 @@
-//! The audit trail, and the confirmed time.
+//! The audit trail, which consists of the changes of the log and the acts of administration.
 
-use jiff::Timestamp;
 use petstore_domain::{
-    Actor, NamedActor, WriteContext,
+    Actor, NamedActor,
     named_enum::MaybeKnown,
     store_area::{
-        Act, AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject, SubjectKind,
+        AuditEntry, AuditPosition, AuditQuery, JournalEntry, JournalSubject, SubjectKind,
     },
 };
 use petstore_formats::json;
 
 use super::{
-    NO_RESULT, Parameter, Sql, WorkOutcome,
-    acts::{parse_act, record_act},
+    Parameter, Sql,
+    acts::parse_act,
     audit_part::{AuditFilters, AuditPart, PositionedEntry, extend_for_clock_set_back},
+    log_bounds::{LogBounds, read_log_bounds},
 };
 use crate::columns::Columns;
-
-const CONFIRMED_TIME: &str = "SELECT at FROM confirmed_time WHERE at IS NOT NULL";
-const CONFIRM: &str = "UPDATE confirmed_time SET at = $2 WHERE at = $1";
-
-/// Reads the confirmed time, if there is one.
-pub(super) async fn confirmed_time<S: Sql>(
-    connection: &mut S,
-) -> Result<Option<Timestamp>, S::Error> {
-    match connection.row(CONFIRMED_TIME, &[]).await? {
-        Some(row) => row.time(0).map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Sets the first confirmed time: the time of the newest change, or `now` if there is none. Returns
-/// it.
-pub(super) async fn confirm_first_time<S: Sql>(
-    connection: &mut S,
-    now: Timestamp,
-) -> Result<Timestamp, S::Error> {
-    connection
-        .execute(S::CONFIRM_FIRST, &[&now.as_millisecond()])
-        .await?;
-    confirmed_time(connection).await?.ok_or_else(S::no_row)
-}
-
-/// Replaces the confirmed time `seen` by `now`, and records the act if there is one. Both times are
-/// in milliseconds. Refuses if the confirmed time has changed since it was seen.
-pub(super) async fn confirm_time<S: Sql>(
-    connection: &mut S,
-    seen: i64,
-    now: i64,
-    act: Option<&(Act, WriteContext)>,
-) -> Result<WorkOutcome<i64, ()>, S::Error> {
-    if connection.execute(CONFIRM, &[&seen, &now]).await? == 0 {
-        return Ok(WorkOutcome::Refused(()));
-    }
-    if let Some((act, context)) = act {
-        record_act(connection, act, context).await?;
-    }
-    Ok(WorkOutcome::Done(NO_RESULT))
-}
 
 /// Reads a page of the audit trail. See [`crate::Journal::list_audit`].
 pub(super) async fn list_audit<S: Sql>(
@@ -65,50 +23,45 @@ pub(super) async fn list_audit<S: Sql>(
     query: &AuditQuery,
 ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), S::Error> {
     let filters = AuditFilters::from(query);
-    let part = part_to_read(connection, query, &filters).await?;
-    // In the order of the parameters of `audit_conditions!`.
-    let filter_values: [&dyn Parameter; 7] = [
-        &filters.kind,
-        &filters.subject_kind,
-        &filters.subject,
-        &filters.actor,
-        &filters.actor_id,
-        &filters.since,
-        &filters.until,
-    ];
-
-    let change_range: [&dyn Parameter; 2] = [&part.changes.start, &part.changes.end];
-    let change_values = [&change_range[..], &filter_values, &[&filters.limit]].concat();
-    let change_sql = part.change_statement(S::AUDIT_CHANGES);
-    let change_rows = connection.rows(change_sql, &change_values).await?;
-    let changes = change_rows
-        .iter()
-        .map(read_change)
-        .collect::<Result<_, _>>()?;
-
-    let act_range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
-    let act_values = [
-        &act_range[..],
-        &filter_values,
-        &[&part.after_act, &filters.limit],
-    ]
-    .concat();
-    let act_rows = connection.rows(part.act_statement(), &act_values).await?;
-    let acts = act_rows.iter().map(read_act).collect::<Result<_, _>>()?;
-
+    let part = find_part_to_read(connection, query, &filters).await?;
+    let changes = read_changes(connection, &part, &filters).await?;
+    let acts = read_acts(connection, &part, &filters).await?;
     Ok(part.merge(changes, acts, query.limit))
 }
 
-/// Determines the part of the log to read for a page of the audit trail.
-async fn part_to_read<S: Sql>(
+/// Reads the changes in a part of the log that match the filters.
+async fn read_changes<S: Sql>(
+    connection: &mut S,
+    part: &AuditPart,
+    filters: &AuditFilters,
+) -> Result<Vec<JournalEntry>, S::Error> {
+    let range: [&dyn Parameter; 2] = [&part.changes.start, &part.changes.end];
+    let values = [&range[..], &filters.parameters(), &[&filters.limit]].concat();
+    let sql = part.change_statement(S::AUDIT_CHANGES);
+    let rows = connection.rows(sql, &values).await?;
+    rows.iter().map(read_change).collect()
+}
+
+/// Reads the acts in a part of the log that match the filters.
+async fn read_acts<S: Sql>(
+    connection: &mut S,
+    part: &AuditPart,
+    filters: &AuditFilters,
+) -> Result<Vec<PositionedEntry>, S::Error> {
+    let range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
+    let page: [&dyn Parameter; 2] = [&part.after_act, &filters.limit];
+    let values = [&range[..], &filters.parameters(), &page].concat();
+    let rows = connection.rows(part.act_statement(), &values).await?;
+    rows.iter().map(read_act).collect()
+}
+
+/// Finds the part of the log to read for a page of the audit trail.
+async fn find_part_to_read<S: Sql>(
     connection: &mut S,
     query: &AuditQuery,
     filters: &AuditFilters,
 ) -> Result<AuditPart, S::Error> {
-    let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
-    let first: i64 = bounds.value(0)?;
-    let last: i64 = bounds.value(1)?;
-
+    let LogBounds { first, last } = read_log_bounds(connection).await?;
     // Every change up to this one was on an earlier page, or is too old.
     let mut last_excluded = first - 1;
     if let Some(after) = query.after
@@ -129,16 +82,25 @@ async fn part_to_read<S: Sql>(
         };
         return Ok(AuditPart::newest_first(query, last_excluded, newest));
     }
-
     let part = AuditPart::oldest_first(query, last_excluded, last);
-    let Some(until) = filters.until else {
-        return Ok(part);
-    };
-    // If every change of the part is too new, all later changes are too new as well, so this is the
-    // last part.
+    match filters.until {
+        Some(until) => end_if_too_new(connection, part, until).await,
+        None => Ok(part),
+    }
+}
+
+/// Makes `part`, which has the oldest entries first, the last part if all of its changes are too
+/// new. All later changes are then too new as well. A change is too new if it is not older than
+/// `until`, extended by [`extend_for_clock_set_back`].
+async fn end_if_too_new<S: Sql>(
+    connection: &mut S,
+    part: AuditPart,
+    until: i64,
+) -> Result<AuditPart, S::Error> {
     let range = part.changes;
+    let extended_until = extend_for_clock_set_back(until);
     let has_older_row = connection
-        .only_row(S::HAS_OLDER, &[&range.start, &range.end, &until])
+        .only_row(S::HAS_OLDER, &[&range.start, &range.end, &extended_until])
         .await?;
     if has_older_row.value(0)? {
         Ok(part)
@@ -147,8 +109,8 @@ async fn part_to_read<S: Sql>(
     }
 }
 
-/// Finds the change from which a search for entries before `until` goes backwards, among the changes
-/// after `last_excluded` and up to `last`.
+/// Finds the change from which a search for entries before `until` goes backwards. It is among the
+/// changes after `last_excluded` and up to `last`.
 async fn find_newest<S: Sql>(
     connection: &mut S,
     last_excluded: i64,
@@ -217,14 +179,14 @@ fn read_representation<R: Columns>(
     Ok(Some(representation.into()))
 }
 
-/// Adds the members that the representation of an order lacks because an earlier release logged it,
-/// each with the value `null`.
+/// Adds the members that the representation of an order lacks because an earlier release logged it.
+/// Each gets the value `null`.
 fn complete_order(order: &mut String) {
-    for [name, null_member] in json::MEMBERS_ADDED_TO_ORDERS {
-        // `name` includes the quotes, which are escaped in text values, so it matches only a
-        // member.
-        if !order.contains(name) && order.pop().is_some() {
-            order.push_str(null_member);
+    for member in json::MEMBERS_ADDED_TO_ORDERS {
+        // `start` includes the quotes, which are escaped in text values, so it matches only a
+        // member. `pop` removes the closing brace, which then follows the new member.
+        if !order.contains(member.start) && order.pop().is_some() {
+            order.push_str(member.null_member);
             order.push('}');
         }
     }
@@ -250,6 +212,7 @@ fn read_text<R: Columns, T: for<'r> From<&'r str>>(
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use petstore_domain::{NewPet, PetId, PetName, PetStatus, store_area::StorePet};
 
     use super::*;

@@ -1,9 +1,9 @@
-//! Decides which part of the log to read for a page of the audit trail, and merges its rows into the
-//! page.
+//! Decides which part of the log to read for a page of the audit trail, and merges its rows into
+//! the page.
 //!
-//! The audit trail consists of changes and acts. An act has an identifier of its own, and a `seq`:
-//! the number of the last change before it. A page scans at most [`MAX_SCANNED_ROWS`] changes, and
-//! the acts between them.
+//! The audit trail consists of changes and acts. The number of a change is its `seq`. An act has an
+//! identifier of its own, and a `seq`: the number of the last change before it. A page scans at
+//! most [`MAX_SCANNED_ROWS`] changes, and the acts between them.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -11,6 +11,7 @@ use petstore_domain::{
     store_area::{AuditEntry, AuditPosition, AuditQuery, AuditType, JournalEntry},
 };
 
+use super::Parameter;
 use crate::journal_rows::{MAX_SCANNED_ROWS, audit_conditions};
 
 /// Expands to the statement that selects the acts whose `seq` is from $1 to $2.
@@ -26,10 +27,10 @@ macro_rules! audited_acts {
         )
     };
 }
-/// Selects acts, oldest first. Of those at `seq` $1, only acts after the act $10 belong to the
+/// Selects acts, oldest first. Of the acts at `seq` $1, only those after the act $10 belong to the
 /// page.
 const OLDEST_ACTS: &str = audited_acts!(" AND (seq > $1 OR id > $10) ORDER BY seq, id");
-/// Selects acts, newest first. Of those at `seq` $2, only acts before the act $10 belong to the
+/// Selects acts, newest first. Of the acts at `seq` $2, only those before the act $10 belong to the
 /// page.
 const NEWEST_ACTS: &str = audited_acts!(" AND (seq < $2 OR id < $10) ORDER BY seq DESC, id DESC");
 
@@ -66,6 +67,21 @@ impl From<&AuditQuery> for AuditFilters {
     }
 }
 
+impl AuditFilters {
+    /// Returns the parameters of `audit_conditions!`, in the order of their numbers.
+    pub(super) fn parameters(&self) -> [&dyn Parameter; 7] {
+        [
+            &self.kind,
+            &self.subject_kind,
+            &self.subject,
+            &self.actor,
+            &self.actor_id,
+            &self.since,
+            &self.until,
+        ]
+    }
+}
+
 /// The position before the beginning of the audit trail. Acts before the first change have the
 /// `seq` 0.
 const BEGINNING: AuditPosition = AuditPosition { seq: -1, act: 0 };
@@ -76,13 +92,13 @@ const END: AuditPosition = AuditPosition {
     act: i64::MAX,
 };
 
-/// The maximum time, in milliseconds, by which a clock may have been set back without hiding
+/// The longest time, in milliseconds, by which a clock may have been set back without hiding
 /// entries from a search up to a time.
 const MAX_CLOCK_SET_BACK: i64 = 24 * 60 * 60 * 1000;
 
 /// Extends the end of a search by [`MAX_CLOCK_SET_BACK`]. After a clock was set back, an entry from
-/// before `until` can follow newer entries in the log. A search that goes backwards still finds it if
-/// it begins at the extended end.
+/// before `until` can follow newer entries in the log. A search that goes backwards begins at the
+/// extended end, and a search that goes forwards ends at it, so both find the entry.
 pub(super) fn extend_for_clock_set_back(until: i64) -> i64 {
     until.saturating_add(MAX_CLOCK_SET_BACK)
 }
@@ -100,8 +116,8 @@ pub(super) struct AuditPart {
     newest_first: bool,
     /// The changes, from the start (exclusive) to the end (inclusive).
     pub(super) changes: SeqRange,
-    /// The acts, from the start to the end (both inclusive). Of the acts at the `seq` where the page
-    /// begins, only those beyond `after_act` belong to it.
+    /// The acts, from the start to the end (both inclusive). Of the acts at the `seq` where the
+    /// page begins, only those beyond `after_act` belong to it.
     pub(super) acts: SeqRange,
     /// The identifier of the act after which the page begins.
     pub(super) after_act: i64,
@@ -167,8 +183,8 @@ impl AuditPart {
         }
     }
 
-    /// Makes this the last part, because every later change is too new. It then includes all acts up
-    /// to the end of the log.
+    /// Makes this the last part, because every later change is too new. It then includes all acts
+    /// up to the end of the log.
     pub(super) fn into_last(self) -> Self {
         let acts = SeqRange {
             start: self.acts.start,

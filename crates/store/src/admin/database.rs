@@ -18,17 +18,19 @@ pub trait SharedValue: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> SharedValue for T {}
 
-/// A kind of read that may block a runtime thread for too long. SQLite runs one read of each kind at
-/// a time, so that no kind can starve another.
+/// A kind of read that may block a runtime thread for too long. SQLite runs one read of each kind
+/// at a time, so that no kind can starve another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlowRead {
+    /// Reads of pages whose texts are too long for [`Database::read`].
     LargePages,
+    /// Searches, and reads of the history and of the audit trail, for the staff and for programs.
     Searches,
     /// Reads of clients that follow the log of changes.
     Followers,
     /// Reads for the public.
     Offers,
-    /// Reads that take time in proportion to the size of a table.
+    /// Counts, and other reads that take time in proportion to the size of a table.
     Counts,
 }
 
@@ -43,9 +45,8 @@ pub trait Database: Send + Sync {
     /// See [`crate::Journal::journal_state`].
     fn log_state(&self) -> StoreFuture<'_, JournalState>;
 
-    /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`].
-    ///
-    /// `kept` is the first and the last time to keep, in milliseconds.
+    /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`]. `kept`
+    /// is the first and the last time to keep, in milliseconds.
     fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
     /// Numbers every committed change that has no number yet. In PostgreSQL, a change can be
@@ -108,8 +109,8 @@ pub trait Database: Send + Sync {
             .boxed()
     }
 
-    /// Writes in one transaction. If a connection breaks, the work may run again although it was
-    /// already committed, so it must be idempotent and return the same result.
+    /// Writes in one transaction. The work must be idempotent and return the same result each time:
+    /// if a connection breaks, it may run again although it was already committed.
     fn write<I: SharedValue, T: SharedValue>(
         &self,
         input: I,
@@ -118,9 +119,10 @@ pub trait Database: Send + Sync {
 
     /// Writes exactly once, in one transaction, for work that is not idempotent.
     ///
-    /// `work` returns a number, from which `read_result` reads the result in the same transaction.
-    /// If the connection of an earlier attempt broke after its commit, `work` does not run again,
-    /// and `read_result` gets the number of that attempt. A refusal `R` rolls back the transaction.
+    /// `work` returns a number, such as the id of a new row. From this number, `read_result` reads
+    /// the result in the same transaction. If the connection of an earlier attempt broke after its
+    /// commit, `work` does not run again, and `read_result` gets the number of that attempt. A
+    /// refusal `R` rolls back the transaction.
     fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
         input: I,

@@ -1,8 +1,8 @@
 //! The progress of webhook deliveries: leases, waiting messages, and attempts.
 //!
 //! A lease allows one process, its holder, to deliver the messages of a webhook. Its beat increases
-//! with each renewal. Messages of one lane, such as `pet:7`, are delivered in order, so a message can
-//! wait for an earlier one.
+//! with each renewal. Messages of one lane, such as `pet:7`, are delivered in order, so a message
+//! can wait for an earlier one. The `seq` of a message is the number of its change in the log.
 
 use std::{convert::Infallible, slice};
 
@@ -26,9 +26,9 @@ pub(super) const LOCK: &str = "UPDATE webhooks SET version = version WHERE id = 
 /// this process read it.
 const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
-/// Affects a row only if exactly one change of the webhook has ended the lease, and no process has
-/// acquired it since. $2 is the beat of the lease after that change. The increment makes sure that
-/// a late update is saved only once.
+/// Increments the beat of a lease that exactly one change of the webhook has ended, and that no
+/// process has acquired since. $2 is the beat of the lease after that change. Because of the
+/// increment, a late update is saved only once.
 const END_LEASE_AFTER_ONE_CHANGE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
     WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
 /// Selects a row if the webhook has this lease.
@@ -38,6 +38,7 @@ const PROGRESS: &str =
     "UPDATE webhooks SET cursor = $1, last_message = $2, failing_since = $3 WHERE id = $4";
 const DISABLE: &str = "UPDATE webhooks SET disabled_reason = $1, updated_at = $2,
     version = version + 1 WHERE id = $3 AND disabled_reason IS NULL";
+/// Selects the waiting messages of the webhook $1.
 pub(super) const WAITING: &str = "SELECT seq, previous, lane, failures, due_at
     FROM webhook_waiting WHERE webhook_id = $1 ORDER BY seq";
 const UPSERT_WAITING: &str =
@@ -46,9 +47,10 @@ const UPSERT_WAITING: &str =
     ON CONFLICT (webhook_id, seq)
     DO UPDATE SET failures = excluded.failures, due_at = excluded.due_at";
 const REMOVE_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1 AND seq = $2";
+/// Selects the test messages that no process has taken yet.
 pub(super) const TESTS: &str = "SELECT webhook_id, message_id FROM webhook_tests";
 const TAKE_TEST: &str = "DELETE FROM webhook_tests WHERE message_id = $1";
-const LAST_ATTEMPT: &str =
+const LAST_ATTEMPT_NUMBER: &str =
     "SELECT coalesce(max(number), 0) FROM webhook_attempts WHERE webhook_id = $1";
 const ADD_ATTEMPT: &str = "INSERT INTO webhook_attempts
     (webhook_id, number, message_id, at, status, duration_ms, error)
@@ -58,15 +60,16 @@ const FORGET_OLDEST_ATTEMPTS: &str =
     (SELECT max(number) FROM webhook_attempts WHERE webhook_id = $1) - $2";
 const FORGET_ATTEMPTS_BEFORE: &str =
     "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND at < $2";
+/// Selects at most $3 attempts of the webhook $1 after the attempt number $2.
 pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, duration_ms, error
     FROM webhook_attempts WHERE webhook_id = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 /// Saves the progress of several webhooks, and renews their leases. Returns for each update whether
-/// its holder still has the lease. An earlier attempt, whose connection broke after its commit, may
-/// have renewed it.
+/// its holder still has the lease.
 ///
-/// A change of a webhook ends its lease. The progress that the holder made before the change is
-/// still saved once, but it cannot disable the webhook.
+/// An earlier attempt, whose connection broke after its commit, may have renewed a lease. A change
+/// of a webhook ends its lease. The progress that the holder made before the change is still saved
+/// once, but it cannot disable the webhook.
 pub(super) async fn save_updates<S: Sql>(
     connection: &mut S,
     updates: &[DeliveryUpdate],
@@ -77,8 +80,9 @@ pub(super) async fn save_updates<S: Sql>(
 
     let mut renewals: Vec<Values<'_>> = Vec::with_capacity(updates.len());
     for (_, update) in &ordered_updates {
+        let WebhookId(id) = update.webhook;
         renewals.push(values![
-            update.webhook.0,
+            id,
             update.seen_lease.holder,
             update.seen_lease.beat,
             update.lease.holder,
@@ -88,7 +92,7 @@ pub(super) async fn save_updates<S: Sql>(
     let renewed_counts = connection.execute_each(RENEW, renewals).await?;
 
     let mut held_leases = vec![true; updates.len()];
-    // `position` is the index in `updates`, whose order the results have.
+    // `renewed_counts` has the order of `ordered_updates`, and `held_leases` has that of `updates`.
     for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
         if renewed_count == 1 {
             save_update(connection, update).await?;
@@ -99,17 +103,18 @@ pub(super) async fn save_updates<S: Sql>(
     Ok(held_leases)
 }
 
-/// Handles an update whose lease could not be renewed. Returns `true` if an earlier attempt has
-/// already renewed the lease and saved the update. Otherwise, returns `false`, and saves the update
-/// only if a single change of the webhook has ended the lease.
+/// Handles an update whose lease could not be renewed.
+///
+/// Returns `true` if an earlier attempt has already renewed the lease and saved the update.
+/// Otherwise, returns `false`. Then it saves the update only if a single change of the webhook has
+/// ended the lease.
 async fn save_without_renewal<S: Sql>(
     connection: &mut S,
     update: &DeliveryUpdate,
 ) -> Result<bool, S::Error> {
+    let WebhookId(id) = update.webhook;
     let Lease { holder, beat } = update.lease;
-    let lease_row = connection
-        .row(HAS_LEASE, &[&update.webhook.0, &holder, &beat])
-        .await?;
+    let lease_row = connection.row(HAS_LEASE, &[&id, &holder, &beat]).await?;
     if lease_row.is_some() {
         return Ok(true);
     }
@@ -120,10 +125,7 @@ async fn save_without_renewal<S: Sql>(
     // A change of a webhook increments the beat and removes the holder.
     let beat_after_change = update.seen_lease.beat + 1;
     let ended_count = connection
-        .execute(
-            END_LEASE_AFTER_ONE_CHANGE,
-            &[&update.webhook.0, &beat_after_change],
-        )
+        .execute(END_LEASE_AFTER_ONE_CHANGE, &[&id, &beat_after_change])
         .await?;
     if ended_count == 1 {
         // The change may have repaired the webhook, so the update must not disable it.
@@ -138,40 +140,42 @@ async fn save_without_renewal<S: Sql>(
 
 /// Saves the update of a webhook whose row is locked.
 async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Result<(), S::Error> {
-    let id = update.webhook;
+    let webhook = update.webhook;
+    let WebhookId(id) = webhook;
     if let Some(progress) = &update.progress {
-        save_progress(connection, id, progress).await?;
+        save_progress(connection, webhook, progress).await?;
     }
-    let removals = update.done.iter().map(|seq| values![id.0, *seq]).collect();
+    let removals = update.done.iter().map(|seq| values![id, *seq]).collect();
     connection.execute_each(REMOVE_WAITING, removals).await?;
-    save_waiting(connection, id, &update.waiting).await?;
+    save_waiting(connection, webhook, &update.waiting).await?;
 
-    add_attempts(connection, id, &update.attempts).await?;
+    add_attempts(connection, webhook, &update.attempts).await?;
     if let Some(before) = update.forget_before {
         connection
-            .execute(FORGET_ATTEMPTS_BEFORE, &[&id.0, &before.as_millisecond()])
+            .execute(FORGET_ATTEMPTS_BEFORE, &[&id, &before.as_millisecond()])
             .await?;
     }
 
     if let Some((reason, at)) = update.disable {
         let disabled_count = connection
-            .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id.0])
+            .execute(DISABLE, &[&reason.as_str(), &at.as_millisecond(), &id])
             .await?;
         if disabled_count == 1 {
             let context = WriteContext::new(Actor::Clock, at);
-            record_act(connection, &reason.act(id), &context).await?;
+            record_act(connection, &reason.act(webhook), &context).await?;
         }
     }
     Ok(())
 }
 
-/// Saves the progress of a webhook: its cursor in the log, its last message, and the time since
-/// which it fails.
+/// Saves the progress of a webhook: its cursor in the log, its last message, and the start of its
+/// present failure.
 async fn save_progress<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
     progress: &DeliveryProgress,
 ) -> Result<(), S::Error> {
+    let WebhookId(id) = webhook;
     let DeliveryProgress {
         cursor,
         last,
@@ -179,7 +183,7 @@ async fn save_progress<S: Sql>(
     } = progress;
     let failing_since = failing_since.map(Timestamp::as_millisecond);
     connection
-        .execute(PROGRESS, &[cursor, last, &failing_since, &webhook.0])
+        .execute(PROGRESS, &[cursor, last, &failing_since, &id])
         .await?;
     Ok(())
 }
@@ -191,6 +195,7 @@ async fn save_waiting<S: Sql>(
     webhook: WebhookId,
     messages: &[WaitingMessage],
 ) -> Result<(), S::Error> {
+    let WebhookId(id) = webhook;
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
         let WaitingMessage {
@@ -201,7 +206,7 @@ async fn save_waiting<S: Sql>(
             due_at,
         } = message;
         rows.push(values![
-            webhook.0,
+            id,
             *seq,
             *previous,
             lane.as_deref(),
@@ -219,7 +224,8 @@ pub(super) async fn add_attempt<S: Sql>(
     webhook: WebhookId,
     attempt: &Attempt,
 ) -> Result<WorkOutcome<i64, Infallible>, S::Error> {
-    if connection.execute(LOCK, &[&webhook.0]).await? == 1 {
+    let WebhookId(id) = webhook;
+    if connection.execute(LOCK, &[&id]).await? == 1 {
         add_attempts(connection, webhook, slice::from_ref(attempt)).await?;
     }
     Ok(WorkOutcome::Done(NO_RESULT))
@@ -234,7 +240,8 @@ async fn add_attempts<S: Sql>(
     if attempts.is_empty() {
         return Ok(());
     }
-    let mut number = connection.number(LAST_ATTEMPT, &[&webhook.0]).await?;
+    let WebhookId(id) = webhook;
+    let mut last_number = connection.number(LAST_ATTEMPT_NUMBER, &[&id]).await?;
     let mut rows: Vec<Values<'_>> = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let Attempt {
@@ -244,10 +251,10 @@ async fn add_attempts<S: Sql>(
             duration_ms,
             error,
         } = attempt;
-        number += 1;
+        last_number += 1;
         rows.push(values![
-            webhook.0,
-            number,
+            id,
+            last_number,
             message_id.as_str(),
             at.as_millisecond(),
             status.map(i64::from),
@@ -257,7 +264,7 @@ async fn add_attempts<S: Sql>(
     }
     connection.execute_each(ADD_ATTEMPT, rows).await?;
     connection
-        .execute(FORGET_OLDEST_ATTEMPTS, &[&webhook.0, &KEPT_ATTEMPTS])
+        .execute(FORGET_OLDEST_ATTEMPTS, &[&id, &KEPT_ATTEMPTS])
         .await?;
     Ok(())
 }
@@ -282,8 +289,8 @@ pub(super) fn read_test<R: Columns>(row: &R) -> Result<TestMessage, R::Error> {
     })
 }
 
-/// Removes a waiting test message. Refuses if there is no such message, because another process
-/// took it.
+/// Removes a waiting test message, so that no other process takes it. Refuses if there is no such
+/// message.
 pub(super) async fn take_test<S: Sql>(
     connection: &mut S,
     message_id: &str,

@@ -1,7 +1,5 @@
 //! The definitions of the fields that describe animals.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use futures_util::FutureExt;
 use petstore_domain::{
     PetId, StoredResponse, WriteContext,
@@ -29,6 +27,7 @@ pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
 /// Increments the version of all fields together. Affects no row unless that version is still $1,
 /// against which the change was decided.
 const BUMP_VERSION: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
+/// Adds a field, or replaces the field with the same name.
 pub const PUT: &str = "INSERT INTO fields
         (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -36,6 +35,7 @@ pub const PUT: &str = "INSERT INTO fields
         choices = excluded.choices, is_public = excluded.is_public, is_unique = excluded.is_unique,
         position = excluded.position, version = excluded.version,
         choice_labels = excluded.choice_labels";
+/// Selects the animals that own the value $2 of the unique field $1.
 const OWNERS: &str =
     "SELECT pet_id FROM unique_values WHERE field = $1 AND key = $2 ORDER BY pet_id";
 /// Selects at most $1 animals that have a value of a unique field in common with another animal.
@@ -46,6 +46,7 @@ const MAX_SHARED_VALUES: i64 = 40;
 /// Deletes all fields, so that others can replace them.
 pub const CLEAR: &str = "DELETE FROM fields; UPDATE field_state SET version = version + 1";
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
+/// Records that the examination of the field $1 began at the version $2.
 const MARK_EXAMINED: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
 /// Ends all examinations, because values of any field may have been written.
 pub const END_ALL_EXAMINATIONS: &str =
@@ -58,28 +59,30 @@ store_trait! {
 /// Stores the definitions of the fields that describe animals.
 Fields {
     /// Reads all field definitions.
-    async fn fields(&self) -> FieldSet {
+    async fn fields(&self) -> Result<FieldSet, StoreError> {
         self.read((), |connection, ()| read_fields(connection).boxed()).await
     }
 
-    /// Reads the animals in the catalogue that have a unique value: normally one, and several if it
-    /// is among [`Self::shared_values`].
-    async fn owners(&self, key: UniqueKey) -> Vec<PetId> {
+    /// Reads the animals in the catalogue that have a unique value. Several animals have it only if
+    /// it is among [`Self::shared_values`].
+    async fn owners(&self, key: UniqueKey) -> Result<Vec<PetId>, StoreError> {
         self.list(OWNERS, values![key.field, key.text], |row| PetId::read(row, 0)).await
     }
 
     /// Reads the first animals that share a unique value with another animal. Animals with the same
     /// value are adjacent. They are duplicates that a migration kept: earlier releases compared
     /// values with their separators, and so accepted values that count as equal now.
-    async fn shared_values(&self) -> Vec<UniqueValueOwner> {
+    async fn shared_values(&self) -> Result<Vec<UniqueValueOwner>, StoreError> {
         self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
     }
 
-    /// Begins to examine whether a field is in use; does not begin if any field has changed since
-    /// `seen_version`. Returns whether the examination began. This increments the version of the
-    /// fields. From then on, each transaction that writes a value of this field ends the
-    /// examination.
-    async fn examine_field(&self, name: FieldName, seen_version: i64) -> bool {
+    /// Begins to examine whether a field is in use, and increments the version of the fields.
+    /// Returns `false`, without a change, if any field has changed since `seen_version`.
+    ///
+    /// From then on, each transaction that writes a value of this field ends the examination. If
+    /// [`crate::Lists::has_values`] then finds no value, the field is unused as long as the
+    /// examination has not ended.
+    async fn examine_field(&self, name: FieldName, seen_version: i64) -> Result<bool, StoreError> {
         let result = self.write_once(
             (name, seen_version),
             |connection, (name, seen_version)| begin_examination(connection, name, *seen_version).boxed(),
@@ -89,19 +92,18 @@ Fields {
     }
 
     /// Writes changes atomically, records the acts, and remembers the response if the request has
-    /// an idempotency key.
+    /// an idempotency key. Returns [`WriteOutcome::Stale`] if any field has changed since the
+    /// decision, or if a field that must be unused has got a value.
     ///
     /// Each change must have seen the version that the change before it produces. If there are
-    /// several changes, none may have [`FieldChange::must_be_unused`]. Returns
-    /// [`WriteOutcome::Stale`] if any field has changed since the decision, or if a field that must
-    /// be unused has got a value.
+    /// several changes, none may have [`FieldChange::must_be_unused`].
     async fn write_fields(
         &self,
         changes: Vec<FieldChange>,
         acts: Vec<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> WriteOutcome {
+    ) -> Result<WriteOutcome, StoreError> {
         let administration = Administration { acts, response, context };
         requests::administer(self, changes, administration, |connection, changes| {
             write_changes(connection, changes).boxed()
@@ -118,16 +120,19 @@ pub async fn read_fields<S: Sql>(connection: &mut S) -> Result<FieldSet, S::Erro
 
 /// Reads a row of [`SHARED`].
 pub(crate) fn read_owner<R: Columns>(row: &R) -> Result<UniqueValueOwner, R::Error> {
-    let field = row.parsed(0, |text| Some(text.to_owned()))?;
-    let text = row.parsed(1, |text| Some(text.to_owned()))?;
+    let key = UniqueKey {
+        field: row.value(0)?,
+        text: row.value(1)?,
+    };
     Ok(UniqueValueOwner {
-        key: UniqueKey { field, text },
+        key,
         pet: PetId::read(row, 2)?,
     })
 }
 
 /// Reads the fields in the rows of [`LIST`].
 pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
+    // There is always a first row: it has the version even if there are no fields.
     let version = match rows.first() {
         Some(row) => row.value(0)?,
         None => 0,
@@ -193,8 +198,8 @@ async fn begin_examination<S: Sql>(
     Ok(WorkOutcome::Done(NO_RESULT))
 }
 
-/// Writes the changes in order. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] if the
-/// fields are no longer as a change has seen them.
+/// Writes the changes in order. Returns [`WriteOutcome::Done`], or [`WriteOutcome::Stale`] for the
+/// reasons that [`Fields::write_fields`] gives.
 async fn write_changes<S: Sql>(
     connection: &mut S,
     changes: &[FieldChange],

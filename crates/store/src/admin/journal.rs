@@ -15,12 +15,14 @@ use petstore_domain::{
 use super::{
     Database, Parameters, SlowRead, Sql,
     audit::{self, read_change},
-    journal_acts::read_act,
+    confirmed_time::{self, Confirmation},
+    journal_acts::read_changes_of_act,
+    log_bounds::read_log_bounds,
     no_result,
     pages::read_all,
     store_trait,
 };
-use crate::{StoreError, columns::Columns, journal_rows::MAX_SCANNED_ROWS};
+use crate::{StoreError, journal_rows::MAX_SCANNED_ROWS};
 
 /// The number of bytes of representations at which a page of changes is full.
 const MAX_PAGE_BYTES: usize = 4 << 20;
@@ -62,16 +64,21 @@ store_trait! {
 Journal {
     /// Returns the first and last number of the log. The log includes everything that was committed
     /// before the call.
-    async fn journal_state(&self) -> JournalState {
+    async fn journal_state(&self) -> Result<JournalState, StoreError> {
         self.log_state().await
     }
 
-    /// Reads the changes after the number `after`, of one type or of all: at most `limit`.
+    /// Reads at most `limit` changes after the number `after`, of one type or of all types.
     ///
     /// Each call scans a limited part of the log, so a page may have fewer changes although more
     /// follow. `read_to` is the last number that was scanned; it equals `after` only if nothing
     /// follows.
-    async fn changes_after(&self, after: i64, kind: Option<ChangeType>, limit: u32) -> ChangePage {
+    async fn changes_after(
+        &self,
+        after: i64,
+        kind: Option<ChangeType>,
+        limit: u32,
+    ) -> Result<ChangePage, StoreError> {
         self.read_slowly(SlowRead::Followers, (after, kind, limit), |connection, &(after, kind, limit)| {
             read_changes_after(connection, after, kind, limit).boxed()
         })
@@ -80,7 +87,12 @@ Journal {
 
     /// Reads the changes of an animal and of its orders before the number `before`, newest first:
     /// at most `limit`. The log includes everything that was committed before the call.
-    async fn history(&self, pet: PetId, before: i64, limit: u32) -> Vec<JournalEntry> {
+    async fn history(
+        &self,
+        pet: PetId,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
         self.assign_change_numbers().await?;
         let limit = i64::from(limit);
         self.read_slowly(SlowRead::Searches, (pet, before, limit), |connection, (pet, before, limit)| {
@@ -89,53 +101,65 @@ Journal {
         .await
     }
 
-    /// Reads all changes of the act that includes the change `seq`, in ascending order. An act
+    /// Reads all changes of the act that includes the change `seq`, in ascending order. Such an act
     /// consists of the changes that one request made in one transaction. Returns nothing if the log
     /// does not contain the change, or may have lost some of the changes of the act.
-    async fn act(&self, seq: i64) -> Vec<JournalEntry> {
+    async fn changes_of_act(&self, seq: i64) -> Result<Vec<JournalEntry>, StoreError> {
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, seq, |connection, seq| {
-            read_act(connection, *seq).boxed()
+            read_changes_of_act(connection, *seq).boxed()
         })
         .await
     }
 
-    /// Deletes old changes and acts, oldest first: those before the first one whose time is in
-    /// `kept`. Deletes at most `limit` changes and at most `limit` acts, and never the newest
-    /// change. A time after `kept` is due to a wrong clock, so a change with such a time protects
-    /// neither itself nor earlier changes. Returns the higher of the two numbers of deleted rows:
-    /// if it reaches `limit`, there may be more to delete.
-    async fn forget_changes(&self, kept: RangeInclusive<Timestamp>, limit: u32) -> usize {
+    /// Deletes the changes and acts before the first one whose time is in `kept`, oldest first.
+    /// Deletes at most `limit` changes and at most `limit` acts, and never the newest change.
+    /// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be
+    /// more to delete.
+    ///
+    /// A time after `kept` is due to a wrong clock, so a change with such a time protects neither
+    /// itself nor earlier changes.
+    async fn forget_changes(
+        &self,
+        kept: RangeInclusive<Timestamp>,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
         self.forget([kept.start(), kept.end()].map(|time| time.as_millisecond()), limit.into()).await
     }
 
     /// Returns the confirmed time (see [`crate::confirmed_clock`]). If there is none yet, confirms
     /// the time of the newest change, or `now` if there is no change.
-    async fn confirmed_time(&self, now: Timestamp) -> Timestamp {
-        let confirmed_time =
-            self.read((), |connection, ()| audit::confirmed_time(connection).boxed()).await?;
-        match confirmed_time {
-            Some(confirmed_time) => Ok(confirmed_time),
-            None => {
-                self.write(now, |connection, now| audit::confirm_first_time(connection, *now).boxed())
-                    .await
-            }
+    async fn confirmed_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        let confirmed = self
+            .read((), |connection, ()| confirmed_time::read_time(connection).boxed())
+            .await?;
+        if let Some(confirmed) = confirmed {
+            return Ok(confirmed);
         }
+        self.write(now, |connection, now| {
+            confirmed_time::confirm_first_time(connection, *now).boxed()
+        })
+        .await
     }
 
-    /// Replaces the confirmed time `seen` by `now` and records the act, unless the confirmed time
-    /// has changed since it was seen. Returns whether it did. Both times are stored in whole
-    /// milliseconds.
+    /// Replaces the confirmed time `seen` by `now`, and records the act if there is one. Returns
+    /// `false`, without a change, if the confirmed time has changed since it was seen. Both times
+    /// are stored in whole milliseconds.
     async fn confirm_time(
         &self,
         seen: Timestamp,
         now: Timestamp,
         act: Option<(Act, WriteContext)>,
-    ) -> bool {
+    ) -> Result<bool, StoreError> {
+        let confirmation = Confirmation {
+            seen: seen.as_millisecond(),
+            now: now.as_millisecond(),
+            act,
+        };
         let result = self.write_once(
-            (seen.as_millisecond(), now.as_millisecond(), act),
-            |connection, (seen, now, act)| {
-                audit::confirm_time(connection, *seen, *now, act.as_ref()).boxed()
+            confirmation,
+            |connection, confirmation| {
+                confirmed_time::replace_time(connection, confirmation).boxed()
             },
             no_result,
         );
@@ -151,7 +175,7 @@ Journal {
     async fn list_audit(
         &self,
         query: &AuditQuery,
-    ) -> (Vec<AuditEntry>, Option<AuditPosition>) {
+    ) -> Result<(Vec<AuditEntry>, Option<AuditPosition>), StoreError> {
         // Changes without a number would be missing, such as changes that the caller has just made.
         self.assign_change_numbers().await?;
         self.read_slowly(SlowRead::Searches, query.clone(), |connection, query| {
@@ -169,12 +193,13 @@ async fn read_changes_after<S: Sql>(
     kind: Option<ChangeType>,
     limit: u32,
 ) -> Result<ChangePage, S::Error> {
-    let last: i64 = connection.only_row(S::LOG_BOUNDS, &[]).await?.value(1)?;
+    let last = read_log_bounds(connection).await?.last;
     // Without a filter, every scanned change is on the page.
     let max_rows = match kind {
         Some(_) => MAX_SCANNED_ROWS,
         None => i64::from(limit),
     };
+    // `after` can be above the last change of the log. The page is then empty.
     let read_to = after.saturating_add(max_rows).min(last).max(after);
     let kind = kind.map(ChangeType::as_str);
 
@@ -184,22 +209,19 @@ async fn read_changes_after<S: Sql>(
     };
     let max_changes = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut page_bytes = 0;
+    let values: Parameters<'_> = &[&after, &read_to, &kind, &i64::from(limit)];
     connection
-        .visit(
-            S::CHANGES,
-            &[&after, &read_to, &kind, &i64::from(limit)],
-            &mut |row| {
-                let change = read_change(row)?;
-                let seq = change.seq;
-                page_bytes += change.length();
-                page.changes.push(change);
-                if page_bytes >= MAX_PAGE_BYTES || page.changes.len() == max_changes {
-                    page.read_to = seq;
-                    return Ok(ControlFlow::Break(()));
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
+        .visit(S::CHANGES, values, &mut |row| {
+            let change = read_change(row)?;
+            let seq = change.seq;
+            page_bytes += change.length();
+            page.changes.push(change);
+            if page_bytes >= MAX_PAGE_BYTES || page.changes.len() == max_changes {
+                page.read_to = seq;
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
         .await?;
     Ok(page)
 }

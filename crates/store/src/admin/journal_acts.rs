@@ -1,13 +1,17 @@
 //! Finds all changes of one act in the log of changes.
 //!
-//! The log does not store which changes belong to one act. But these changes have the same time,
-//! actor and request, and are near each other. In PostgreSQL, changes of other requests can be
-//! between them.
+//! Here, an act consists of the changes that one request made in one transaction. The log does not
+//! store which changes belong to one act. But these changes have the same time, actor and request,
+//! and are near each other. In PostgreSQL, changes of other requests can be between them.
 
 use petstore_domain::store_area::JournalEntry;
 
-use super::{Parameter, Sql, audit::read_change, pages::read_all};
-use crate::columns::Columns;
+use super::{
+    Parameter, Sql,
+    audit::read_change,
+    log_bounds::{LogBounds, read_log_bounds},
+    pages::read_all,
+};
 
 /// The number of changes that are read at once. An act is complete once a whole batch contains none
 /// of its changes.
@@ -15,13 +19,11 @@ const SCAN_BATCH: i64 = 100;
 
 /// Reads all changes of the act that includes the change `seq`. Returns nothing if the log does not
 /// contain the change, or may have lost some of the changes of the act.
-pub(super) async fn read_act<S: Sql>(
+pub(super) async fn read_changes_of_act<S: Sql>(
     connection: &mut S,
     seq: i64,
 ) -> Result<Vec<JournalEntry>, S::Error> {
-    let bounds = connection.only_row(S::LOG_BOUNDS, &[]).await?;
-    let first: i64 = bounds.value(0)?;
-    let last: i64 = bounds.value(1)?;
+    let LogBounds { first, last } = read_log_bounds(connection).await?;
     if seq < first || seq > last {
         return Ok(Vec::new());
     }
@@ -32,10 +34,10 @@ pub(super) async fn read_act<S: Sql>(
     let mut act = vec![change];
     add_older_changes(connection, &mut act, seq, first).await?;
     add_newer_changes(connection, &mut act, seq, last).await?;
-    act.sort_by_key(|entry| entry.seq);
+    act.sort_by_key(|change| change.seq);
     // If the act includes the first change of the log, earlier changes of the act may have been
     // forgotten.
-    let may_have_lost_changes = first > 1 && act.iter().any(|entry| entry.seq == first);
+    let may_have_lost_changes = first > 1 && act.iter().any(|change| change.seq == first);
     if may_have_lost_changes {
         return Ok(Vec::new());
     }
@@ -52,8 +54,8 @@ async fn add_older_changes<S: Sql>(
     let mut oldest_read = seq;
     while oldest_read > first {
         let after = (oldest_read - 1 - SCAN_BATCH).max(first - 1);
-        let entries = read_between(connection, after, oldest_read - 1).await?;
-        if !add_changes_of_act(act, entries) {
+        let changes = read_between(connection, after, oldest_read - 1).await?;
+        if !add_changes_of_act(act, changes) {
             break;
         }
         oldest_read = after + 1;
@@ -71,8 +73,8 @@ async fn add_newer_changes<S: Sql>(
     let mut newest_read = seq;
     while newest_read < last {
         let until = (newest_read + SCAN_BATCH).min(last);
-        let entries = read_between(connection, newest_read, until).await?;
-        if !add_changes_of_act(act, entries) {
+        let changes = read_between(connection, newest_read, until).await?;
+        if !add_changes_of_act(act, changes) {
             break;
         }
         newest_read = until;
@@ -92,12 +94,13 @@ async fn read_between<S: Sql>(
     read_all(connection, S::CHANGES, &parameters, |row| read_change(row)).await
 }
 
-/// Adds the entries that belong to the act. Returns whether there were any.
-fn add_changes_of_act(act: &mut Vec<JournalEntry>, entries: Vec<JournalEntry>) -> bool {
+/// Adds the changes that belong to the act, which must have at least one change. Returns whether
+/// there were any.
+fn add_changes_of_act(act: &mut Vec<JournalEntry>, changes: Vec<JournalEntry>) -> bool {
     let count_before = act.len();
-    for entry in entries {
-        if is_same_act(&act[0], &entry) {
-            act.push(entry);
+    for change in changes {
+        if is_same_act(&act[0], &change) {
+            act.push(change);
         }
     }
     act.len() > count_before

@@ -1,4 +1,7 @@
 //! API keys.
+//!
+//! A rotation replaces a key by its successor. The first key and all of its successors are a
+//! lineage.
 
 use std::convert::Infallible;
 
@@ -27,6 +30,7 @@ macro_rules! columns {
 const INSERT: &str = "INSERT INTO api_keys
         (digest, name, scope, store_scope, deployment, created_at, expires_at, rate_limit)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id";
+/// Selects the key with the digest $1.
 const FIND: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE digest = $1");
 const DIGESTS: &str = "SELECT digest FROM api_keys";
 const GET: &str = concat!("SELECT ", columns!(), " FROM api_keys WHERE id = $1");
@@ -58,7 +62,11 @@ store_trait! {
 /// Stores API keys.
 Keys {
     /// Adds a key.
-    async fn create_key(&self, key: NewKey, context: WriteContext) -> KeyRecord {
+    async fn create_key(
+        &self,
+        key: NewKey,
+        context: WriteContext,
+    ) -> Result<KeyRecord, StoreError> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
             (key, context),
@@ -72,29 +80,33 @@ Keys {
     }
 
     /// Finds the key with this digest, valid or not.
-    async fn find_key(&self, digest: &KeyDigest) -> Option<KeyRecord> {
+    async fn find_key(&self, digest: &KeyDigest) -> Result<Option<KeyRecord>, StoreError> {
         self.find(FIND, values![digest.as_bytes().to_vec()], read_key).await
     }
 
     /// Reads the digests of all keys, valid or not, in any order.
-    async fn key_digests(&self) -> Vec<KeyDigest> {
+    async fn key_digests(&self) -> Result<Vec<KeyDigest>, StoreError> {
         self.list(DIGESTS, values![], |row| row.bytes(0).map(KeyDigest::from_bytes)).await
     }
 
     /// Finds the key with this id, valid or not.
-    async fn get_key(&self, id: KeyId) -> Option<KeyRecord> {
+    async fn get_key(&self, id: KeyId) -> Result<Option<KeyRecord>, StoreError> {
         let KeyId(number) = id;
         self.find(GET, values![number], read_key).await
     }
 
     /// Reads all keys, valid or not, in ascending order of id.
-    async fn list_keys(&self) -> Vec<KeyRecord> {
+    async fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
         self.list(LIST, values![], read_key).await
     }
 
-    /// Revokes a key, and returns its new state. A key that is already revoked keeps its revocation
-    /// time.
-    async fn revoke_key(&self, id: KeyId, context: WriteContext) -> Option<KeyRecord> {
+    /// Revokes a key, and returns its new state; `None` if there is no such key. A key that is
+    /// already revoked keeps its revocation time.
+    async fn revoke_key(
+        &self,
+        id: KeyId,
+        context: WriteContext,
+    ) -> Result<Option<KeyRecord>, StoreError> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
             (id, context),
@@ -105,8 +117,8 @@ Keys {
         Ok(key)
     }
 
-    /// Rotates a key: adds `successor`, and lets the key `id` expire at `until` unless it expires
-    /// sooner, both atomically. Returns the successor; `None`, without a change, if the key `id`
+    /// Rotates a key: atomically adds `successor`, and lets the key `id` expire at `until` unless
+    /// it expires sooner. Returns the successor. Returns `None`, without a change, if the key `id`
     /// does not exist or already has a successor.
     async fn rotate_key(
         &self,
@@ -114,7 +126,7 @@ Keys {
         successor: NewKey,
         until: Timestamp,
         context: WriteContext,
-    ) -> Option<KeyRecord> {
+    ) -> Result<Option<KeyRecord>, StoreError> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
             (id, successor, until, context),
@@ -129,9 +141,9 @@ Keys {
         }
     }
 
-    /// Finds the first key of the lineage of the key `id`, by following its rotations back; `id`
-    /// itself if that key is not a successor. The result never changes.
-    async fn first_of_lineage(&self, id: KeyId) -> KeyId {
+    /// Finds the first key of the lineage of the key `id`, which is `id` itself if that key is not
+    /// a successor. The result never changes.
+    async fn first_of_lineage(&self, id: KeyId) -> Result<KeyId, StoreError> {
         let KeyId(number) = id;
         let first_number = self
             .read(number, |connection, number| {
@@ -143,7 +155,7 @@ Keys {
 
     /// Records when keys were last used, and when they last called the deprecated operation.
     /// Ignores times earlier than the recorded ones, and unknown keys.
-    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> () {
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
         self.write(uses, |connection, uses| record_key_uses(connection, uses).boxed()).await
     }
 }
@@ -231,6 +243,7 @@ async fn rotate_key<S: Sql>(
         .execute(ROTATE, &[&number, &until.as_second(), &successor_number])
         .await?;
     if rotated_count == 0 {
+        // A concurrent rotation was first. The refusal rolls back the new successor.
         return Ok(WorkOutcome::Refused(()));
     }
 

@@ -15,6 +15,7 @@ use petstore_domain::{
 use super::{
     Database, Parameters, SlowRead, Sql,
     pages::{self, OfferQuery, has_at_most_one_filter, read_all, read_page, rows_to_read},
+    plans::EARLIEST_END,
     search, store_trait,
 };
 use crate::{
@@ -31,16 +32,14 @@ static CATEGORIES: LazyLock<String> = LazyLock::new(|| {
     let columns = Table::Categories.selected_columns();
     format!("SELECT {columns} FROM categories WHERE id >= $1 ORDER BY id LIMIT $2")
 });
-// 256 is `NAME_KEY_LENGTH`: a search compares no more characters of a name.
+/// Selects the names of the animals of the newest orders: at most $1, and only with the status $2
+/// unless that is null. 256 is `NAME_KEY_LENGTH`: a search compares no more characters of a name.
 const NAMES: &str = "SELECT orders.id, substr(coalesce(pets.name, withdrawn_pets.name, ''), 1, 256)
     FROM orders LEFT JOIN pets ON pets.id = pet_id LEFT JOIN withdrawn_pets ON withdrawn_pets.id = pet_id
     WHERE CAST($2 AS text) IS NULL OR orders.status = $2 ORDER BY orders.id DESC LIMIT $1";
+/// Counts the animals in the category $1, withdrawn or not.
 const COUNT_CATEGORY: &str = "SELECT (SELECT count(*) FROM pets WHERE category_id = $1)
     + (SELECT count(*) FROM withdrawn_pets WHERE category_id = $1)";
-
-/// The start of the year 0, in milliseconds. The service never writes an earlier time, so a row
-/// with one is damaged. See [`Plans::due`](super::plans::Plans::due).
-const EARLIEST_END: i64 = -62_167_219_200_000;
 
 store_trait! {
 /// Lists and counts of the store area.
@@ -49,8 +48,11 @@ store_trait! {
 /// An item that exists while a client reads all pages, with the same filtered values, is on exactly
 /// one of them.
 Lists {
-    /// Reads a page of animals.
-    async fn list_store_pets(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
+    /// Reads a page of animals. Returns the last identifier if more follow.
+    async fn list_store_pets(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
         if query.is_search() {
             return self.search(SlowRead::Searches, query.clone(), search::find_page).await;
         }
@@ -60,12 +62,17 @@ Lists {
             SlowRead::LargePages,
             query.clone(),
             |connection, (query, max_bytes)| pages::read_pets(connection, query, *max_bytes).boxed(),
-        );
-        Ok(query.limit.page(pets.await?, |pet| pet.id))
+        )
+        .await?;
+        Ok(query.limit.page(pets, |pet| pet.id))
     }
 
     /// Counts the animals that match a query and are available or pending, up to `max_count`.
-    async fn count_on_offer(&self, query: &PetQuery, max_count: usize) -> usize {
+    async fn count_on_offer(
+        &self,
+        query: &PetQuery,
+        max_count: usize,
+    ) -> Result<usize, StoreError> {
         if query.is_search() {
             return self.search(SlowRead::Searches, (query.clone(), max_count), search::count).await;
         }
@@ -75,14 +82,14 @@ Lists {
         .await
     }
 
-    /// Reads a page of the animals that are available or pending, after the animal `after`. Does not
-    /// read their orders. Returns the last identifier if more follow.
+    /// Reads a page of the animals that are available or pending, after the animal `after`. Does
+    /// not read their orders. Returns the last identifier if more follow.
     async fn list_on_offer(
         &self,
         after: Option<PetId>,
         limit: Limit,
         oldest_first: bool,
-    ) -> (Vec<StorePet>, Option<PetId>) {
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
         let query = OfferQuery {
             after,
             limit,
@@ -95,13 +102,14 @@ Lists {
             SlowRead::LargePages,
             query,
             |connection, (query, max_bytes)| pages::read_offers(connection, *query, *max_bytes).boxed(),
-        );
-        Ok(limit.page(pets.await?, |pet| pet.id))
+        )
+        .await?;
+        Ok(limit.page(pets, |pet| pet.id))
     }
 
     /// Counts all animals by status, which takes long in a large catalogue. `now` becomes the time
     /// of the count.
-    async fn count_inventory(&self, now: Timestamp) -> Inventory {
+    async fn count_inventory(&self, now: Timestamp) -> Result<Inventory, StoreError> {
         self.read_slowly(SlowRead::Counts, now, |connection, now| {
             count_inventory(connection, *now).boxed()
         })
@@ -109,12 +117,15 @@ Lists {
     }
 
     /// Reads the order with this identifier.
-    async fn get_order(&self, id: OrderId) -> Option<Order> {
+    async fn get_order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
         self.read(id, |connection, id| get_order(connection, *id).boxed()).await
     }
 
-    /// Reads a page of orders.
-    async fn list_orders(&self, query: &OrderQuery) -> (Vec<Order>, Option<OrderId>) {
+    /// Reads a page of orders. Returns the last identifier if more follow.
+    async fn list_orders(
+        &self,
+        query: &OrderQuery,
+    ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
         // With several filters, the statement may scan many rows that do not match, so the read may
         // be slow.
         let max_fast_bytes = if has_at_most_one_filter(query) {
@@ -128,27 +139,32 @@ Lists {
             SlowRead::Searches,
             query.clone(),
             |connection, (query, max_bytes)| pages::read_orders(connection, query, *max_bytes).boxed(),
-        );
-        Ok(query.limit.page(orders.await?, |order| order.id))
+        )
+        .await?;
+        Ok(query.limit.page(orders, |order| order.id))
     }
 
-    /// Reads the names of the animals of the newest orders, with any status or with one status: at
-    /// most `limit` names. Truncates names to the characters that a search compares.
-    async fn names_of_orders(&self, status: Option<OrderStatus>, limit: usize) -> Vec<(OrderId, PetName)> {
+    /// Reads the names of the animals of the newest orders: at most `limit` orders, of all statuses
+    /// or of one. Truncates names to the characters that a search compares.
+    async fn names_of_orders(
+        &self,
+        status: Option<OrderStatus>,
+        limit: usize,
+    ) -> Result<Vec<(OrderId, PetName)>, StoreError> {
         self.read_slowly(SlowRead::Searches, (status, limit), |connection, (status, limit)| {
             read_names_of_orders(connection, *status, *limit).boxed()
         })
         .await
     }
 
-    /// Reads the reservations that end at or before `now`, each with its end, in ascending order of
-    /// the end: at most `limit`, and only those that follow the reservation `after`.
+    /// Reads the reservations that end at or before `now`, in ascending order of their end. Begins
+    /// after the reservation `after`, and returns at most `limit`, each with its end.
     async fn due_orders(
         &self,
         after: Option<(OrderId, Timestamp)>,
         now: Timestamp,
         limit: u32,
-    ) -> Vec<(OrderId, Timestamp)> {
+    ) -> Result<Vec<(OrderId, Timestamp)>, StoreError> {
         self.read((after, now, limit), |connection, (after, now, limit)| {
             read_due_orders(connection, *after, *now, *limit).boxed()
         })
@@ -156,25 +172,25 @@ Lists {
     }
 
     /// Counts the open reservations. This takes time in proportion to their number.
-    async fn reservations(&self) -> Reservations {
+    async fn reservations(&self) -> Result<Reservations, StoreError> {
         self.read_slowly(SlowRead::Counts, (), |connection, ()| count_reservations(connection).boxed())
             .await
     }
 
-    /// Reads the orders that closed at or before `closed_until` and still have a contact, in
-    /// ascending order of identifier: at most `limit`, after the order `after`. This takes time in
-    /// proportion to the number of contacts.
-    async fn contacts_until(
+    /// Finds the orders that closed at or before `closed_until` and still have a contact, in
+    /// ascending order of identifier. Begins after the order `after`, and returns at most `limit`
+    /// identifiers. This takes time in proportion to the number of contacts.
+    async fn orders_with_contact(
         &self,
         closed_until: Timestamp,
         after: Option<OrderId>,
         limit: u32,
-    ) -> Vec<OrderId> {
+    ) -> Result<Vec<OrderId>, StoreError> {
         self.read_slowly(
             SlowRead::Counts,
             (closed_until, after, limit),
             |connection, (closed_until, after, limit)| {
-                read_orders_with_contacts(connection, *closed_until, *after, *limit).boxed()
+                find_orders_with_contact(connection, *closed_until, *after, *limit).boxed()
             },
         )
         .await
@@ -185,7 +201,8 @@ Lists {
         &self,
         after: Option<i64>,
         limit: Limit,
-    ) -> (Vec<Category>, Option<i64>) {
+    ) -> Result<(Vec<Category>, Option<i64>), StoreError> {
+        // The identifier of a category can be any integer, also a negative one.
         let first = match after {
             None => i64::MIN,
             Some(i64::MAX) => return Ok((Vec::new(), None)),
@@ -201,7 +218,7 @@ Lists {
 
     /// Counts the animals in a category, withdrawn or not. This takes time in proportion to the
     /// number of all animals.
-    async fn count_of_category(&self, id: i64) -> u64 {
+    async fn count_of_category(&self, id: i64) -> Result<u64, StoreError> {
         self.read_slowly(SlowRead::Counts, id, |connection, id| {
             async move { Ok(connection.number(COUNT_CATEGORY, &[id]).await?.unsigned_abs()) }.boxed()
         })
@@ -210,7 +227,8 @@ Lists {
 
     /// Whether any animal, withdrawn or not, has a value of a field. This takes time in proportion
     /// to the number of all animals, but blocks no write.
-    async fn has_values(&self, name: &FieldName) -> bool {
+    async fn has_values(&self, name: &FieldName) -> Result<bool, StoreError> {
+        // This text matches only a member name, because quotes are escaped in values.
         let member = format!("\"{}\":", name.as_str());
         self.read_slowly(SlowRead::Counts, member, |connection, member| {
             has_values(connection, member).boxed()
@@ -233,6 +251,7 @@ pub(super) async fn count_up_to<S: Sql>(
 ) -> Result<usize, S::Error> {
     let max_count = i64::try_from(max_count).unwrap_or(i64::MAX);
     let count = connection.number(sql, &[&max_count]).await?;
+    // This cannot fail: a count is not negative, and this one is at most `max_count`.
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
@@ -266,10 +285,11 @@ async fn count_inventory<S: Sql>(
 /// Reads the order with this identifier.
 async fn get_order<S: Sql>(connection: &mut S, id: OrderId) -> Result<Option<Order>, S::Error> {
     let mut orders = read_all(connection, &GET_ORDER, &[&id.get()], |row| {
-        read_order(row, 0)
+        read_order(row, 0)?.ok_or_else(|| row.invalid(0))
     })
     .await?;
-    Ok(orders.pop().flatten())
+    // There is at most one order with this identifier.
+    Ok(orders.pop())
 }
 
 /// Reads the names of the animals of orders. See [`Lists::names_of_orders`].
@@ -313,14 +333,14 @@ async fn count_reservations<S: Sql>(connection: &mut S) -> Result<Reservations, 
     })
 }
 
-/// Reads closed orders that have a contact. See [`Lists::contacts_until`].
-async fn read_orders_with_contacts<S: Sql>(
+/// Finds closed orders that have a contact. See [`Lists::orders_with_contact`].
+async fn find_orders_with_contact<S: Sql>(
     connection: &mut S,
     closed_until: Timestamp,
     after: Option<OrderId>,
     limit: u32,
 ) -> Result<Vec<OrderId>, S::Error> {
-    let sql = &S::plans().contacts_until;
+    let sql = &S::plans().orders_with_contact;
     let values: Parameters<'_> = &[
         &after.map_or(0, OrderId::get),
         &closed_until.as_millisecond(),

@@ -7,6 +7,7 @@
 mod acts;
 mod audit;
 mod audit_part;
+mod confirmed_time;
 mod database;
 mod deliveries;
 pub mod fields;
@@ -14,9 +15,11 @@ pub mod journal;
 mod journal_acts;
 pub(super) mod keys;
 pub(super) mod lists;
+mod log_bounds;
 mod notes;
 pub mod offers;
 mod pages;
+pub(super) mod pet_sets;
 mod photos;
 pub mod plans;
 pub mod profile;
@@ -43,7 +46,7 @@ pub use self::{
     notes::Notes,
     offers::{Offers, PhotoAudience, Return},
     photos::PhotoFiles,
-    profile::StoreProfile,
+    profile::{StoreProfile, StoredLogo},
     requests::{Requests, WriteOutcome},
     sql::{Parameter, Parameters, RowVisitor, Sql, SqlFuture, Values, Work},
     staff::{Staff, StaffKey, StaffWriteOutcome},
@@ -56,8 +59,7 @@ use self::{
 };
 
 /// Declares a trait of the store interface and implements it for every [`Database`], so that each
-/// method signature is written only once. The macro wraps the result type in a `Result` with
-/// [`StoreError`](crate::StoreError).
+/// method signature is written only once. In the bodies, `D` is the implementing type.
 ///
 /// This is a macro because a trait with default methods would make the helpers that these methods
 /// need, such as [`Database::read`], part of the interface.
@@ -67,7 +69,7 @@ use self::{
 /// /// Counts.
 /// Counter {
 ///     /// Counts all animals.
-///     async fn count_pets(&self, now: Timestamp) -> u64 {
+///     async fn count_pets(&self, now: Timestamp) -> Result<u64, StoreError> {
 ///         self.read(now, count_pets).await
 ///     }
 /// }
@@ -97,12 +99,12 @@ macro_rules! store_trait {
         $(#[$trait_doc])*
         #[async_trait::async_trait]
         pub trait $trait_name: Send + Sync {
-            $($(#[$doc])* async fn $method(&self, $($value: $type),*) -> Result<$result, StoreError>;)+
+            $($(#[$doc])* async fn $method(&self, $($value: $type),*) -> $result;)+
         }
 
         #[async_trait::async_trait]
         impl<D: Database> $trait_name for D {
-            $(async fn $method(&$store, $($value: $type),*) -> Result<$result, StoreError> {
+            $(async fn $method(&$store, $($value: $type),*) -> $result {
                 $($body)*
             })+
         }
@@ -110,7 +112,7 @@ macro_rules! store_trait {
 }
 use store_trait;
 
-/// Serializes the transactions that add a row to a table with a maximum number of rows: each of them
-/// locks the same row. A transaction runs this before it counts the rows, so that it also counts the
-/// rows of earlier transactions.
+/// Serializes the transactions that add a row to a table with a maximum number of rows: each of
+/// them locks the same row. A transaction runs this before it counts the rows, so that it also
+/// counts the rows of earlier transactions.
 const LOCK_COUNTED_TABLES: &str = "UPDATE confirmed_time SET at = at";

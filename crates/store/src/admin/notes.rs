@@ -41,20 +41,22 @@ Notes {
         pet: PetId,
         after: Option<NoteId>,
         limit: Limit,
-    ) -> (Vec<PetNote>, Option<NoteId>) {
+    ) -> Result<(Vec<PetNote>, Option<NoteId>), StoreError> {
         let page = NotePage { pet, after, max_rows: rows_to_read(limit) };
-        let notes = self.read(page, |connection, page| read_notes(connection, *page).boxed());
-        Ok(limit.page(notes.await?, |note| note.id))
+        let notes = self
+            .read(page, |connection, page| read_notes(connection, *page).boxed())
+            .await?;
+        Ok(limit.page(notes, |note| note.id))
     }
 
     /// Reads all notes on an animal, oldest first.
-    async fn all_notes(&self, pet: PetId) -> Vec<PetNote> {
+    async fn all_notes(&self, pet: PetId) -> Result<Vec<PetNote>, StoreError> {
         let page = NotePage { pet, after: None, max_rows: MAX_READ };
         self.read(page, |connection, page| read_notes(connection, *page).boxed()).await
     }
 
     /// Reads the note with this identifier.
-    async fn get_note(&self, id: NoteId) -> Option<PetNote> {
+    async fn get_note(&self, id: NoteId) -> Result<Option<PetNote>, StoreError> {
         self.read(id, |connection, id| get_note(connection, *id).boxed()).await
     }
 }
@@ -77,7 +79,11 @@ async fn read_notes<S: Sql>(connection: &mut S, page: NotePage) -> Result<Vec<Pe
     read_all(connection, &LIST, values, |row| PetNote::read(row, 0)).await
 }
 
+/// Reads the note with this identifier.
 async fn get_note<S: Sql>(connection: &mut S, id: NoteId) -> Result<Option<PetNote>, S::Error> {
     let row = connection.row(&GET, &[&id.get()]).await?;
-    row.map(|row| PetNote::read(&row, 0)).transpose()
+    match row {
+        Some(row) => PetNote::read(&row, 0).map(Some),
+        None => Ok(None),
+    }
 }

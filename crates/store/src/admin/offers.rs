@@ -1,5 +1,7 @@
-//! Reads for the window, the public website: the animals that it may show, if they are available or
-//! pending. These are slow reads of a kind of their own ([`SlowRead::Offers`]), so a flood of public
+//! Reads for the window, the public website. An offer is an animal that the window may show, and
+//! that is available or pending.
+//!
+//! These are slow reads of a kind of their own ([`SlowRead::Offers`]), so a flood of public
 //! searches cannot delay the staff or client programs.
 
 use futures_util::FutureExt;
@@ -42,15 +44,15 @@ macro_rules! returns {
 }
 pub use returns;
 
-/// Selects whether the window may show the animal that has or had the photo $1; no row if there is no
-/// such animal.
+/// Selects whether the window may show the animal that has or had the photo $1; no row if there is
+/// no such animal.
 const IS_PUBLIC_PHOTO: &str =
     "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = owner.pet_id AND listed)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = owner.pet_id AND listed)
     FROM (SELECT pet_id FROM photos WHERE id = $1
         UNION ALL SELECT pet_id FROM lost_photos WHERE id = $1) AS owner LIMIT 1";
 
-/// Who may see the files of a photo.
+/// The audience of a photo: the people and programs that may see its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhotoAudience {
     /// Everybody, because the window may show the animal.
@@ -73,19 +75,24 @@ pub struct Return {
 store_trait! {
 /// Reads the data that the public sees.
 Offers {
-    /// Returns the version of the public data, for caches. It changes with every change of an
-    /// animal, an order, a category, a field or the profile, but not with other writes, such as the
-    /// last use of an API key. Data that a caller reads after it got a version is at least as new
-    /// as that version.
-    async fn public_version(&self) -> Version {
+    /// Returns the version of the public data, for caches.
+    ///
+    /// It changes with every change of an animal, an order, a category, a field or the profile. It
+    /// does not change with other writes, such as the last use of an API key. Data that a caller
+    /// reads after it got a version is at least as new as that version.
+    async fn public_version(&self) -> Result<Version, StoreError> {
         self.read((), |connection, ()| read_public_version(connection).boxed()).await
     }
 
     /// Reads a page of the animals that the window may show and that are available or pending. Does
     /// not read their orders. Returns the last identifier if more follow.
-    async fn list_offers(&self, query: &PetQuery) -> (Vec<StorePet>, Option<PetId>) {
+    async fn list_offers(
+        &self,
+        query: &PetQuery,
+    ) -> Result<(Vec<StorePet>, Option<PetId>), StoreError> {
         if query.is_search() {
-            return self.search(SlowRead::Offers, in_window(query.clone()), search::find_page).await;
+            let window_query = restrict_to_window(query.clone());
+            return self.search(SlowRead::Offers, window_query, search::find_page).await;
         }
         let offer_query = OfferQuery {
             after: query.after,
@@ -99,30 +106,36 @@ Offers {
             SlowRead::Offers,
             offer_query,
             |connection, (query, max_bytes)| read_offers(connection, *query, *max_bytes).boxed(),
-        );
-        Ok(query.limit.page(pets.await?, |pet| pet.id))
+        )
+        .await?;
+        Ok(query.limit.page(pets, |pet| pet.id))
     }
 
-    /// Counts, for each query, the matching animals among those that [`Offers::list_offers`] lists,
-    /// up to `max_count`. All counts are from the same snapshot.
-    async fn count_offers(&self, queries: Vec<PetQuery>, max_count: usize) -> Vec<usize> {
+    /// Counts the offers that match each query, up to `max_count`. The offers are the animals that
+    /// [`Offers::list_offers`] lists. All counts are from the same snapshot.
+    async fn count_offers(
+        &self,
+        queries: Vec<PetQuery>,
+        max_count: usize,
+    ) -> Result<Vec<usize>, StoreError> {
         self.search(SlowRead::Offers, (queries, max_count), |connection, (queries, max_count)| {
             count_each(connection, queries, *max_count).boxed()
         })
         .await
     }
 
-    /// Returns who may see the files of a photo; `None` if no animal, withdrawn or not, has the
-    /// photo or had it until recently. The files of a removed photo are kept for a while.
-    async fn photo_audience(&self, id: PhotoId) -> Option<PhotoAudience> {
+    /// Returns the audience that may see the files of a photo. Returns `None` if no animal,
+    /// withdrawn or not, has the photo or had it until recently. The files of a removed photo are
+    /// kept for a while.
+    async fn photo_audience(&self, id: PhotoId) -> Result<Option<PhotoAudience>, StoreError> {
         self.read(id.to_string(), |connection, id| photo_audience(connection, id).boxed()).await
     }
 
     /// Reads the changes that made animals available again, newest first. Looks only at the newest
-    /// `changes` changes of the log.
-    async fn returns(&self, changes: i64) -> Vec<Return> {
+    /// `scanned_count` changes of the log.
+    async fn list_returns(&self, scanned_count: i64) -> Result<Vec<Return>, StoreError> {
         let log = self.log_state().await?;
-        let after = (log.last - changes).max(log.first - 1);
+        let after = (log.last - scanned_count).max(log.first - 1);
         self.read_slowly(SlowRead::Offers, (after, log.last), |connection, (after, until)| {
             read_returns(connection, *after, *until).boxed()
         })
@@ -132,20 +145,19 @@ Offers {
 }
 
 /// Restricts a query to the animals that the window may show.
-fn in_window(query: PetQuery) -> PetQuery {
+fn restrict_to_window(query: PetQuery) -> PetQuery {
     PetQuery {
         is_listed: Some(true),
         ..query
     }
 }
 
-/// Finds out who may see the files of a photo. See [`Offers::photo_audience`].
+/// Finds out the audience of a photo. See [`Offers::photo_audience`].
 async fn photo_audience<S: Sql>(
     connection: &mut S,
     id: &str,
 ) -> Result<Option<PhotoAudience>, S::Error> {
-    let rows = connection.rows(IS_PUBLIC_PHOTO, &[&id]).await?;
-    let Some(row) = rows.first() else {
+    let Some(row) = connection.row(IS_PUBLIC_PHOTO, &[&id]).await? else {
         return Ok(None);
     };
     let is_public: bool = row.value(0)?;
@@ -156,16 +168,24 @@ async fn photo_audience<S: Sql>(
     }))
 }
 
-/// Reads the version of the public data. It consists of the epoch of the log (16 bytes) and four
-/// numbers (8 bytes each). See [`Sql::PUBLIC_STATE`].
-async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
-    const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
-    let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;
-    let epoch: [u8; 16] = row.bytes(0)?;
+/// The length of the epoch of the log, in bytes.
+const EPOCH_LENGTH: usize = 16;
 
-    let mut version = [0; 48];
-    version[..16].copy_from_slice(&epoch);
-    let number_bytes = version[16..].chunks_exact_mut(8);
+/// The length of each number in the version of the public data, in bytes.
+const NUMBER_LENGTH: usize = size_of::<i64>();
+
+/// The columns of [`Sql::PUBLIC_STATE`] that have numbers. They follow the epoch.
+const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
+
+/// Reads the version of the public data: the epoch of the log, and then four numbers. See
+/// [`Sql::PUBLIC_STATE`].
+async fn read_public_version<S: Sql>(connection: &mut S) -> Result<Version, S::Error> {
+    let row = connection.only_row(S::PUBLIC_STATE, &[]).await?;
+    let epoch: [u8; EPOCH_LENGTH] = row.bytes(0)?;
+
+    let mut version = [0; EPOCH_LENGTH + NUMBER_COLUMNS.len() * NUMBER_LENGTH];
+    version[..EPOCH_LENGTH].copy_from_slice(&epoch);
+    let number_bytes = version[EPOCH_LENGTH..].chunks_exact_mut(NUMBER_LENGTH);
     for (column, bytes) in NUMBER_COLUMNS.into_iter().zip(number_bytes) {
         let number: i64 = row.value(column)?;
         bytes.copy_from_slice(&number.to_ne_bytes());
@@ -182,7 +202,8 @@ async fn count_each<S: Sql>(
     let mut counts = Vec::with_capacity(queries.len());
     for query in queries {
         let count = if query.is_search() {
-            search::count_up_to(connection, &in_window(query.clone()), max_count).await?
+            let window_query = restrict_to_window(query.clone());
+            search::count_up_to(connection, &window_query, max_count).await?
         } else {
             lists::count_up_to(connection, &S::plans().count_in_window, max_count).await?
         };

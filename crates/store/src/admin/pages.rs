@@ -16,12 +16,12 @@ use crate::{
     tables::{read_order, read_pet, read_pet_with_order},
 };
 
-/// Reads a page of a query.
+/// Reads a page of a query, as a fast read if possible.
 ///
-/// First tries a fast read, which gives up if the texts on the page exceed `max_fast_bytes`. If it
-/// gives up, or if `max_fast_bytes` is `None`, reads the page as a slow read of the kind
-/// `slow_read`. `read` gets the query and a maximum number of bytes. It returns `None` if the texts
-/// exceed about that number.
+/// A fast read gives up if the texts on the page exceed `max_fast_bytes`. If it gives up, or if
+/// `max_fast_bytes` is `None`, this reads the page as a slow read of the kind `slow_read`. `read`
+/// gets the query and a maximum number of bytes. It returns `None` if the texts exceed about that
+/// number.
 pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
     store: &D,
     max_fast_bytes: Option<usize>,
@@ -40,8 +40,8 @@ pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValu
     Ok(page.unwrap_or_default())
 }
 
-/// Reads each row of a result with `read_row`. Stops and returns `None` once the texts exceed
-/// `max_bytes`.
+/// Reads each row of a result with `read_row`. Stops and returns `None` once the texts, which
+/// `text_length` measures, exceed `max_bytes`.
 async fn read_up_to<S: Sql, T: Send>(
     connection: &mut S,
     max_bytes: usize,
@@ -93,7 +93,7 @@ pub(super) fn rows_to_read(limit: Limit) -> i64 {
     i64::from(limit.get()) + 1
 }
 
-/// Returns the position after which a page begins: `after`, or the beginning of the order.
+/// Returns the identifier after which a page begins. The first page begins before all of them.
 fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     match after {
         Some(after) => after,
@@ -102,8 +102,8 @@ fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     }
 }
 
-/// Reads a page of animals for a query without a search, and one more animal if more follow. Returns
-/// `None` if their texts exceed about `max_bytes`.
+/// Reads a page of animals for a query without a search, and one more animal if more follow.
+/// Returns `None` if their texts exceed about `max_bytes`.
 pub(super) async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -145,16 +145,12 @@ pub(super) async fn read_offers<S: Sql>(
     let start = page_start(query.after.map(PetId::get), query.newest_first);
     let values: Parameters<'_> = &[&start, &rows_to_read(query.limit)];
     let plans = S::plans();
-    let [newest_first_sql, oldest_first_sql] = if query.is_for_window {
+    let statements = if query.is_for_window {
         &plans.in_window
     } else {
         &plans.on_offer
     };
-    let sql = if query.newest_first {
-        newest_first_sql
-    } else {
-        oldest_first_sql
-    };
+    let sql = statements.choose(query.newest_first);
     let read_row = |row: &S::BorrowedRow<'_>| read_pet(row, 0)?.ok_or_else(|| row.invalid(0));
     read_up_to(
         connection,
@@ -189,7 +185,8 @@ pub(super) async fn read_orders<S: Sql>(
     let pet = pet_id.map(PetId::get);
     let reference = reference.as_ref().map(Text::as_str);
 
-    // `OrderFilter` documents the parameters of each statement.
+    // The most selective filter comes first. `OrderFilter` documents the parameters of each
+    // statement.
     let mut values: Vec<&dyn Parameter> = vec![&start, &row_count];
     let filter = if pet.is_some() {
         values.extend([&pet as &dyn Parameter, &status, &reference]);

@@ -1,4 +1,7 @@
 //! Finds out which photo files are needed, and which are orphans and can be deleted.
+//!
+//! The files are divided into 256 shards, by the first byte of the identifier of the photo. A lost
+//! photo is one that was removed from its animal, and whose files may still exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +14,7 @@ use crate::{StoreError, columns::Columns};
 
 const PHOTOS: &str = "SELECT id FROM photos WHERE id >= $1 AND id < $2 ORDER BY id";
 const ORPHANS: &str = "SELECT id, since FROM photo_orphans WHERE id >= $1 AND id < $2";
+/// Notes the file $1 as an orphan since $2, unless it is noted already.
 const NOTE: &str = "INSERT INTO photo_orphans (id, since) VALUES ($1, $2)
     ON CONFLICT (id) DO NOTHING";
 const FORGET_NOTE: &str = "DELETE FROM photo_orphans WHERE id = $1";
@@ -19,10 +23,9 @@ const FORGET_LOST: &str = "DELETE FROM lost_photos WHERE id = $1";
 
 /// The photo files of one shard that exist on disk.
 struct ShardFiles {
-    /// The first byte of the identifiers of its photos.
     shard: u8,
     present: Vec<PhotoId>,
-    /// When the files were listed.
+    /// The time at which the files were listed.
     now: Timestamp,
     /// An orphan that was noted at or before this time may be deleted.
     until: Timestamp,
@@ -34,25 +37,25 @@ PhotoFiles {
     /// Returns the incarnation of the database: a text that differs between the database and its
     /// copies from a backup, a dump or a template. All processes on one database see the same
     /// incarnation, also after a failover to a standby.
-    async fn incarnation(&self) -> String {
+    async fn incarnation(&self) -> Result<String, StoreError> {
         self.read((), |connection, ()| read_incarnation(connection).boxed()).await
     }
 
     /// Reads the photos whose identifiers begin with the byte `shard`, in ascending order.
-    async fn photos_in(&self, shard: u8) -> Vec<PhotoId> {
+    async fn photos_in(&self, shard: u8) -> Result<Vec<PhotoId>, StoreError> {
         self.read(shard, |connection, shard| read_photos(connection, *shard).boxed()).await
     }
 
-    /// Notes which of the `present` files are orphans: no photo needs them. A new note gets the time
-    /// `now`. Returns the files to delete: the orphans that were noted at or before `until`. The
-    /// identifiers of all `present` files must begin with the byte `shard`.
+    /// Notes which of the `present` files are orphans, which no photo needs. A new note gets the
+    /// time `now`. Returns the files to delete: the orphans that were noted at or before `until`.
+    /// The identifiers of all `present` files must begin with the byte `shard`.
     async fn note_orphans(
         &self,
         shard: u8,
         present: Vec<PhotoId>,
         now: Timestamp,
         until: Timestamp,
-    ) -> Vec<PhotoId> {
+    ) -> Result<Vec<PhotoId>, StoreError> {
         let files = ShardFiles { shard, present, now, until };
         self.write(files, |connection, files| note_orphans(connection, files).boxed()).await
     }
@@ -94,8 +97,7 @@ async fn read_photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoI
         .collect()
 }
 
-/// Notes new orphans, and deletes the notes of files that are no longer orphans. Returns the files
-/// to delete. See [`PhotoFiles::note_orphans`].
+/// Notes the orphans of a shard, and returns the files to delete. See [`PhotoFiles::note_orphans`].
 async fn note_orphans<S: Sql>(
     connection: &mut S,
     files: &ShardFiles,
@@ -115,6 +117,25 @@ async fn note_orphans<S: Sql>(
 
     let range = ShardRange::new(shard);
     let notes = read_notes(connection, &range).await?;
+    update_notes(connection, &notes, &orphans, now).await?;
+    forget_lost_photos(connection, &range, &orphans).await?;
+
+    let mut files_to_delete = Vec::new();
+    for (id, since) in notes {
+        if orphans.contains(&id) && since <= until {
+            files_to_delete.push(id);
+        }
+    }
+    Ok(files_to_delete)
+}
+
+/// Notes new orphans at the time `now`, and deletes the notes of files that are no longer orphans.
+async fn update_notes<S: Sql>(
+    connection: &mut S,
+    notes: &BTreeMap<PhotoId, Timestamp>,
+    orphans: &BTreeSet<PhotoId>,
+    now: Timestamp,
+) -> Result<(), S::Error> {
     let mut outdated_notes: Vec<Values<'_>> = Vec::new();
     for id in notes.keys() {
         if !orphans.contains(id) {
@@ -122,7 +143,7 @@ async fn note_orphans<S: Sql>(
         }
     }
     let mut new_notes: Vec<Values<'_>> = Vec::new();
-    for id in &orphans {
+    for id in orphans {
         if !notes.contains_key(id) {
             new_notes.push(values![id.to_string(), now.as_millisecond()]);
         }
@@ -133,15 +154,7 @@ async fn note_orphans<S: Sql>(
     if !new_notes.is_empty() {
         connection.execute_each(NOTE, new_notes).await?;
     }
-    forget_lost_photos(connection, &range, &orphans).await?;
-
-    let mut files_to_delete = Vec::new();
-    for (id, since) in notes {
-        if orphans.contains(&id) && since <= until {
-            files_to_delete.push(id);
-        }
-    }
-    Ok(files_to_delete)
+    Ok(())
 }
 
 /// Reads the files of a shard that are noted as orphans, each with the time of the note.
@@ -159,8 +172,8 @@ async fn read_notes<S: Sql>(
     Ok(notes)
 }
 
-/// Deletes the records of removed photos that are no longer needed: the files of the photo are gone,
-/// or an animal has the photo again. Such a record says which animal the photo belonged to.
+/// Deletes the records of lost photos that are no longer needed, because the files of the photo are
+/// gone or an animal has the photo again. Such a record says which animal the photo belonged to.
 async fn forget_lost_photos<S: Sql>(
     connection: &mut S,
     range: &ShardRange,

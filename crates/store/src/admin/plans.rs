@@ -1,8 +1,16 @@
 //! The statements of list queries, which each store words for its own query planner.
+//!
+//! The unmerged animals are those that the index of the search does not have in their present
+//! state: see `search.rs`.
 
 use petstore_domain::{PetStatus, store_area::PetQuery};
 
 use crate::tables::Table;
+
+/// The earliest end of a reservation, in milliseconds: [`petstore_domain::clock::EARLIEST`]. The
+/// service never writes an earlier time, so a row with one is damaged. Such a row cannot be read,
+/// and must not block the other rows.
+pub(super) const EARLIEST_END: i64 = -62_167_219_200_000;
 
 /// The maximum number of animals on a page.
 pub(super) const MAX_PETS_ON_PAGE: usize = 100;
@@ -13,29 +21,26 @@ pub(super) const MAX_UNMERGED_PER_READ: usize = 64;
 /// The statements of list queries, worded so that the query planner of a store uses the intended
 /// indexes. The parameters are the same in both stores.
 pub struct Plans {
-    /// Select a page of animals after $1, at most $2, each with its open order. Indexed by table
-    /// (catalogue or withdrawn), then by `STATUSES`, then by order (oldest or newest first).
-    pub pets: [[[String; 2]; STATUSES.len()]; 2],
+    /// The pages of the catalogue, and of the withdrawn animals.
+    pub pets: [PetPages; 2],
     /// The statements of a search in the catalogue, and among withdrawn animals.
     pub search: [Search; 2],
-    /// Select a page of the animals after $1 that are available or pending, at most $2: newest
-    /// first, and oldest first.
-    pub on_offer: [String; 2],
+    /// Select a page of the animals after $1 that are available or pending, at most $2.
+    pub on_offer: BothOrders,
     /// Counts the animals that are available or pending, up to $1.
     pub count_on_offer: String,
     /// Like [`Self::on_offer`], for the animals that the window may show.
-    pub in_window: [String; 2],
+    pub in_window: BothOrders,
     /// Like [`Self::count_on_offer`], for the animals that the window may show.
     pub count_in_window: String,
-    /// Select a page of orders after $1, at most $2. Indexed by [`OrderFilter`], then by order
-    /// (oldest or newest first).
-    pub orders: [[String; 2]; OrderFilter::ALL.len()],
+    /// Select a page of orders after $1, at most $2, for each [`OrderFilter`].
+    pub orders: [BothOrders; OrderFilter::ALL.len()],
     /// See [`Self::due`].
     pub due: String,
     /// See [`Self::reservations`].
     pub reservations: String,
-    /// See [`Self::contacts_until`].
-    pub contacts_until: String,
+    /// See [`Self::orders_with_contact`].
+    pub orders_with_contact: String,
     /// Selects each status with its number of animals in the catalogue, and the word `withdrawn`
     /// with the number of withdrawn animals.
     pub inventory: String,
@@ -43,14 +48,61 @@ pub struct Plans {
     pub has_values: &'static str,
 }
 
-/// The filters by status that a page of animals can have: all, those on offer, and each status.
-const STATUSES: [&[PetStatus]; 5] = [
-    &[],
-    &[PetStatus::Available, PetStatus::Pending],
-    &[PetStatus::Available],
-    &[PetStatus::Pending],
-    &[PetStatus::Sold],
-];
+/// Two statements that differ only in their order by identifier.
+pub struct BothOrders {
+    /// The statement with the oldest rows first.
+    pub ascending: String,
+    /// The statement with the newest rows first.
+    pub descending: String,
+}
+
+impl BothOrders {
+    /// Makes both statements. `select` returns the statement for whether the newest rows come
+    /// first.
+    fn new(select: impl Fn(bool) -> String) -> Self {
+        Self {
+            ascending: select(false),
+            descending: select(true),
+        }
+    }
+
+    /// Returns the statement for the order that a query asks for.
+    pub(super) fn choose(&self, newest_first: bool) -> &str {
+        if newest_first {
+            &self.descending
+        } else {
+            &self.ascending
+        }
+    }
+}
+
+/// The statements that select a page of animals of one table: after $1, at most $2, each with its
+/// open order. There is one member for each filter by status.
+pub struct PetPages {
+    all: BothOrders,
+    /// The animals that are available or pending.
+    on_offer: BothOrders,
+    available: BothOrders,
+    pending: BothOrders,
+    sold: BothOrders,
+}
+
+impl PetPages {
+    /// Makes the statements. `select_page` returns the statement for statuses (none if there is no
+    /// filter), and for whether the newest animals come first.
+    fn new(select_page: impl Fn(&[PetStatus], bool) -> String) -> Self {
+        let pages = |statuses: &[PetStatus]| {
+            BothOrders::new(|newest_first| select_page(statuses, newest_first))
+        };
+        Self {
+            all: pages(&[]),
+            on_offer: pages(&[PetStatus::Available, PetStatus::Pending]),
+            available: pages(&[PetStatus::Available]),
+            pending: pages(&[PetStatus::Pending]),
+            sold: pages(&[PetStatus::Sold]),
+        }
+    }
+}
 
 /// The filter with which an index finds the orders of a page: the most selective filter of the
 /// query. The other filters are conditions on the rows that it finds.
@@ -86,28 +138,29 @@ impl OrderFilter {
 
 impl Plans {
     /// Makes the statements for [`Self::pets`]. `select_page` returns the statement for a table,
-    /// statuses, and whether the newest come first.
-    pub fn pets(
-        select_page: impl Fn(Table, &[PetStatus], bool) -> String,
-    ) -> [[[String; 2]; STATUSES.len()]; 2] {
+    /// for statuses (none if there is no filter), and for whether the newest animals come first.
+    pub fn pets(select_page: impl Fn(Table, &[PetStatus], bool) -> String) -> [PetPages; 2] {
         [Table::Pets, Table::WithdrawnPets].map(|table| {
-            STATUSES.map(|statuses| {
-                [false, true].map(|newest_first| select_page(table, statuses, newest_first))
-            })
+            PetPages::new(|statuses, newest_first| select_page(table, statuses, newest_first))
         })
     }
 
     /// Returns the statement for a page of animals, for a query without a search.
     pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
-        // The index in `STATUSES`.
-        let statuses_index = match (query.status, query.is_on_offer) {
-            (None, false) => 0,
-            (None, true) => 1,
-            (Some(PetStatus::Available), _) => 2,
-            (Some(PetStatus::Pending), _) => 3,
-            (Some(PetStatus::Sold), _) => 4,
+        let [in_catalogue, withdrawn] = &self.pets;
+        let pages = if query.is_withdrawn {
+            withdrawn
+        } else {
+            in_catalogue
         };
-        &self.pets[usize::from(query.is_withdrawn)][statuses_index][usize::from(query.newest_first)]
+        let page = match query.status {
+            None if query.is_on_offer => &pages.on_offer,
+            None => &pages.all,
+            Some(PetStatus::Available) => &pages.available,
+            Some(PetStatus::Pending) => &pages.pending,
+            Some(PetStatus::Sold) => &pages.sold,
+        };
+        page.choose(query.newest_first)
     }
 
     /// Returns the statements of a search for the table that a query searches.
@@ -120,24 +173,24 @@ impl Plans {
         }
     }
 
-    /// Makes the statements for [`Self::orders`]. `select_page` returns the statement for a filter
-    /// and for whether the newest come first.
+    /// Makes the statements for [`Self::orders`]. `select_page` returns the statement for a filter,
+    /// and for whether the newest orders come first.
     pub fn orders(
         select_page: impl Fn(OrderFilter, bool) -> String,
-    ) -> [[String; 2]; OrderFilter::ALL.len()] {
+    ) -> [BothOrders; OrderFilter::ALL.len()] {
         OrderFilter::ALL
-            .map(|filter| [false, true].map(|newest_first| select_page(filter, newest_first)))
+            .map(|filter| BothOrders::new(|newest_first| select_page(filter, newest_first)))
     }
 
     /// Returns the statement for a page of orders with a filter.
     pub(super) fn order_page(&self, filter: OrderFilter, newest_first: bool) -> &str {
-        &self.orders[filter as usize][usize::from(newest_first)]
+        // `orders` has the filters in the order of their declaration, as `OrderFilter::ALL` has.
+        self.orders[filter as usize].choose(newest_first)
     }
 
-    /// Returns the statement for the reservations that end at or before $1, after the one with the
-    /// end $2 and the id $3, at most $4. `orders` is the table, if necessary with a hint for its
-    /// index. For the first page, callers pass the end -62167219200000 (`clock::EARLIEST`): a
-    /// damaged row with an earlier end cannot be read, and must not block the other rows.
+    /// Returns the statement for the reservations that end at or before $1, after the reservation
+    /// with the end $2 and the id $3, at most $4. For the first page, callers pass the end
+    /// `EARLIEST_END` and the id 0. `orders` is the table, if necessary with a hint for its index.
     pub fn due(orders: &str) -> String {
         format!(
             "SELECT id, expires_at FROM {orders}
@@ -150,16 +203,17 @@ impl Plans {
     /// in [`Self::due`].
     pub fn reservations(orders: &str) -> String {
         format!(
-            "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= -62167219200000)
+            "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= {EARLIEST_END})
             FROM {orders} WHERE status = 'reserved'"
         )
     }
 
     /// Returns the statement for the orders after $1 that closed at or before $2 and have a
-    /// contact, at most $3. `join` is the kind of join with which the store scans the contacts first.
-    /// There are fewer contacts than orders, because a contact is erased a while after its order
-    /// closed.
-    pub fn contacts_until(join: &str) -> String {
+    /// contact, at most $3.
+    ///
+    /// `join` is the kind of join with which the store scans the contacts first. There are fewer
+    /// contacts than orders, because a contact is erased a while after its order closed.
+    pub fn orders_with_contact(join: &str) -> String {
         format!(
             "SELECT order_id FROM order_contacts {join} orders ON orders.id = order_id
             WHERE order_id > $1 AND closed_at <= $2 ORDER BY order_id LIMIT $3"
@@ -172,8 +226,8 @@ pub struct Search {
     /// Selects the animals with any of [`MAX_PETS_ON_PAGE`] identifiers, each with its open order.
     pub(super) pets: String,
     /// Select the next [`MAX_UNMERGED_PER_READ`] unmerged animals, whether or not they are in this
-    /// table: in ascending order above $1, and in descending order below $1.
-    pub(super) unmerged: [String; 2],
+    /// table: in ascending order above $1, or in descending order below $1.
+    pub(super) unmerged: BothOrders,
     /// Selects the animals from $1 (inclusive) to $2 (exclusive) that the window may not show.
     pub(super) unlisted: String,
 }
@@ -191,10 +245,10 @@ impl Search {
         let pets = select.replace("{}", &format!("id IN ({})", ids.join(", ")));
         Self {
             pets,
-            unmerged: [
-                select_unmerged(table, &ASCENDING),
-                select_unmerged(table, &DESCENDING),
-            ],
+            unmerged: BothOrders {
+                ascending: select_unmerged(table, &ASCENDING),
+                descending: select_unmerged(table, &DESCENDING),
+            },
             unlisted: format!(
                 "SELECT id FROM {unlisted_pets} WHERE NOT listed AND id >= $1 AND id < $2"
             ),

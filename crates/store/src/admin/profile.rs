@@ -1,4 +1,4 @@
-//! The profile of the store.
+//! The profile of the store: what the public learns about it, and its logo.
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{StoreError, columns::Columns};
 
+/// Selects the profile. The column `members` has all of it that has no column of its own, as JSON.
 const READ: &str = "SELECT members, version, logo, time_zone, contract FROM profile";
 /// Writes the profile with the new version $2. Writes nothing unless the present version is $3,
 /// against which the change was decided.
@@ -22,52 +23,54 @@ const WRITE: &str =
     "UPDATE profile SET members = $1, version = $2, logo = $4, time_zone = $5, contract = $6
     WHERE version = $3";
 
+/// Selects the names of the completed first steps of the setup, separated by spaces.
 const FIRST_STEPS: &str = "SELECT first_steps FROM profile";
 const NOTE_STEP: &str = "UPDATE profile SET first_steps = first_steps || ' ' || $1
     WHERE first_steps NOT LIKE '%' || $1 || '%'";
 
+/// Selects the file of the logo $1 if it is the present one, or was replaced after $2.
 const LOGO: &str = "SELECT png, replaced_at IS NULL FROM logos
     WHERE name = $1 AND (replaced_at IS NULL OR replaced_at > $2)";
+/// Records that the present logo was replaced at $1, unless it is the logo $2.
 const REPLACE_LOGO: &str =
     "UPDATE logos SET replaced_at = $1 WHERE replaced_at IS NULL AND name <> coalesce($2, '')";
+/// Adds the file of the present logo. If the store has had the same logo before, its old row
+/// becomes the present one.
 const ADD_LOGO: &str = "INSERT INTO logos (name, png) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET replaced_at = NULL";
-/// Deletes replaced logos that are too old, and all but the newest 8, however often the logo
-/// changes.
+const DELETE_LOGO: &str = "DELETE FROM logos WHERE name = $1";
+/// Deletes the logos that were replaced at or before $1. Also deletes all replaced logos but the
+/// newest 8, so that frequent changes of the logo cannot fill the disk.
 const FORGET_LOGOS: &str = "DELETE FROM logos WHERE replaced_at <= $1
     OR replaced_at IS NOT NULL AND name NOT IN (SELECT name FROM logos
         WHERE replaced_at IS NOT NULL ORDER BY replaced_at DESC LIMIT 8)";
 
-/// How long the file of a replaced logo is kept, in milliseconds, because cached pages still refer
-/// to it.
+/// The time for which the file of a replaced logo is kept, in milliseconds: a day, because cached
+/// pages still refer to it.
 const REPLACED_LOGO_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
 
 store_trait! {
 /// Stores the profile of the store, with its logo.
 StoreProfile {
     /// Reads the profile. Every database has one.
-    async fn profile(&self) -> Profile {
+    async fn profile(&self) -> Result<Profile, StoreError> {
         self.read((), |connection, ()| read_profile(connection).boxed()).await
     }
 
-    /// Reads the file of a logo, and whether it is the current one. The file of a replaced logo is
-    /// kept for a day.
-    async fn logo(&self, logo: Logo, now: Timestamp) -> Option<(Vec<u8>, bool)> {
+    /// Reads the file of a logo: the present one, or one that was replaced less than a day ago.
+    async fn logo(&self, logo: Logo, now: Timestamp) -> Result<Option<StoredLogo>, StoreError> {
         let oldest_replacement = now.as_millisecond() - REPLACED_LOGO_LIFETIME_MS;
-        self.find(LOGO, values![logo.to_string(), oldest_replacement], |row| {
-            Ok((row.value(0)?, row.value(1)?))
-        })
-        .await
+        self.find(LOGO, values![logo.to_string(), oldest_replacement], read_logo).await
     }
 
     /// Reads the names of the completed first steps, separated by spaces.
-    async fn first_steps(&self) -> String {
+    async fn first_steps(&self) -> Result<String, StoreError> {
         let steps = self.find(FIRST_STEPS, values![], |row| row.value(0)).await?;
         Ok(steps.unwrap_or_default())
     }
 
     /// Records that a first step of the setup is done.
-    async fn note_step(&self, step: FirstStep) -> () {
+    async fn note_step(&self, step: FirstStep) -> Result<(), StoreError> {
         self.write(step, |connection, step| note_step(connection, *step).boxed()).await
     }
 
@@ -79,8 +82,9 @@ StoreProfile {
         decision: ProfileDecision,
         response: StoredResponse,
         context: WriteContext,
-    ) -> WriteOutcome {
+    ) -> Result<WriteOutcome, StoreError> {
         let ProfileDecision { profile, png, act } = decision;
+        // A decision without an act changes nothing.
         let change = if act.is_some() {
             Some(ProfileChange { profile, png, now: context.now.as_millisecond() })
         } else {
@@ -95,6 +99,14 @@ StoreProfile {
 }
 }
 
+/// The file of a logo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLogo {
+    pub png: Vec<u8>,
+    /// Whether it is the present logo of the store, and not a replaced one.
+    pub is_present: bool,
+}
+
 /// A profile that replaces the present one.
 struct ProfileChange {
     profile: Profile,
@@ -102,6 +114,14 @@ struct ProfileChange {
     png: Option<Vec<u8>>,
     /// The time in milliseconds.
     now: i64,
+}
+
+/// Reads a row of [`LOGO`].
+fn read_logo<R: Columns>(row: &R) -> Result<StoredLogo, R::Error> {
+    Ok(StoredLogo {
+        png: row.value(0)?,
+        is_present: row.value(1)?,
+    })
 }
 
 /// Reads the profile, without the file of its logo.
@@ -140,7 +160,7 @@ async fn write_change<S: Sql>(
 
     let logo_name = profile.logo.map(|logo| logo.to_string());
     connection.execute(REPLACE_LOGO, &[now, &logo_name]).await?;
-    if png.is_some() {
+    if let Some(png) = png {
         connection.execute(ADD_LOGO, &[&logo_name, png]).await?;
     }
     let oldest_replacement = now - REPLACED_LOGO_LIFETIME_MS;
@@ -161,9 +181,7 @@ pub async fn fill_profile<S: Sql>(
         return Ok(false);
     }
     let logo_name = new_profile.logo.map(|logo| logo.to_string());
-    connection
-        .execute("DELETE FROM logos WHERE name = $1", &[&logo_name])
-        .await?;
+    connection.execute(DELETE_LOGO, &[&logo_name]).await?;
 
     let mut profile = new_profile.clone();
     // Choose a version that no reader has seen with other content.

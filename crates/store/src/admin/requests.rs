@@ -1,4 +1,4 @@
-//! Remembered requests.
+//! Remembered requests: the responses that repetitions with the same idempotency key get.
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Adds a mark if `$1` is still the newest one. Another process may add the same mark concurrently.
+/// Adds a mark if $1 is still the newest one. Another process may add the same mark concurrently.
 const ADD_MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     SELECT CAST($1 AS bigint) + 1, coalesce(max(pet_id), 0) FROM idempotency_keys
     HAVING $1 = (SELECT coalesce(max(number), 0) FROM idempotency_marks)
@@ -29,16 +29,18 @@ store_trait! {
 /// Forgets old requests. Requests are remembered by the writes that they cause: see
 /// [`crate::Pets::create_pet`].
 Requests {
-    /// Adds a mark if `seen` is still the newest one. Returns the newest mark; 0 if there is none.
-    /// Marks count from 1. They measure the age of remembered requests without a clock: each request
-    /// refers to the mark that was the newest at its time.
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> i64 {
+    /// Adds a mark if `seen` is still the newest one; with `None`, adds no mark. Returns the newest
+    /// mark; 0 if there is none.
+    ///
+    /// Marks count from 1. They measure the age of remembered requests without a clock: each
+    /// request refers to the mark that was the newest at its time.
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
         self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
     }
 
     /// Forgets requests that are older than the mark `marks` before the newest one: oldest first,
     /// at most `limit`. Returns the number of forgotten requests.
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> usize {
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
         self.write((marks, i64::from(limit)), |connection, (marks, limit)| {
             forget_requests(connection, *marks, *limit).boxed()
         })
@@ -72,7 +74,7 @@ impl From<KnownRequest> for WriteOutcome {
     }
 }
 
-/// Adds a mark after `seen_mark`, if that is still the newest one. Returns the newest mark.
+/// Adds a mark, and forgets old ones. See [`Requests::mark_idempotency_keys`].
 async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen_mark) = seen_mark {
         connection.execute(ADD_MARK, &[&seen_mark]).await?;
@@ -147,7 +149,7 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// The data that an administrative write stores in addition to the change itself.
+/// The data that an administrative change stores in addition to the change itself.
 pub(super) struct Administration {
     pub(super) acts: Vec<Act>,
     /// The response to remember if the request has an idempotency key.
@@ -155,8 +157,8 @@ pub(super) struct Administration {
     pub(super) context: WriteContext,
 }
 
-/// Makes an administrative change in one transaction, unless its request was executed before.
-/// Records its acts, and remembers the response if the request has an idempotency key.
+/// Makes an administrative change in one transaction, unless its request was executed before. Also
+/// records its acts, and remembers the response if the request has an idempotency key.
 ///
 /// `apply_change` returns [`WriteOutcome::Done`] after it has written the change, and otherwise the
 /// reason why it wrote nothing.

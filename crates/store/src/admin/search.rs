@@ -21,7 +21,7 @@ use super::{
     Parameter, Sql, SqlFuture, fields,
     plans::{MAX_PETS_ON_PAGE, MAX_UNMERGED_PER_READ},
     search_blocks::MergedSearch,
-    word_blocks::{BLOCK_BITS, Blocks, block_of, pet_in_block},
+    word_blocks::{Blocks, block_of, pet_in_block},
 };
 use crate::{
     columns::{Cell, Columns},
@@ -97,8 +97,9 @@ async fn read_pets<S: Sql>(
     Ok(pets)
 }
 
-/// Finds the identifiers of the first animals that match a query, in its order: at most `max_count`.
-/// They come from two sources: the unmerged animals, which are read one by one, and the index.
+/// Finds the identifiers of the first animals that match a query, in its order: at most
+/// `max_count`. Combines two sources: the unmerged animals, which are read one by one, and the
+/// index.
 async fn find_first_ids<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -132,7 +133,7 @@ async fn find_first_ids<S: Sql>(
     Ok(ids.into_iter().filter_map(PetId::new).collect())
 }
 
-/// The order of a page, and the identifier after which it begins.
+/// The order of a page, and the identifier after which the page begins.
 #[derive(Clone, Copy)]
 struct SearchOrder {
     is_descending: bool,
@@ -196,12 +197,8 @@ async fn find_unmerged<S: Sql>(
     order: SearchOrder,
     max_count: usize,
 ) -> Result<UnmergedPets, S::Error> {
-    let [ascending_sql, descending_sql] = &S::plans().search_in(query).unmerged;
-    let sql = if order.is_descending {
-        descending_sql
-    } else {
-        ascending_sql
-    };
+    let statements = &S::plans().search_in(query).unmerged;
+    let sql = statements.choose(order.is_descending);
     let mut pets = UnmergedPets::default();
     let mut after = order.after;
     loop {
@@ -224,9 +221,11 @@ async fn find_unmerged<S: Sql>(
     }
 }
 
-/// Whether the animal in a row of `Search::unmerged` matches a query. The columns after the id are
-/// the status, category, name, values and listing. They are null if the animal is in the other table
-/// (catalogue or withdrawn), so it does not match.
+/// Whether the animal in a row of `Search::unmerged` matches a query.
+///
+/// The columns after the id are the status, category, name, values and listing. They are null if
+/// the animal is not in the table that the query searches, the catalogue or the withdrawn animals.
+/// It then does not match.
 fn is_match<R: Columns>(
     row: &R,
     id: i64,
@@ -259,7 +258,8 @@ struct MergedLimits<'u> {
     max_count: usize,
     /// The animal in whose block the search may stop, if there is one.
     last_needed: Option<i64>,
-    /// The unmerged animals that were already read. Their entries in the index may be outdated.
+    /// The unmerged animals that were read from their rows. The index may have an older state of
+    /// them.
     read_ids: &'u RoaringTreemap,
 }
 
@@ -289,8 +289,8 @@ async fn find_merged<S: Sql>(
     limits: &MergedLimits<'_>,
 ) -> Result<Vec<i64>, S::Error> {
     let mut ids = Vec::new();
-    let mut start = order.after >> BLOCK_BITS;
-    let last_block = limits.last_needed.map(block_of);
+    let mut start = block_of(order.after);
+    let last_needed_block = limits.last_needed.map(block_of);
     let block_counts = BLOCKS_PER_READ
         .into_iter()
         .chain(iter::repeat(BLOCKS_PER_READ[2]));
@@ -302,7 +302,7 @@ async fn find_merged<S: Sql>(
             break;
         };
         // All animals in this block and in later ones come after the last needed animal.
-        if last_block.is_some_and(|last_block| order.key(next_block) > order.key(last_block)) {
+        if last_needed_block.is_some_and(|block| order.key(next_block) > order.key(block)) {
             break;
         }
 

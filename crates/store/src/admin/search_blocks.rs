@@ -11,9 +11,10 @@ use roaring::RoaringBitmap;
 
 use super::{
     Parameter, Sql, Values,
-    search_sets::{read_pets, set_of_category, set_of_status, set_of_value},
+    pet_sets::{set_of_category, set_of_status, set_of_value},
+    search_sets::read_pets,
     values,
-    word_blocks::{Blocks, WordRange, block_of, offset_in_block, pet_in_block},
+    word_blocks::{Blocks, WordRange, block_of, offset_in_block, pet_in_block, pets_with_date},
 };
 use crate::columns::Columns;
 
@@ -27,8 +28,8 @@ const PETS_IN_SET: &str = "SELECT block, pets FROM value_blocks
 /// A word of a searched phrase.
 struct CountedWord<'q> {
     word: &'q PhraseWord,
-    /// The number of animals that had the word in the blocks of the last read. Words are sorted by
-    /// it.
+    /// The number of animals that had the word in the blocks of the last read. The words are sorted
+    /// by this number.
     pet_count: u64,
 }
 
@@ -124,14 +125,14 @@ impl<'q> MergedSearch<'q> {
             }
         }
         if let Some(prefix) = self.query.prefix() {
-            let blocks = block_numbers(&pets);
-            let named_pets = pets_with_prefix(connection, prefix, &blocks, str::is_empty).await?;
+            let candidate_blocks = block_numbers(&pets);
+            // The words of names belong to the empty field.
+            let named_pets =
+                pets_with_prefix(connection, prefix, &candidate_blocks, str::is_empty).await?;
             intersect(&mut pets, &named_pets);
         }
         if let Some(dates) = &self.query.dates {
-            let dated_pets = WordRange::from_dates(dates)
-                .find_pets(connection, &block_numbers(&pets), |_| true)
-                .await?;
+            let dated_pets = pets_with_date(connection, dates, &block_numbers(&pets)).await?;
             intersect(&mut pets, &dated_pets);
         }
         if let Some(meaning) = self.meaning {
@@ -149,15 +150,12 @@ impl<'q> MergedSearch<'q> {
     ) -> Result<Blocks, S::Error> {
         let sets = self.status_sets.iter().chain(&self.required_sets);
         let values = sets.map(|&set| values![set, blocks.start, blocks.end]);
-        let mut results = connection
-            .rows_each(PETS_IN_SET, values.collect())
-            .await?
-            .into_iter();
+        let mut status_results = connection.rows_each(PETS_IN_SET, values.collect()).await?;
+        let required_results = status_results.split_off(self.status_sets.len());
 
-        // The first results are for the statuses. An animal may have any of them.
-        let status_results = results.by_ref().take(self.status_sets.len());
+        // An animal may have any of the wanted statuses.
         let mut pets = union_of_sets::<S>(status_results)?;
-        for result in results {
+        for result in required_results {
             intersect(&mut pets, &union_of_sets::<S>([result])?);
         }
         Ok(pets)
@@ -180,7 +178,7 @@ impl<'q> MergedSearch<'q> {
         Ok(pets)
     }
 
-    /// Keeps only the animals that match the phrase: that have all of its words, or one of its
+    /// Keeps only the animals that match the phrase. They have all of its words, or one of its
     /// unique values. For example, the phrase `brown 981000000001` also keeps the animal with the
     /// unique microchip number `981000000001`, even if it does not have the word `brown`.
     async fn retain_phrase_matches<S: Sql>(
@@ -303,11 +301,7 @@ async fn pets_with_property<S: Sql>(
         .collect();
     let mut pets = union_of_sets::<S>(connection.rows_each(PETS_IN_SET, values).await?)?;
     if let Some(dates) = &property.dates {
-        let range = WordRange::from_dates(dates);
-        unite(
-            &mut pets,
-            range.find_pets(connection, blocks, |_| true).await?,
-        );
+        unite(&mut pets, pets_with_date(connection, dates, blocks).await?);
     }
     Ok(pets)
 }
@@ -377,8 +371,8 @@ fn block_numbers(pets: &Blocks) -> Vec<i64> {
     pets.keys().copied().collect()
 }
 
-/// Returns the smallest range that contains all of the given blocks, which must ascend; `None` if there
-/// are none.
+/// Returns the smallest range that contains all blocks; `None` if there are none. The blocks must
+/// be in ascending order.
 fn covering_range(blocks: &[i64]) -> Option<Range<i64>> {
     let first = *blocks.first()?;
     let last = *blocks.last()?;

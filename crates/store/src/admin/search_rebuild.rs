@@ -4,18 +4,17 @@
 //! incomplete. It can run at the same time, or after a downgrade. It increments `merges` with each
 //! merge, but not `own_merges`. Once it has stopped, this release merges all animals again.
 
-use super::{Parameter, Sql};
+use super::Sql;
 use crate::columns::Columns;
 
-/// Counts a merge of this release. The lock on the row also serializes merges.
 const COUNT_MERGE: &str =
     "UPDATE search_state SET merges = merges + 1, own_merges = own_merges + 1";
 const OTHER_MERGES: &str = "SELECT merges - own_merges, noted_merges FROM search_state";
 const NOTE_MERGES: &str = "UPDATE search_state SET noted_merges = $1";
-/// Makes all animals new, so that they are merged again. Animals above `merged` and up to `last` are
-/// new. In SQLite, `last` is always the highest integer, so that all later animals are new, too. In
-/// PostgreSQL, it becomes the present highest id, and triggers record the animals that are added
-/// later.
+/// Makes all animals new, so that they are merged again. Animals above `merged` and up to `last`
+/// are new. In SQLite, `last` is always the highest integer, so that all later animals are new,
+/// too. In PostgreSQL, it becomes the present highest id, and triggers record the animals that are
+/// added later.
 const RESTART: &str = "UPDATE search_state SET merged = 0, own_merges = merges, noted_merges = 0,
     last = CASE last WHEN 9223372036854775807 THEN last ELSE (SELECT coalesce(max(id), 0)
         FROM (SELECT id FROM pets UNION ALL SELECT id FROM withdrawn_pets) AS present) END";
@@ -28,7 +27,7 @@ const CLEAR: [&str; 3] = [
 /// The merges of other releases since the index was last rebuilt.
 struct OtherMerges {
     count: i64,
-    /// The count when it was last noted, about a minute ago.
+    /// The count as it was last noted, about a minute ago.
     noted_count: i64,
 }
 
@@ -46,25 +45,25 @@ pub(super) async fn has_other_merges<S: Sql>(connection: &mut S) -> Result<bool,
     Ok(read_other_merges(connection).await?.count > 0)
 }
 
-/// Begins a merge, and counts it. If `may_rebuild` is set, as it is once a minute, also checks for
-/// merges of another release. If there were some, but none since the last such check, that release
-/// has stopped. Then this empties the index, and makes all animals new so that they are merged
-/// again.
-pub(super) async fn begin_merge<S: Sql>(
-    connection: &mut S,
-    may_rebuild: bool,
-) -> Result<(), S::Error> {
+/// Counts a merge of this release. Waits until no other merge is running, because the count locks a
+/// row.
+pub(super) async fn count_merge<S: Sql>(connection: &mut S) -> Result<(), S::Error> {
     connection.execute(COUNT_MERGE, &[]).await?;
-    if !may_rebuild {
-        return Ok(());
-    }
+    Ok(())
+}
+
+/// Empties the index if another release has merged animals into it and has stopped. Makes all
+/// animals new, so that they are merged again.
+///
+/// This runs once a minute, and notes the number of merges of other releases. If there were some,
+/// but none since the last run, the other release has stopped.
+pub(super) async fn restart_after_other_merges<S: Sql>(connection: &mut S) -> Result<(), S::Error> {
     let merges = read_other_merges(connection).await?;
     if merges.count == 0 {
         return Ok(());
     }
     if merges.count != merges.noted_count {
-        let count: &dyn Parameter = &merges.count;
-        connection.execute(NOTE_MERGES, &[count]).await?;
+        connection.execute(NOTE_MERGES, &[&merges.count]).await?;
         return Ok(());
     }
     for statement in CLEAR {

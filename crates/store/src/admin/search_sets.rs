@@ -1,20 +1,19 @@
-//! Builds the sets of the search, and merges animals into them. See `search.rs` for their meaning.
+//! Merges animals into the sets and the words of the search. See `search.rs` for their meaning.
 
 use std::{collections::BTreeMap, iter};
 
 use futures_util::FutureExt;
 use petstore_domain::{
     PetStatus,
-    store_area::{
-        FieldKind, FieldSet, FieldValue, FieldValues, StorePet, is_date, name_keys, value_keys,
-    },
+    store_area::{FieldSet, FieldValues},
 };
 use roaring::RoaringBitmap;
-use sha2::{Digest, Sha256};
 
 use super::{
-    Parameter, Sql, SqlFuture, Values, fields, search_rebuild, values,
-    word_blocks::{self, EntryChanges, EntryKey, block_of, offset_in_block},
+    Parameter, Sql, SqlFuture, Values, fields,
+    pet_sets::{set_of_status, sets_of_values, words_of},
+    search_rebuild, values,
+    word_blocks::{self, Edit, EntryChanges, EntryKey, block_of, offset_in_block},
     word_rows,
 };
 use crate::columns::{Cell, Columns};
@@ -23,9 +22,12 @@ use crate::columns::{Cell, Columns};
 const MAX_STEP_PETS: usize = 4_096;
 /// The number of bytes of names and values after which a merge ends its transaction early.
 const MAX_STEP_BYTES: usize = 2 << 20;
+/// The number of bytes of names and values that slow down searches as much as one more unmerged
+/// animal.
+const BYTES_LIKE_ONE_PET: i64 = 512;
 
-/// Counts the unmerged animals, up to $1, and the bytes of their names and values.
-/// Both databases know the length of a text without reading it.
+/// Counts the unmerged animals, up to $1, and the bytes of their names and values. Both databases
+/// know the length of a text without reading it.
 const UNMERGED: &str = "SELECT count(*), coalesce(sum(bytes), 0) FROM (SELECT * FROM (
         SELECT coalesce(octet_length(name), 0) + coalesce(octet_length(fields), 0)
             + coalesce((SELECT octet_length(pets.name) + coalesce(octet_length(pets.fields), 0)
@@ -50,6 +52,7 @@ const NEW_PETS: &str = "SELECT id FROM (
             AND id <= (SELECT last FROM search_state) ORDER BY id LIMIT 256) AS withdrawn
     ) AS new ORDER BY id LIMIT 256";
 const SET_LAST_MERGED: &str = "UPDATE search_state SET merged = $1";
+/// Selects the present state of the animals from $1 to $2.
 const PRESENT_PETS: &str = "SELECT id, status, FALSE, category_id, fields, name FROM pets
     WHERE id >= $1 AND id <= $2
     UNION ALL SELECT id, status, TRUE, category_id, fields, name FROM withdrawn_pets
@@ -59,9 +62,11 @@ const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2,
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 
-/// Whether a merge is worthwhile: because more than `threshold` animals are waiting for it, or more
-/// than `threshold` times 512 bytes of their names and values. If `threshold` is 0, a merge is also
-/// worthwhile after merges of another release.
+/// Whether a merge is worthwhile.
+///
+/// It is if more than `threshold` animals are waiting for it, or more than `threshold` times 512
+/// bytes of their names and values. If `threshold` is 0, a merge is also worthwhile after merges of
+/// another release.
 pub fn needs_merge<'t, S: Sql>(
     connection: &'t mut S,
     threshold: &'t u64,
@@ -73,16 +78,15 @@ pub fn needs_merge<'t, S: Sql>(
             .await?;
         let pet_count: i64 = row.value(0)?;
         let byte_count: i64 = row.value(1)?;
-        let half_kibibytes = byte_count >> 9;
         Ok(pet_count > threshold
-            || half_kibibytes > threshold
+            || byte_count / BYTES_LIKE_ONE_PET > threshold
             || (threshold == 0 && search_rebuild::has_other_merges(connection).await?))
     }
     .boxed()
 }
 
-/// The identifiers of the animals whose present state must be merged, each with whether the name may
-/// have changed.
+/// The identifiers of the animals whose present state must be merged, each with whether the name
+/// may have changed.
 type PetsToMerge = BTreeMap<i64, bool>;
 
 /// Merges a batch of animals into the sets: first changed ones, then new ones. Returns whether
@@ -94,10 +98,13 @@ type PetsToMerge = BTreeMap<i64, bool>;
 /// its present state, which cannot be older than the changes. If a recorded change has no name, the
 /// name did not change.
 ///
-/// `threshold` is as in [`needs_merge`]; it is 0 once a minute.
+/// `threshold` is as in [`needs_merge`]. It is 0 once a minute.
 pub fn merge<'t, S: Sql>(connection: &'t mut S, threshold: &'t u64) -> SqlFuture<'t, S, bool> {
     async move {
-        search_rebuild::begin_merge(connection, *threshold == 0).await?;
+        search_rebuild::count_merge(connection).await?;
+        if *threshold == 0 {
+            search_rebuild::restart_after_other_merges(connection).await?;
+        }
         let fields = fields::read_fields(connection).await?;
         let mut changes = SetChanges::default();
         let mut pet_count = 0;
@@ -126,10 +133,12 @@ async fn take_changed_pets<S: Sql>(
     let mut pets = PetsToMerge::new();
     for row in connection.rows(TAKE_CHANGES, &[]).await? {
         let id = row.value(0)?;
-        let is_new = row.text(1)?.is_none();
+        let is_new = row.text(STATUS_COLUMN)?.is_none();
         let has_name = row.text(NAME_COLUMN)?.is_some();
         changes.leave(fields, id, &row)?;
-        *pets.entry(id).or_default() |= is_new || has_name;
+        // An animal can have several changes. One of them with a name is enough.
+        let name_may_have_changed = pets.entry(id).or_default();
+        *name_may_have_changed |= is_new || has_name;
     }
     Ok(pets)
 }
@@ -138,7 +147,9 @@ async fn take_changed_pets<S: Sql>(
 async fn take_new_pets<S: Sql>(connection: &mut S) -> Result<PetsToMerge, S::Error> {
     let mut pets = PetsToMerge::new();
     for row in &connection.rows(NEW_PETS, &[]).await? {
-        pets.insert(row.value(0)?, true);
+        // The index does not have the name yet.
+        let name_may_have_changed = true;
+        pets.insert(row.value(0)?, name_may_have_changed);
     }
     if let Some((last, _)) = pets.last_key_value() {
         connection.execute(SET_LAST_MERGED, &[last]).await?;
@@ -164,6 +175,7 @@ async fn add_present_pets<S: Sql>(
     let results = connection.rows_each(PRESENT_PETS, ranges).await?;
     for row in results.iter().flatten() {
         let id = row.value(0)?;
+        // The statement selects only animals in `pets`.
         let name_may_have_changed = pets.get(&id).copied().unwrap_or_default();
         changes.join(fields, id, row, name_may_have_changed)?;
     }
@@ -188,15 +200,14 @@ struct SetBlock {
 /// The change of one animal in a block of a set.
 struct OffsetChange {
     offset: u32,
-    /// Whether the animal is in the set afterwards.
-    is_present: bool,
+    edit: Edit,
 }
 
 /// The pending changes of a merge to sets and words.
 #[derive(Default)]
 struct SetChanges {
-    /// The changes of each block, in the order in which they apply: an animal leaves the sets of its
-    /// former state before it joins the sets of its present state.
+    /// The changes of each block, in the order in which they apply: an animal leaves the sets of
+    /// its former state before it joins the sets of its present state.
     sets: BTreeMap<SetBlock, Vec<OffsetChange>>,
     words: EntryChanges,
     /// The total length of the names and values that were read.
@@ -206,7 +217,7 @@ struct SetChanges {
 impl SetChanges {
     /// Removes an animal from the sets of the state in a row.
     fn leave<R: Columns>(&mut self, fields: &FieldSet, id: i64, row: &R) -> Result<(), R::Error> {
-        self.add(fields, id, row, row.text(NAME_COLUMN)?, false)
+        self.record_edit(fields, id, row, row.text(NAME_COLUMN)?, Edit::Remove)
     }
 
     /// Adds an animal to the sets of the state in a row. The words of its name stay as they are
@@ -223,20 +234,21 @@ impl SetChanges {
         } else {
             None
         };
-        self.add(fields, id, row, name, true)
+        self.record_edit(fields, id, row, name, Edit::Insert)
     }
 
-    /// Records that an animal joins the sets of the state in a row, or leaves them if `is_present` is
-    /// false. Also records this for the words of its values and of `name`.
-    fn add<R: Columns>(
+    /// Records that an animal is inserted into the sets of the state in a row, or removed from
+    /// them. Also records this for the words of its values and of `name`.
+    fn record_edit<R: Columns>(
         &mut self,
         fields: &FieldSet,
         id: i64,
         row: &R,
         name: Option<&str>,
-        is_present: bool,
+        edit: Edit,
     ) -> Result<(), R::Error> {
         let Some(status) = Option::<PetStatus>::read(row, STATUS_COLUMN)? else {
+            // The animal was in no set.
             return Ok(());
         };
         // A damaged value must not stop the merge of other animals.
@@ -250,7 +262,7 @@ impl SetChanges {
             let changes = self.sets.entry(SetBlock { set, block }).or_default();
             changes.push(OffsetChange {
                 offset: offset.into(),
-                is_present,
+                edit,
             });
         }
 
@@ -259,7 +271,7 @@ impl SetChanges {
         self.bytes += name_length + fields_length;
         for word in words_of(fields, name, &values) {
             let entry = word_rows::encode_entry(&word, offset);
-            self.words.insert(EntryKey { block, entry }, is_present);
+            self.words.insert(EntryKey { block, entry }, edit);
         }
         Ok(())
     }
@@ -269,7 +281,7 @@ impl SetChanges {
         let selections = self
             .sets
             .keys()
-            .map(|key| values![key.set, key.block])
+            .map(|&SetBlock { set, block }| values![set, block])
             .collect();
         let results = connection.rows_each(SET_BLOCK, selections).await?;
 
@@ -281,11 +293,10 @@ impl SetChanges {
                 None => RoaringBitmap::new(),
             };
             let mut after = before.clone();
-            for OffsetChange { offset, is_present } in changes {
-                if is_present {
-                    after.insert(offset)
-                } else {
-                    after.remove(offset)
+            for OffsetChange { offset, edit } in changes {
+                match edit {
+                    Edit::Insert => after.insert(offset),
+                    Edit::Remove => after.remove(offset),
                 };
             }
             if after.is_empty() {
@@ -298,90 +309,6 @@ impl SetChanges {
         connection.execute_each(REMOVE, removals).await?;
         word_blocks::write_changes(connection, self.words).await
     }
-}
-
-/// Returns the sets that a merged animal is in.
-pub(crate) fn sets_of_pet<'p>(
-    fields: &'p FieldSet,
-    pet: &'p StorePet,
-) -> impl Iterator<Item = i64> + 'p {
-    let status_set = set_of_status(pet.status, pet.withdrawal.is_some());
-    let value_sets = sets_of_values(fields, pet.category_id, &pet.fields);
-    iter::once(status_set).chain(value_sets)
-}
-
-/// Returns the words that a merged animal has in `word_blocks`.
-pub(crate) fn words_of_pet<'p>(
-    fields: &'p FieldSet,
-    pet: &'p StorePet,
-) -> impl Iterator<Item = Vec<u8>> + 'p {
-    words_of(fields, Some(pet.name.as_str()), &pet.fields)
-}
-
-/// Returns the words of a name and of values, including dates.
-fn words_of<'p>(
-    fields: &'p FieldSet,
-    name: Option<&'p str>,
-    values: &'p FieldValues,
-) -> impl Iterator<Item = Vec<u8>> + 'p {
-    let name_words = name
-        .into_iter()
-        .flat_map(name_keys)
-        .map(|key| word_blocks::word(&key, ""));
-    let value_words = values
-        .iter()
-        .flat_map(|(name, value)| words_of_value(fields, name, value));
-    name_words.chain(value_words)
-}
-
-/// Returns the words of a value, or its date. Values of other kinds have none.
-fn words_of_value(fields: &FieldSet, name: &str, value: &FieldValue) -> Vec<Vec<u8>> {
-    let (Some(field), FieldValue::Text(text)) = (fields.find(name), value) else {
-        return Vec::new();
-    };
-    if field.kind.has_words() {
-        let keys = value_keys(text);
-        return keys
-            .iter()
-            .map(|key| word_blocks::word(key, name))
-            .collect();
-    }
-    if field.kind == FieldKind::Date && is_date(text) {
-        return vec![word_blocks::date_word(name, text)];
-    }
-    Vec::new()
-}
-
-/// Returns the sets for a category and for values.
-fn sets_of_values<'p>(
-    fields: &'p FieldSet,
-    category: i64,
-    values: &'p FieldValues,
-) -> impl Iterator<Item = i64> + 'p {
-    let value_sets = values.iter().flat_map(|(name, value)| {
-        let keys = fields.find(name).map_or_else(Vec::new, |field| {
-            field.kind.search_keys(field.is_unique, value)
-        });
-        keys.into_iter().map(|key| set_of_value(name, &key))
-    });
-    iter::once(set_of_category(category)).chain(value_sets)
-}
-
-/// Returns the number of the set for a value: the first 8 bytes of a hash. No field has an empty
-/// name, so the empty name stands for categories and statuses.
-pub(super) fn set_of_value(field: &str, key: &str) -> i64 {
-    let hash = Sha256::digest([field.as_bytes(), key.as_bytes()].join(&0));
-    i64::from_le_bytes(std::array::from_fn(|index| hash[index]))
-}
-
-/// Returns the number of the set for a category.
-pub(super) fn set_of_category(id: i64) -> i64 {
-    set_of_value("", &format!("category {id}"))
-}
-
-/// Returns the number of the set for a status, either in the catalogue or withdrawn.
-pub(super) fn set_of_status(status: PetStatus, is_withdrawn: bool) -> i64 {
-    set_of_value("", &format!("{status} {is_withdrawn}"))
 }
 
 /// Reads a column with the offsets of the animals in a block; an empty set if it is null.

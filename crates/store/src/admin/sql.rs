@@ -22,9 +22,8 @@ impl<T: rusqlite::ToSql + tokio_postgres::types::ToSql + Send + Sync> Parameter 
 /// The borrowed values of all parameters of a statement, beginning with `$1`.
 pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
-/// The owned values of all parameters of a statement, beginning with `$1`. `values!` makes them.
-///
-/// A statement that runs several times takes one of the given for each run.
+/// The owned values of all parameters of a statement, beginning with `$1`. `values!` makes them. A
+/// statement that runs several times takes one such list for each run.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
 
 /// Makes [`Values`]. This is a macro because each value has its own type.
@@ -65,26 +64,29 @@ pub trait Sql: Send + Sized + 'static {
     /// Selects the last change above $1 and below $2 such that all changes up to it are older than
     /// $3; $1 if there is none.
     const LAST_OLDER: &'static str;
-    /// Selects the change from which a search goes backwards for changes that are older than $3: the
-    /// change of [`Self::LAST_OLDER`], or a later one.
+    /// Selects the change from which a search for changes that are older than $3 goes backwards. It
+    /// is the change of [`Self::LAST_OLDER`], or a later one.
     const NEWEST_OLDER: &'static str;
     /// Selects whether any change above $1 and up to $2 is older than $3.
     const HAS_OLDER: &'static str;
-    /// Select changes for the audit trail: oldest first, and newest first.
+    /// Select changes for the audit trail. The first statement has the oldest changes first, and
+    /// the second one has the newest changes first.
     const AUDIT_CHANGES: [&'static str; 2];
     /// Selects at most $4 changes above $1 and up to $2, of the type $3 unless it is null.
     const CHANGES: &'static str;
     /// Selects at most $3 changes of the animal $1 below $2, newest first.
     const HISTORY: &'static str;
-    /// Selects the values that identify the state of the public data: the epoch of the log, the
-    /// number of changes so far, the version of the fields, the version of the profile, and the start
-    /// of the database server (0 in SQLite).
+    /// Selects the values that identify the state of the public data.
+    ///
+    /// They are the epoch of the log, the number of changes so far, the version of the fields, the
+    /// version of the profile, and the start of the database server (0 in SQLite).
     const PUBLIC_STATE: &'static str;
     /// Selects the changes above $1 and up to $2 that made an animal available again, newest first.
     const RETURNS: &'static str;
     /// Selects a new identifier for a webhook.
     const DRAW_WEBHOOK_ID: &'static str;
-    /// Deletes at most $2 remembered requests that are older than $1 marks.
+    /// Deletes at most $2 remembered requests that are older than $1 marks. See
+    /// [`crate::Requests`].
     const FORGET_REQUESTS: &'static str;
     /// Selects the text that [`Self::incarnation_from`] converts to the incarnation of the
     /// database.

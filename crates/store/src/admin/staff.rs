@@ -1,4 +1,4 @@
-//! Staff members and their sessions.
+//! Staff members, who may use the console, and their sessions.
 
 use std::convert::Infallible;
 
@@ -57,7 +57,7 @@ const BEGIN_SESSION: &str = concat!(
 /// Ends the oldest sessions of the member $1, and keeps the newest $2.
 const LIMIT_SESSIONS: &str = "DELETE FROM staff_sessions WHERE staff_id = $1 AND digest NOT IN
     (SELECT digest FROM staff_sessions WHERE staff_id = $1 ORDER BY begun_at DESC LIMIT $2)";
-/// The columns of the session come first, then the columns of the member.
+/// Selects the session with the digest $1: its columns, and then the columns of its member.
 const FIND_SESSION: &str = concat!(
     "SELECT ",
     session_columns!(),
@@ -78,12 +78,12 @@ store_trait! {
 /// Stores the people who may use the console.
 Staff {
     /// Reads all members, including disabled ones, in ascending order of id.
-    async fn list_staff(&self) -> Vec<StaffMember> {
+    async fn list_staff(&self) -> Result<Vec<StaffMember>, StoreError> {
         self.list(LIST, values![], |row| read_member(row, 0)).await
     }
 
     /// Finds a member, disabled or not.
-    async fn find_staff(&self, key: StaffKey) -> Option<StaffMember> {
+    async fn find_staff(&self, key: StaffKey) -> Result<Option<StaffMember>, StoreError> {
         let (sql, values) = match key {
             StaffKey::Id(StaffId(id)) => (FIND_BY_ID, values![id]),
             StaffKey::Name(key) => (FIND_BY_NAME, values![key]),
@@ -96,11 +96,16 @@ Staff {
     }
 
     /// Writes a change of a member and of their sessions, atomically.
-    async fn write_staff(&self, change: StaffChange, context: WriteContext) -> StaffWriteOutcome {
+    async fn write_staff(
+        &self,
+        change: StaffChange,
+        context: WriteContext,
+    ) -> Result<StaffWriteOutcome, StoreError> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
             (change, context),
             |connection, (change, context)| write_change(connection, change, context).boxed(),
+            // The outcome has only the id, so there is nothing to read.
             |_, id| future::ready(Ok(StaffWriteOutcome::Done(StaffId(*id)))).boxed(),
         );
         match result.await? {
@@ -109,7 +114,10 @@ Staff {
     }
 
     /// Finds a session that has not been ended, with its member. The session may have expired.
-    async fn find_session(&self, digest: TokenDigest) -> Option<(StaffSession, StaffMember)> {
+    async fn find_session(
+        &self,
+        digest: TokenDigest,
+    ) -> Result<Option<(StaffSession, StaffMember)>, StoreError> {
         self.find(FIND_SESSION, values![digest.as_bytes().to_vec()], |row| {
             Ok((read_session(row)?, read_member(row, SESSION_WIDTH)?))
         })
@@ -117,13 +125,20 @@ Staff {
     }
 
     /// Reads the sessions of one member, or of all members, oldest first. Omits ended sessions.
-    async fn list_sessions(&self, member: Option<StaffId>) -> Vec<StaffSession> {
+    async fn list_sessions(
+        &self,
+        member: Option<StaffId>,
+    ) -> Result<Vec<StaffSession>, StoreError> {
         let member = member.map(|StaffId(id)| id);
         self.list(LIST_SESSIONS, values![member], read_session).await
     }
 
     /// Records when a session was last used. Ignores an earlier time, and a session that has ended.
-    async fn touch_session(&self, digest: TokenDigest, seen_at: Timestamp) -> () {
+    async fn touch_session(
+        &self,
+        digest: TokenDigest,
+        seen_at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.write((digest, seen_at), |connection, (digest, seen_at)| {
             touch_session(connection, digest, *seen_at).boxed()
         })
@@ -131,8 +146,12 @@ Staff {
     }
 
     /// Ends the sessions that were last used at or before `seen_until`, or began at or before
-    /// `begun_until`. Returns their number.
-    async fn forget_sessions(&self, seen_until: Timestamp, begun_until: Timestamp) -> usize {
+    /// `begun_until`. Returns the number of ended sessions.
+    async fn forget_sessions(
+        &self,
+        seen_until: Timestamp,
+        begun_until: Timestamp,
+    ) -> Result<usize, StoreError> {
         self.write((seen_until, begun_until), |connection, (seen_until, begun_until)| {
             forget_sessions(connection, *seen_until, *begun_until).boxed()
         })
@@ -140,7 +159,7 @@ Staff {
     }
 
     /// Records an act that changes nothing, such as a failed attempt to sign in.
-    async fn record_act(&self, act: Act, context: WriteContext) -> () {
+    async fn record_act(&self, act: Act, context: WriteContext) -> Result<(), StoreError> {
         self.assign_change_numbers().await?;
         let result = self.write_once(
             (act, context),

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use petstore_domain::{
     StaffId, StaffName,
     staff::{
-        Identity, Passkey, PasswordHash, SecondFactor, StaffMember, StaffSession, TokenDigest,
+        Identity, Passkey, PasswordHash, PasswordLink, SecondFactor, StaffMember, StaffSession,
+        TokenDigest,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -44,9 +45,9 @@ pub(super) struct LinkColumns<'m> {
 impl<'m> From<&'m StaffMember> for LinkColumns<'m> {
     fn from(member: &'m StaffMember) -> Self {
         match &member.link {
-            Some((digest, until)) => Self {
-                digest: Some(digest.as_bytes()),
-                until: Some(until.as_millisecond()),
+            Some(link) => Self {
+                digest: Some(link.digest.as_bytes()),
+                until: Some(link.expires_at.as_millisecond()),
             },
             None => Self {
                 digest: None,
@@ -137,6 +138,15 @@ fn parse_passkeys(text: &str) -> Option<Vec<Passkey>> {
     Some(passkeys.collect())
 }
 
+/// Reads the link of a member from its two columns, which begin at `first_column`.
+fn read_link<R: Columns>(row: &R, first_column: usize) -> Result<Option<PasswordLink>, R::Error> {
+    let digest = row.optional_decoded(first_column, parse_digest)?;
+    let expires_at = row.optional_time(first_column + 1)?;
+    Ok(digest
+        .zip(expires_at)
+        .map(|(digest, expires_at)| PasswordLink { digest, expires_at }))
+}
+
 /// Reads a member from the columns [`member_columns!`], which begin at `first_column`.
 pub(super) fn read_member<R: Columns>(
     row: &R,
@@ -150,9 +160,7 @@ pub(super) fn read_member<R: Columns>(
         created_at: row.time(column(3))?,
         disabled_at: row.optional_time(column(4))?,
         password: row.optional_decoded(column(5), PasswordHash::from_bytes)?,
-        link: row
-            .optional_decoded(column(6), parse_digest)?
-            .zip(row.optional_time(column(7))?),
+        link: read_link(row, column(6))?,
         second_factor: read_second_factor(row, column(8))?,
         version: row.value(column(11))?,
         language: row.optional_parsed(column(12), |code| code.parse().ok())?,

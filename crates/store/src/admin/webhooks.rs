@@ -1,12 +1,13 @@
-//! Webhooks: their settings and secrets, and the entry points for their deliveries.
+//! Webhooks: their settings and secrets, and the methods for their deliveries, whose statements are
+//! in `deliveries.rs`.
 
 use futures_util::FutureExt;
 use petstore_domain::{
     IdempotentRequest, StoredResponse, WriteContext,
     store_area::{
         Act, Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint,
-        SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange,
-        WebhookId,
+        RetiredSecret, SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook,
+        WebhookChange, WebhookId,
     },
 };
 
@@ -23,7 +24,7 @@ const LIST: &str = "SELECT id, url, types, description, disabled_reason, created
         updated_at, version, secret, previous_secret, previous_secret_until, cursor, last_message,
         failing_since, lease_holder, lease_beat
     FROM webhooks ORDER BY id";
-const COUNT: &str = "SELECT count(*) FROM webhooks";
+const COUNT_WEBHOOKS: &str = "SELECT count(*) FROM webhooks";
 const COUNT_TESTS: &str = "SELECT count(*) FROM webhook_tests";
 const INSERT: &str =
     "INSERT INTO webhooks (id, url, types, description, disabled_reason, created_at,
@@ -48,20 +49,25 @@ store_trait! {
 /// Stores webhooks and the progress of their deliveries.
 Webhooks {
     /// Reads every webhook, in ascending order of identifier.
-    async fn list_webhooks(&self) -> Vec<StoredWebhook> {
+    async fn list_webhooks(&self) -> Result<Vec<StoredWebhook>, StoreError> {
         self.list(LIST, values![], read_webhook).await
     }
 
     /// Returns an identifier for a new webhook. The same identifier is never returned again.
-    async fn draw_webhook_id(&self) -> WebhookId {
-        let draw = self.write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[]));
-        Ok(WebhookId(draw.await?))
+    async fn draw_webhook_id(&self) -> Result<WebhookId, StoreError> {
+        let id = self
+            .write((), |connection, ()| connection.number(D::Sql::DRAW_WEBHOOK_ID, &[]))
+            .await?;
+        Ok(WebhookId(id))
     }
 
-    /// Returns the outcome of an earlier request with the same idempotency key:
-    /// [`WriteOutcome::Replayed`] or [`WriteOutcome::IdempotencyConflict`]; `None` if there was
-    /// none.
-    async fn recall_request(&self, request: IdempotentRequest) -> Option<WriteOutcome> {
+    /// Returns the outcome of repeating a request that is remembered under its idempotency key:
+    /// [`WriteOutcome::Replayed`] or [`WriteOutcome::IdempotencyConflict`]. Returns `None` if no
+    /// request is remembered.
+    async fn recall_request(
+        &self,
+        request: IdempotentRequest,
+    ) -> Result<Option<WriteOutcome>, StoreError> {
         let result = self.write_once(
             request,
             |connection, request| recall_request(connection, request).boxed(),
@@ -82,7 +88,7 @@ Webhooks {
         act: Option<Act>,
         response: StoredResponse,
         context: WriteContext,
-    ) -> WriteOutcome {
+    ) -> Result<WriteOutcome, StoreError> {
         let administration = Administration { acts: act.into_iter().collect(), response, context };
         requests::administer(self, change, administration, |connection, change| {
             write_change(connection, change).boxed()
@@ -90,10 +96,10 @@ Webhooks {
         .await
     }
 
-    /// Saves the progress of deliveries atomically, and renews the leases. Saves nothing for a
-    /// webhook whose lease another process has acquired, or that has changed more than once.
-    /// Returns for each update whether its lease is still held.
-    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Vec<bool> {
+    /// Saves the progress of deliveries atomically, and renews the leases. Returns for each update
+    /// whether its lease is still held. Saves nothing for a webhook whose lease another process has
+    /// acquired, or that has changed more than once.
+    async fn save_deliveries(&self, updates: Vec<DeliveryUpdate>) -> Result<Vec<bool>, StoreError> {
         if updates.iter().any(|update| update.disable.is_some()) {
             // Disabling a webhook records an act, which comes after the changes that have a number.
             self.assign_change_numbers().await?;
@@ -105,18 +111,22 @@ Webhooks {
     }
 
     /// Reads the waiting messages of a webhook, in ascending order.
-    async fn waiting_messages(&self, webhook: WebhookId) -> Vec<WaitingMessage> {
-        self.list(WAITING, values![webhook.0], deliveries::read_waiting).await
+    async fn waiting_messages(
+        &self,
+        webhook: WebhookId,
+    ) -> Result<Vec<WaitingMessage>, StoreError> {
+        let WebhookId(id) = webhook;
+        self.list(WAITING, values![id], deliveries::read_waiting).await
     }
 
     /// Reads the test messages that are waiting to be sent ([`WebhookChange::Test`]).
-    async fn waiting_tests(&self) -> Vec<TestMessage> {
+    async fn waiting_tests(&self) -> Result<Vec<TestMessage>, StoreError> {
         self.list(TESTS, values![], deliveries::read_test).await
     }
 
     /// Claims a waiting test message. Returns `true` to at most one caller, and that caller sends
     /// the message.
-    async fn take_test(&self, message_id: String) -> bool {
+    async fn take_test(&self, message_id: String) -> Result<bool, StoreError> {
         let result = self.write_once(
             message_id,
             |connection, id| deliveries::take_test(connection, id).boxed(),
@@ -127,13 +137,19 @@ Webhooks {
 
     /// Reads the attempts of a webhook after the attempt number `after`, oldest first: at most
     /// `limit`, each with its number.
-    async fn list_attempts(&self, webhook: WebhookId, after: i64, limit: u32) -> Vec<(i64, Attempt)> {
+    async fn list_attempts(
+        &self,
+        webhook: WebhookId,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, Attempt)>, StoreError> {
+        let WebhookId(id) = webhook;
         let limit = i64::from(limit);
-        self.list(ATTEMPTS, values![webhook.0, after, limit], deliveries::read_attempt).await
+        self.list(ATTEMPTS, values![id, after, limit], deliveries::read_attempt).await
     }
 
     /// Adds an attempt to send a test message, which belongs to no change.
-    async fn add_attempt(&self, webhook: WebhookId, attempt: Attempt) -> () {
+    async fn add_attempt(&self, webhook: WebhookId, attempt: Attempt) -> Result<(), StoreError> {
         let result = self.write_once(
             (webhook, attempt),
             |connection, (webhook, attempt)| {
@@ -162,7 +178,7 @@ async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<WriteOutcome, S::Error> {
-    if exceeds_limit(connection, change).await? {
+    if lock_and_check_limit(connection, change).await? {
         return Ok(WriteOutcome::Full);
     }
     let written_count = match change {
@@ -180,9 +196,10 @@ async fn write_change<S: Sql>(
             }
             updated_count
         }
-        WebhookChange::Delete { id, version } => {
-            connection.execute(DELETE, &[&id.0, version]).await?
-        }
+        WebhookChange::Delete {
+            id: WebhookId(id),
+            version,
+        } => connection.execute(DELETE, &[id, version]).await?,
         WebhookChange::Test(test) => add_test(connection, test).await?,
         // Nothing to write, so this is done.
         WebhookChange::Nothing => 1,
@@ -194,13 +211,16 @@ async fn write_change<S: Sql>(
     }
 }
 
-/// Whether a change would exceed the maximum number of webhooks or of waiting test messages.
-async fn exceeds_limit<S: Sql>(
+/// Whether a change would exceed the maximum number of webhooks or of waiting test messages. For a
+/// change that adds one, first takes the lock of [`lock_and_check_full`].
+async fn lock_and_check_limit<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<bool, S::Error> {
     match change {
-        WebhookChange::Add(_) => lock_and_check_full(connection, COUNT, Webhook::MAX).await,
+        WebhookChange::Add(_) => {
+            lock_and_check_full(connection, COUNT_WEBHOOKS, Webhook::MAX).await
+        }
         WebhookChange::Test(_) => {
             lock_and_check_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await
         }
@@ -210,30 +230,28 @@ async fn exceeds_limit<S: Sql>(
     }
 }
 
-/// Whether the number of rows that `count` selects has reached `max`. First takes a lock until the
-/// end of the transaction, so that concurrent transactions cannot exceed `max` together.
+/// Whether the number of rows that `count_sql` selects has reached `max`. First takes a lock until
+/// the end of the transaction, so that concurrent transactions cannot exceed `max` together.
 async fn lock_and_check_full<S: Sql>(
     connection: &mut S,
-    count: &'static str,
+    count_sql: &'static str,
     max: i64,
 ) -> Result<bool, S::Error> {
     connection.execute(LOCK_COUNTED_TABLES, &[]).await?;
-    Ok(connection.number(count, &[]).await? >= max)
+    Ok(connection.number(count_sql, &[]).await? >= max)
 }
 
 /// Adds a test message to a webhook. Returns the number of added rows: 0 if the webhook does not
 /// exist.
 async fn add_test<S: Sql>(connection: &mut S, test: &TestMessage) -> Result<u64, S::Error> {
     let TestMessage {
-        webhook,
+        webhook: WebhookId(id),
         message_id,
     } = test;
-    if connection.execute(LOCK, &[&webhook.0]).await? == 0 {
+    if connection.execute(LOCK, &[id]).await? == 0 {
         return Ok(0);
     }
-    connection
-        .execute(ADD_TEST, &[message_id, &webhook.0])
-        .await
+    connection.execute(ADD_TEST, &[message_id, id]).await
 }
 
 /// Adds a webhook. Returns the number of added rows.
@@ -247,12 +265,13 @@ async fn insert_webhook<S: Sql>(
         progress,
         ..
     } = stored_webhook;
+    let WebhookId(id) = webhook.id;
     let previous_secret = PreviousSecret::from(secrets);
     connection
         .execute(
             INSERT,
             &[
-                &webhook.id.0,
+                &id,
                 &webhook.url,
                 &webhook.types_text(),
                 &webhook.description.as_ref().map(Label::as_str),
@@ -277,12 +296,13 @@ async fn update_webhook<S: Sql>(
     after: &Webhook,
     secrets: &SealedSecrets,
 ) -> Result<u64, S::Error> {
+    let WebhookId(id) = after.id;
     let previous_secret = PreviousSecret::from(secrets);
     connection
         .execute(
             UPDATE,
             &[
-                &after.id.0,
+                &id,
                 &after.url,
                 &after.types_text(),
                 &after.description.as_ref().map(Label::as_str),
@@ -307,9 +327,9 @@ struct PreviousSecret<'s> {
 impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
     fn from(secrets: &'s SealedSecrets) -> Self {
         match &secrets.previous {
-            Some((secret, until)) => Self {
-                sealed: Some(secret),
-                until: Some(until.as_millisecond()),
+            Some(previous) => Self {
+                sealed: Some(&previous.sealed),
+                until: Some(previous.valid_until.as_millisecond()),
             },
             None => Self {
                 sealed: None,
@@ -319,31 +339,39 @@ impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
     }
 }
 
-/// Restarts the deliveries of a webhook, and clears the time since which it fails. Either resumes
-/// with the waiting messages, or drops these and continues after a certain change.
+/// Restarts the deliveries of a webhook, and forgets that they failed. Either resumes with the
+/// waiting messages, or drops them and continues after a certain change.
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
     restart: RestartPoint,
 ) -> Result<(), S::Error> {
+    let WebhookId(id) = webhook;
     match restart {
         RestartPoint::Resume(now) => {
             connection
-                .execute(RESUME, &[&now.as_millisecond(), &webhook.0])
+                .execute(RESUME, &[&now.as_millisecond(), &id])
                 .await?;
         }
         RestartPoint::From(seq) => {
-            connection.execute(DROP_WAITING, &[&webhook.0]).await?;
-            connection.execute(SKIP, &[&seq, &webhook.0]).await?;
+            connection.execute(DROP_WAITING, &[&id]).await?;
+            connection.execute(SKIP, &[&seq, &id]).await?;
         }
     }
-    connection.execute(CLEAR_FAILURE, &[&webhook.0]).await?;
+    connection.execute(CLEAR_FAILURE, &[&id]).await?;
     Ok(())
 }
 
 /// Reads a row of [`LIST`].
 fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
     let previous_secret: Option<Vec<u8>> = row.value(9)?;
+    let previous_until = row.optional_time(10)?;
+    let previous = previous_secret
+        .zip(previous_until)
+        .map(|(sealed, valid_until)| RetiredSecret {
+            sealed,
+            valid_until,
+        });
     Ok(StoredWebhook {
         webhook: Webhook {
             id: WebhookId(row.value(0)?),
@@ -357,7 +385,7 @@ fn read_webhook<R: Columns>(row: &R) -> Result<StoredWebhook, R::Error> {
         },
         secrets: SealedSecrets {
             current: row.value(8)?,
-            previous: previous_secret.zip(row.optional_time(10)?),
+            previous,
         },
         progress: DeliveryProgress {
             cursor: row.value(11)?,

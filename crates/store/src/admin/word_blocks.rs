@@ -19,7 +19,7 @@ use crate::columns::Columns;
 
 /// The number of bits of an offset. The low bits of an identifier are the offset of the animal in
 /// its block, and the remaining bits are the number of the block.
-pub(crate) const BLOCK_BITS: u32 = 16;
+const BLOCK_BITS: u32 = 16;
 
 /// The maximum number of bytes of a row, not counting its last word. Four such rows fit into a page
 /// of SQLite.
@@ -33,18 +33,19 @@ const DIVIDED_ROW_BYTES: usize = MAX_WORD_ROW_BYTES * 2 / 3;
 /// search uses.
 const MAX_BLOCKS_PER_READ: usize = 4;
 
-/// Selects the rows of a block that may contain words from $2 (inclusive) to $3 (exclusive). The
-/// first of the given rows may begin before $2.
+/// Selects the rows of the block $1 that may contain words from $2 (inclusive) to $3 (exclusive).
+/// The first of these rows may begin before $2.
 const ROWS_IN_RANGE: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first >= coalesce(
         (SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
             ORDER BY first DESC LIMIT 1), $2)
     AND first < $3";
-/// Selects the row of a block that the entry $2 belongs to.
+/// Selects the first entry of the row of the block $1 that the entry $2 belongs to.
 const ROW_OF_ENTRY: &str = "SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
     ORDER BY first DESC LIMIT 1";
+/// Selects the first entries of all rows of the block $1.
 const ALL_ROWS: &str = "SELECT first FROM word_blocks WHERE block = $1 ORDER BY first";
-/// The minimum number of changed entries in a block for reading the keys of all its rows. Below it,
-/// looking up the row of each entry is faster.
+/// The minimum number of changed entries in a block for reading the keys of all its rows. For fewer
+/// entries, looking up the row of each entry is faster.
 const MIN_ENTRIES_TO_READ_ALL_ROWS: usize = 256;
 const WORDS: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first = $2";
 const PUT: &str = "INSERT INTO word_blocks (block, first, words) VALUES ($1, $2, $3)
@@ -58,8 +59,15 @@ pub(super) struct EntryKey {
     pub(super) entry: Vec<u8>,
 }
 
-/// The entries that change, and whether each of them is present afterwards.
-pub(super) type EntryChanges = BTreeMap<EntryKey, bool>;
+/// The edit of an entry, or of an animal in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edit {
+    Insert,
+    Remove,
+}
+
+/// The entries that change, each with its edit.
+pub(super) type EntryChanges = BTreeMap<EntryKey, Edit>;
 
 /// A set of animals: their offsets in each block, by the number of the block.
 pub(super) type Blocks = BTreeMap<i64, RoaringBitmap>;
@@ -90,7 +98,7 @@ pub(super) fn date_word(field: &str, date: &str) -> Vec<u8> {
     [&[1], field.as_bytes(), &[0], date.as_bytes(), &[0]].concat()
 }
 
-/// Returns the field of a word that is not a date.
+/// Returns the field of a word that is not a date: the part between its last two zero bytes.
 fn field_of_word(word: &[u8]) -> &str {
     let field = word.rsplit(|&byte| byte == 0).nth(1);
     field
@@ -121,6 +129,7 @@ impl WordRange {
         let [first, last] = dates.bounds().map(|date| date_word(field, &date));
         Self {
             start: first,
+            // This is above the word of the last date, which belongs to the range.
             end: [&last[..], &[0xFF]].concat(),
         }
     }
@@ -142,29 +151,51 @@ impl WordRange {
                 .rows_each(ROWS_IN_RANGE, values.collect())
                 .await?;
             for (&block, rows) in chunk.iter().zip(results) {
-                // One bit for each offset in the block, the lowest bit of each byte first.
-                let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
-                for row in &rows {
-                    read_words(row, 0, |word, offsets| {
-                        if word >= start && word < end && includes_field(field_of_word(word)) {
-                            for &offset in offsets {
-                                bits[usize::from(offset >> 3)] |= 1 << (offset & 7);
-                            }
-                        }
-                    })?;
-                }
-                pets.insert(block, RoaringBitmap::from_lsb0_bytes(0, &bits));
+                pets.insert(block, self.find_offsets(&rows, &includes_field)?);
             }
         }
         Ok(pets)
     }
+
+    /// Finds the offsets of the animals in rows of one block that have a word of this range in a
+    /// field that `includes_field` accepts.
+    fn find_offsets<R: Columns>(
+        &self,
+        rows: &[R],
+        includes_field: impl Fn(&str) -> bool,
+    ) -> Result<RoaringBitmap, R::Error> {
+        // One bit for each offset in the block, the lowest bit of each byte first.
+        let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
+        for row in rows {
+            read_words(row, 0, |word, offsets| {
+                let is_in_range = word >= &self.start[..] && word < &self.end[..];
+                if is_in_range && includes_field(field_of_word(word)) {
+                    for &offset in offsets {
+                        bits[usize::from(offset >> 3)] |= 1 << (offset & 7);
+                    }
+                }
+            })?;
+        }
+        Ok(RoaringBitmap::from_lsb0_bytes(0, &bits))
+    }
 }
 
-/// A change of one entry: its insertion or removal.
+/// Finds the animals in `blocks` that have a date in a range.
+pub(super) async fn pets_with_date<S: Sql>(
+    connection: &mut S,
+    dates: &DateRange,
+    blocks: &[i64],
+) -> Result<Blocks, S::Error> {
+    // All words of the range are dates of one field, so no field needs a check.
+    WordRange::from_dates(dates)
+        .find_pets(connection, blocks, |_| true)
+        .await
+}
+
+/// A change of one entry.
 struct EntryChange {
     entry: Vec<u8>,
-    /// Whether the entry is present afterwards.
-    is_present: bool,
+    edit: Edit,
 }
 
 /// The primary key of a row: its block and its first entry.
@@ -189,15 +220,14 @@ pub(super) async fn write_changes<S: Sql>(
 
     let mut puts: Vec<Values<'_>> = Vec::new();
     let mut removals: Vec<Values<'_>> = Vec::new();
-    for ((key, changes), rows) in changes_by_row.into_iter().zip(present_rows) {
-        let mut words = Words::new();
+    for ((key, row_changes), rows) in changes_by_row.into_iter().zip(present_rows) {
         // There is at most one row; none if the changed entries sort before all rows.
-        for row in &rows {
-            read_words(row, 0, |word, offsets| {
-                words.insert(word.to_vec(), offsets.to_vec());
-            })?;
-        }
-        if !apply_changes(&mut words, &changes) {
+        let mut words = match rows.first() {
+            Some(row) => words_of_row(row)?,
+            None => Words::new(),
+        };
+        let has_changed = apply_changes(&mut words, &row_changes);
+        if !has_changed {
             continue;
         }
         let RowKey { block, first } = key;
@@ -214,8 +244,18 @@ pub(super) async fn write_changes<S: Sql>(
     Ok(())
 }
 
-/// Packs words into one row if they fit, and otherwise into several rows with room for more entries.
-/// The first row keeps the key `first` of the present row, even if it now begins with another entry.
+/// Reads the words of a row of [`WORDS`].
+fn words_of_row<R: Columns>(row: &R) -> Result<Words, R::Error> {
+    let mut words = Words::new();
+    read_words(row, 0, |word, offsets| {
+        words.insert(word.to_vec(), offsets.to_vec());
+    })?;
+    Ok(words)
+}
+
+/// Packs words into one row if they fit, and otherwise into several rows with room for more
+/// entries. The first row keeps the key `first` of the present row, even if it now begins with
+/// another entry.
 fn divide_into_rows(words: &Words, first: Vec<u8>) -> Vec<PackedRow> {
     let mut rows = word_rows::pack(words, MAX_WORD_ROW_BYTES);
     if rows.len() > 1 {
@@ -233,9 +273,9 @@ async fn group_by_row<S: Sql>(
     changes: EntryChanges,
 ) -> Result<BTreeMap<RowKey, Vec<EntryChange>>, S::Error> {
     let mut changes_by_block: BTreeMap<i64, Vec<EntryChange>> = BTreeMap::new();
-    for (EntryKey { block, entry }, is_present) in changes {
+    for (EntryKey { block, entry }, edit) in changes {
         let block_changes = changes_by_block.entry(block).or_default();
-        block_changes.push(EntryChange { entry, is_present });
+        block_changes.push(EntryChange { entry, edit });
     }
 
     let mut changes_by_row: BTreeMap<RowKey, Vec<EntryChange>> = BTreeMap::new();
@@ -249,8 +289,8 @@ async fn group_by_row<S: Sql>(
     Ok(changes_by_row)
 }
 
-/// Returns, for each change in a block, the first entry of the row that the change affects; an empty
-/// one if the changed entry sorts before all rows.
+/// Returns, for each change in a block, the first entry of the row that the change affects. It is
+/// empty if the changed entry sorts before all rows.
 async fn first_entries_of_rows<S: Sql>(
     connection: &mut S,
     block: i64,
@@ -305,22 +345,22 @@ async fn find_among_all_rows<S: Sql>(
 /// Applies changes to the words of a row. Returns whether any of them made a difference.
 fn apply_changes(words: &mut Words, changes: &[EntryChange]) -> bool {
     let mut has_changed = false;
-    for EntryChange { entry, is_present } in changes {
+    for EntryChange { entry, edit } in changes {
         let Some((word, offset)) = entry.split_last_chunk() else {
+            // This does not happen: every entry ends with its offset.
             continue;
         };
         let offset = u16::from_be_bytes(*offset);
-        has_changed |= if *is_present {
-            add_entry(words, word, offset)
-        } else {
-            remove_entry(words, word, offset)
+        has_changed |= match edit {
+            Edit::Insert => insert_entry(words, word, offset),
+            Edit::Remove => remove_entry(words, word, offset),
         };
     }
     has_changed
 }
 
-/// Adds an entry. Returns whether it was absent.
-fn add_entry(words: &mut Words, word: &[u8], offset: u16) -> bool {
+/// Inserts an entry. Returns whether it was absent.
+fn insert_entry(words: &mut Words, word: &[u8], offset: u16) -> bool {
     let Some(offsets) = words.get_mut(word) else {
         words.insert(word.to_vec(), vec![offset]);
         return true;

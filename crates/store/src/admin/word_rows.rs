@@ -2,7 +2,7 @@
 //! animals in their block.
 //!
 //! Words are front-coded: a word does not repeat the first bytes that it shares with the previous
-//! word. It consists of the given parts:
+//! word. It consists of these parts:
 //!
 //! - the number of shared bytes (1 byte)
 //! - the number of remaining bytes (2 bytes), and these bytes
@@ -53,11 +53,12 @@ pub(super) fn pack(words: &Words, max_bytes: usize) -> Vec<PackedRow> {
                     first: encode_entry(word, first_offset),
                     bytes: Vec::new(),
                 });
-                // The first word of a row shares no bytes, so that a row can be read without the rows
-                // before it.
+                // The first word of a row shares no bytes, so that a row can be read without the
+                // rows before it.
                 previous_word = &[];
             }
             let Some(row) = rows.last_mut() else {
+                // This does not happen: there is a row now.
                 break;
             };
             pack_word(&mut row.bytes, word, previous_word);
@@ -76,6 +77,7 @@ fn pack_word(row: &mut Vec<u8>, word: &[u8], previous_word: &[u8]) {
         .zip(word)
         .take_while(|(previous_byte, byte)| previous_byte == byte)
         .count();
+    // The row has one byte for this length. A word may share fewer bytes than it could.
     let shared_length = u8::try_from(shared_length).unwrap_or(u8::MAX);
     let other_bytes = &word[shared_length.into()..];
     let other_length = u16::try_from(other_bytes.len()).unwrap_or(u16::MAX);
@@ -145,7 +147,8 @@ fn unpack_words(bytes: &[u8], mut visitor: impl FnMut(&[u8], &[u16])) -> Option<
     if unread.is_empty() { Some(()) } else { None }
 }
 
-/// Replaces `offsets` with those at the beginning of `bytes`. Returns the bytes after them.
+/// Replaces the content of `offsets` by the `count` offsets at the beginning of `bytes`. Returns
+/// the bytes after them; `None` if the bytes are invalid.
 fn unpack_offsets<'b>(bytes: &'b [u8], count: u16, offsets: &mut Vec<u16>) -> Option<&'b [u8]> {
     offsets.clear();
     let mut unread = bytes;

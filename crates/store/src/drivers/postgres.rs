@@ -35,7 +35,7 @@ pub enum Failure {
     /// The database role of the service lacks a privilege.
     #[error("the service's role has no privilege to {0}")]
     Forbidden(&'static str),
-    /// Another process did the same at the same time, and won the race in every attempt.
+    /// Another process did the same work at the same time, and was first in every attempt.
     #[error("another process did the same at the same time, in every attempt")]
     Raced,
 }
@@ -74,16 +74,17 @@ impl Failure {
         }
     }
 
-    /// Whether the statement certainly had no effect. It had none if the server reports an error
-    /// and keeps the connection open, because the server has then rolled back the statement.
+    /// Whether the statement certainly had no effect. If the server reports an error and keeps the
+    /// connection open, it has rolled back the statement.
     pub fn had_no_effect(&self) -> bool {
-        let Self::Database(error) = self else {
-            return !matches!(self, Self::CommitOutcomeUnknown(_));
-        };
-        error.as_db_error().is_some_and(|error| {
-            error.parsed_severity() == Some(Severity::Error)
-                && *error.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
-        })
+        match self {
+            Self::Database(error) => error.as_db_error().is_some_and(|error| {
+                error.parsed_severity() == Some(Severity::Error)
+                    && *error.code() != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
+            }),
+            Self::CommitOutcomeUnknown(_) => false,
+            Self::Row(_) | Self::Column(_) | Self::Forbidden(_) | Self::Raced => true,
+        }
     }
 
     pub fn has_code(&self, code: &SqlState) -> bool {
@@ -92,7 +93,7 @@ impl Failure {
 
     /// Whether this transaction conflicted with the write of another one.
     pub fn is_conflict(&self) -> bool {
-        // Write statements divide by zero unless they find every row as it was read, because an
+        // Write statements divide by zero on purpose unless they find every row as it was read. The
         // error aborts the whole transaction.
         self.has_code(&SqlState::UNIQUE_VIOLATION) || self.has_code(&SqlState::DIVISION_BY_ZERO)
     }
@@ -112,23 +113,26 @@ impl Failure {
 /// code.
 fn remedy_of(error: &DbError) -> Remedy {
     let code = error.code();
-    let class = &code.code()[..2];
     let ends_connection = matches!(
         error.parsed_severity(),
         Some(Severity::Fatal | Severity::Panic)
     );
+    // The class is the first two characters of the code.
+    let class = code.code().get(..2).unwrap_or_default();
     match class {
         // Class 40: serialization failures, deadlocks, and commits whose outcome a distributed
         // engine does not know.
         "40" => Remedy::Repeat,
-        // The server is a standby now, so a new connection may reach the new primary.
-        "25" if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
+        // Class 08: the connection failed.
         "08" => Remedy::Reconnect,
-        // Class 57: the server is starting or shutting down.
+        // Class 25: the server is a standby now, so a new connection may reach the new primary.
+        "25" if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Remedy::Reconnect,
+        // Class 57, except a canceled statement: the server is starting or shutting down.
         "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
-        // Timeouts, insufficient resources such as a full disk, unavailable locks, and I/O errors.
-        "53" | "55" | "57" | "58" if !ends_connection => Remedy::GiveUp,
         _ if ends_connection => Remedy::Reconnect,
+        // Classes 53, 55 and 58: insufficient resources such as a full disk, unavailable locks, and
+        // I/O errors. Class 57: of it, only a canceled statement is left, such as after a timeout.
+        "53" | "55" | "57" | "58" => Remedy::GiveUp,
         _ => Remedy::Report,
     }
 }

@@ -30,6 +30,7 @@ impl Columns for Row<'_> {
         match self.get_ref(column) {
             Ok(ValueRef::Integer(value)) => Error::IntegralValueOutOfRange(column, value),
             Ok(value) => {
+                // The message shows the value in place of the name of the column.
                 let text = value.as_str().unwrap_or("invalid");
                 Error::InvalidColumnType(column, text.to_owned(), value.data_type())
             }
@@ -50,7 +51,7 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Distinguishes temporary failures from internal errors.
+/// Tells temporary failures from internal errors by the code of SQLite.
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         use rusqlite::ErrorCode as Code;

@@ -1,7 +1,10 @@
 //! Refusals of batches. A refusal rolls back the whole batch, so it must not show the client a
 //! state that only earlier commands of the same batch produced.
 
-use petstore_domain::store_area::{Conflict, Refusal, Resource};
+use petstore_domain::{
+    PetId,
+    store_area::{Conflict, Refusal, Resource},
+};
 
 use super::State;
 
@@ -20,28 +23,11 @@ impl State {
                 self.with_state_before_batch(conflict, Refusal::InvalidTransition)
             }
             Refusal::DuplicateValue {
-                mut message,
+                message,
                 field,
                 other,
                 ..
-            } => {
-                let pet_as_read = self.pets.get(&other).and_then(|pet| pet.read.clone());
-                let current = pet_as_read.map(|pet| Box::new(Resource::Pet(pet)));
-                if current.is_none() {
-                    // The animal is new in this batch. After the rollback, its identifier will
-                    // belong to another animal, so the message must not name it.
-                    message = format!(
-                        "An earlier command of the batch adds an animal with the same {field}, \
-                         which must be unique."
-                    );
-                }
-                Refusal::DuplicateValue {
-                    message,
-                    field,
-                    other,
-                    current,
-                }
-            }
+            } => self.duplicate_before_batch(message, field, other),
             Refusal::OpenOrder(conflict) => {
                 self.with_state_before_batch(conflict, Refusal::OpenOrder)
             }
@@ -49,9 +35,35 @@ impl State {
         }
     }
 
+    /// Returns the refusal of a value that the animal `other` also has. Shows that animal in its
+    /// state before the batch.
+    fn duplicate_before_batch(&self, message: String, field: String, other: PetId) -> Refusal {
+        let versions = self.pets.get(&other);
+        let Some(pet_as_read) = versions.and_then(|versions| versions.read.clone()) else {
+            // The animal is new in this batch. After the rollback, its identifier will belong to
+            // another animal, so the message must not name it.
+            let message = format!(
+                "An earlier command of the batch adds an animal with the same {field}, \
+                 which must be unique."
+            );
+            return Refusal::DuplicateValue {
+                message,
+                field,
+                other,
+                current: None,
+            };
+        };
+        Refusal::DuplicateValue {
+            message,
+            field,
+            other,
+            current: Some(Box::new(Resource::Pet(pet_as_read))),
+        }
+    }
+
     /// Shows the resource of a conflict in its state before the batch, because the client never
-    /// sees the effects of the earlier commands. If those effects changed the resource, adds that
-    /// to the message.
+    /// sees the effects of the earlier commands. If the earlier commands changed the resource, the
+    /// message says that it describes the state after them.
     fn with_state_before_batch(
         &self,
         mut conflict: Box<Conflict>,

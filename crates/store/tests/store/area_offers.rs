@@ -212,15 +212,15 @@ pub(crate) async fn animals_that_became_available_again_are_returns_the_newest_f
 ) {
     let first = add(&store, new_pet("Max", 1, Available)).await;
     let second = add(&store, new_pet("Mia", 1, Available)).await;
-    assert_eq!(store.returns(100).await.unwrap(), []);
+    assert_eq!(store.list_returns(100).await.unwrap(), []);
     let order = place(&store, reserve(first)).await;
     change(&store, cancel(order)).await;
     change(&store, withdraw(second)).await;
     change(&store, restore(second)).await;
-    let returns = store.returns(100).await.unwrap();
+    let returns = store.list_returns(100).await.unwrap();
     let pets: Vec<_> = returns.iter().map(|change| change.pet).collect();
     assert_eq!(pets, [second, first]);
     assert!(returns[0].seq > returns[1].seq);
     // Among the last change only.
-    assert_eq!(store.returns(1).await.unwrap(), returns[..1]);
+    assert_eq!(store.list_returns(1).await.unwrap(), returns[..1]);
 }

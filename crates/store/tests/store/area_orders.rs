@@ -108,7 +108,7 @@ pub(crate) async fn a_reopened_order_is_stored_with_its_animal(store: AnyStore) 
         let due = store.due_orders(None, end, 9).await.unwrap();
         assert!(due.iter().any(|(due, _)| *due == id), "{due:?}");
         // The time of the contact counts from when it closes again.
-        let erasable = store.contacts_until(end, None, 9).await.unwrap();
+        let erasable = store.orders_with_contact(end, None, 9).await.unwrap();
         assert!(!erasable.contains(&id), "{erasable:?}");
         check(&store, complete(id)).await;
         check(&store, give_back(id)).await;

@@ -57,7 +57,7 @@ fn reverting(act: &[JournalEntry]) -> Vec<Command> {
 
 /// Reverts the act of the change with this number.
 async fn revert(store: &AnyStore, seq: i64) -> ExecutionOutcome {
-    let commands = reverting(&store.act(seq).await.unwrap());
+    let commands = reverting(&store.changes_of_act(seq).await.unwrap());
     execute(store, commands).await
 }
 
@@ -272,12 +272,15 @@ pub(crate) async fn an_act_about_many_animals_is_reverted_as_a_whole_or_not_at_a
         act(&store, name, ids.iter().map(|id| command(*id)).collect()).await
     };
     let seq = all(|id| Command::PlaceOrder(reserve(id)), "reservations").await;
-    let changes = store.act(seq).await.unwrap();
+    let changes = store.changes_of_act(seq).await.unwrap();
     assert_eq!(changes.len(), 200);
     assert!(changes.is_sorted_by_key(|change| change.seq));
     // By whichever of its changes.
-    assert_eq!(store.act(changes[0].seq).await.unwrap(), changes);
-    assert_eq!(store.act(changes[77].seq).await.unwrap(), changes);
+    assert_eq!(store.changes_of_act(changes[0].seq).await.unwrap(), changes);
+    assert_eq!(
+        store.changes_of_act(changes[77].seq).await.unwrap(),
+        changes
+    );
     assert!(is_done(&revert(&store, seq).await));
     for id in &ids {
         assert_eq!(pet(&store, *id).await.status, Available);
@@ -324,7 +327,7 @@ pub(crate) async fn acts_at_the_same_time_are_told_apart(store: AnyStore) {
     }
     let last = store.journal_state().await.unwrap().last;
     for seq in 21..=last {
-        let changes = store.act(seq).await.unwrap();
+        let changes = store.changes_of_act(seq).await.unwrap();
         let of_clock = changes[0].actor.actor == Actor::Clock;
         assert_eq!(
             changes.len(),
@@ -336,7 +339,11 @@ pub(crate) async fn acts_at_the_same_time_are_told_apart(store: AnyStore) {
         assert_eq!(requests.len(), 1, "{seq}");
     }
     for unknown in [0, -1, last + 1, i64::MAX, i64::MIN] {
-        assert_eq!(store.act(unknown).await.unwrap(), [], "{unknown}");
+        assert_eq!(
+            store.changes_of_act(unknown).await.unwrap(),
+            [],
+            "{unknown}"
+        );
     }
 }
 
@@ -348,12 +355,12 @@ pub(crate) async fn an_act_whose_beginning_may_be_forgotten_is_unknown(store: An
         ..request("sale")
     };
     store.execute(commands, later, respond).await.unwrap();
-    assert_eq!(store.act(2).await.unwrap().len(), 2);
+    assert_eq!(store.changes_of_act(2).await.unwrap().len(), 2);
     let kept_from = kept() + SignedDuration::from_mins(1);
     let forgotten = store.forget_changes(kept_from..=at(2_000_000), 10).await;
     assert_eq!(forgotten.unwrap(), 1);
-    assert_eq!(store.act(2).await.unwrap(), []);
-    assert_eq!(store.act(1).await.unwrap(), []);
+    assert_eq!(store.changes_of_act(2).await.unwrap(), []);
+    assert_eq!(store.changes_of_act(1).await.unwrap(), []);
 }
 
 pub(crate) async fn a_value_that_another_animal_has_meanwhile_is_not_given_back(store: AnyStore) {
@@ -388,7 +395,7 @@ pub(crate) async fn a_value_that_another_animal_has_meanwhile_is_not_given_back(
         let last = store.journal_state().await.unwrap().last;
         assert!(
             store
-                .act(last)
+                .changes_of_act(last)
                 .await
                 .unwrap()
                 .iter()

@@ -6,8 +6,8 @@ use petstore_domain::{
     PetStatus::{Available, Pending},
     WriteContext,
     store_area::{
-        ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, FieldValues,
-        JournalEntry, JournalSubject, Label, Resource, SubjectKind,
+        ActType, AuditEntry, AuditQuery, AuditType, Category, ChangeType, Command, FieldPatch,
+        FieldValues, JournalEntry, JournalSubject, Label, Resource, SubjectKind,
     },
 };
 use petstore_store::{
@@ -292,6 +292,35 @@ pub(crate) async fn a_clock_that_was_set_back_hides_nothing_from_a_search_by_tim
     }
 }
 
+/// A page looks at 10,000 changes.
+pub(crate) async fn a_clock_that_was_set_back_hides_nothing_behind_a_page_that_is_too_new(
+    store: AnyStore,
+) {
+    for _ in 0..11 {
+        let addition =
+            Command::AddPet(new_pet("", 1, Available), FieldPatch::default(), Vec::new());
+        let additions = vec![addition; 1_000];
+        store
+            .execute(additions, act(20_000), respond)
+            .await
+            .unwrap();
+    }
+    store
+        .create_pet(new_pet("", 1, Available), act(10_000), retries::respond)
+        .await
+        .unwrap();
+
+    for newest_first in [false, true] {
+        let query = AuditQuery {
+            until: Some(at(15_000)),
+            newest_first,
+            ..AuditQuery::default()
+        };
+        let found: Vec<_> = walk(&store, 10, &query).await.iter().map(line).collect();
+        assert_eq!(found, ["10000 pet.added pet:11001"]);
+    }
+}
+
 pub(crate) async fn old_acts_are_forgotten_with_the_changes(store: AnyStore) {
     fill(&store).await;
     store.journal_state().await.unwrap();
@@ -307,7 +336,7 @@ pub(crate) async fn expect_one_row_for_an_import(store: &AnyStore, url: &str) {
     create(store, new_pet("", 1, Available)).await;
     let url: DatabaseUrl = url.parse().unwrap();
     let import = move |ids: Option<[i64; 3]>| {
-        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
         load.begin(ids.map_or(IdSource::Next, |_| IdSource::Given), at(7))
             .unwrap();
         for index in 0..3 {
@@ -357,7 +386,7 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
                 version: 3,
             }),
         ] {
-            let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
+            let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
             load.begin(IdSource::Given, at(7)).unwrap();
             if let Some(category) = category {
                 load.add(&Resource::Category(category)).unwrap();

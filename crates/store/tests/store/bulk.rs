@@ -77,11 +77,11 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 fn snapshot(url: &DatabaseUrl) -> Box<dyn Snapshot> {
-    databases::snapshot(url).unwrap()
+    databases::open_snapshot(url).unwrap()
 }
 
 fn load(url: &DatabaseUrl, ids: IdSource) -> Box<dyn Load> {
-    let mut load = databases::load(url, OpenMode::Create).unwrap();
+    let mut load = databases::open_load(url, OpenMode::Create).unwrap();
     load.begin(ids, at(500)).unwrap();
     load
 }
@@ -478,7 +478,7 @@ async fn a_load_that_is_dropped_keeps_a_database_that_others_have_open_or_have_u
     for is_open in [true, false] {
         let directory = TempDir::new().unwrap();
         let url = sqlite_url(directory.path());
-        let load = databases::load(&url, OpenMode::Create).unwrap();
+        let load = databases::open_load(&url, OpenMode::Create).unwrap();
         let mut other = Some(open(&url).await);
         if !is_open {
             create(other.as_ref().unwrap(), new_pet("Zoe", 1, Sold)).await;

@@ -46,6 +46,7 @@ macro_rules! journal_suite {
             the_audit_trail_has_the_acts_between_the_changes,
             the_audit_trail_is_searched_by_subject_actor_type_and_time,
             a_clock_that_was_set_back_hides_nothing_from_a_search_by_time,
+            a_clock_that_was_set_back_hides_nothing_behind_a_page_that_is_too_new,
             old_acts_are_forgotten_with_the_changes
         );
     };

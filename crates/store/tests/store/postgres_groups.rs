@@ -214,6 +214,20 @@ async fn two_requests_with_one_key_in_a_group_have_one_effect() {
 }
 
 #[tokio::test]
+async fn an_order_its_change_and_its_remembered_request_share_a_transaction() {
+    let (store, url) = fresh().await;
+    let ids = animals(&store, 1).await;
+    let executed = store.execute(vec![sale(ids[0])], repeatable("a"), respond);
+    assert_done(&executed.await.unwrap());
+
+    let observer = connect(&url).await;
+    let written = "(SELECT xmin FROM orders
+        UNION ALL SELECT xmin FROM changes WHERE version = 2
+        UNION ALL SELECT xmin FROM requests) AS written";
+    assert_eq!(rows(&observer, written, "TRUE").await, (3, 1));
+}
+
+#[tokio::test]
 async fn a_group_is_decided_again_if_one_of_its_animals_changes_after_it_was_read() {
     let (store, url) = fresh().await;
     let ids = animals(&store, 8).await;

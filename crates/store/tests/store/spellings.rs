@@ -77,9 +77,9 @@ pub(crate) async fn expect_named_twins(store: &AnyStore, url: &str) {
     let checkup = tokio::task::spawn_blocking(check).await.unwrap();
     assert_eq!(checkup.problems, [""; 0]);
     for note in [
-        "categories 1 and 2 have the label \"GRÖSSE\", in any case; rename one",
-        "the fields breed and colour have the label \" BREED\", in any case; rename one",
-        "the choices of the field sex have \"Rüde\" and \"RÜDE\", which are equal in any case; rename or remove one",
+        "categories 1 and 2 have the same label \"GRÖSSE\", regardless of upper and lower case; rename one",
+        "the fields breed and colour have the same label \" BREED\", regardless of upper and lower case; rename one",
+        "the field sex has the choices \"Rüde\" and \"RÜDE\", which are equal regardless of upper and lower case; rename or remove one",
     ] {
         assert!(
             checkup.notes.contains(&note.to_owned()),

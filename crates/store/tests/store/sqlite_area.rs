@@ -191,7 +191,7 @@ async fn an_import_between_animals_that_are_merged_is_found() {
     let (store, directory) = fresh();
     let url = url(&directory);
     let import = |ids: [i64; 2]| {
-        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
         load.begin(IdSource::Given, petstore_testing::stores::at(0))
             .unwrap();
         for id in ids {

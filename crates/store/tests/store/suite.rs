@@ -405,6 +405,15 @@ pub(crate) async fn the_last_use_of_a_key_only_moves_forward(store: AnyStore) {
             .unwrap();
         assert_eq!(last_use().await, Some(at(expected)));
     }
+
+    // The deprecated call is news, so the row is written, but the key was used later than that.
+    let late_report = KeyUse {
+        id,
+        used_at: at(2_000),
+        deprecated_call_at: Some(at(2_000)),
+    };
+    store.record_key_uses(vec![late_report]).await.unwrap();
+    assert_eq!(last_use().await, Some(at(4_000)));
 }
 
 pub(crate) async fn the_last_deprecated_call_of_a_key_only_moves_forward(store: AnyStore) {

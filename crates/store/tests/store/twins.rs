@@ -156,8 +156,8 @@ async fn check(url: &str) -> Checkup {
 
 /// Copies the animals and their unique values, as `petstore copy` does.
 fn copy_animals(from: &DatabaseUrl, to: &DatabaseUrl) {
-    let mut from = databases::snapshot(from).unwrap();
-    let mut to = databases::load(to, OpenMode::Create).unwrap();
+    let mut from = databases::open_snapshot(from).unwrap();
+    let mut to = databases::open_load(to, OpenMode::Create).unwrap();
     to.begin(IdSource::Given, Timestamp::UNIX_EPOCH).unwrap();
     to.set_fields(&[]).unwrap();
     let mut add = |resource| {

@@ -7,8 +7,8 @@ use petstore_domain::{
     StoredResponse, WriteContext,
     store_area::{
         Act, ActType, Attempt, AuditEntry, AuditQuery, ChangeType, DeliveryProgress,
-        DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint, SealedSecrets, StoredWebhook,
-        WaitingMessage, Webhook, WebhookChange, WebhookId,
+        DeliveryUpdate, DisabledReason, Label, Lease, RestartPoint, RetiredSecret, SealedSecrets,
+        StoredWebhook, WaitingMessage, Webhook, WebhookChange, WebhookId,
     },
 };
 use petstore_store::{KEPT_ATTEMPTS, StoreError, WriteOutcome};
@@ -171,7 +171,10 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
     after.updated_at = at(30);
     let secrets = SealedSecrets {
         current: vec![4],
-        previous: Some((vec![1, 2, 3], at(40))),
+        previous: Some(RetiredSecret {
+            sealed: vec![1, 2, 3],
+            valid_until: at(40),
+        }),
     };
     let changed = WebhookChange::Change {
         after: after.clone(),

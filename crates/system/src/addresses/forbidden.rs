@@ -1,6 +1,7 @@
-//! The addresses to which the service must not send messages. This prevents server-side request
-//! forgery: a person who may add a webhook must not be able to reach the machines behind the
-//! service's firewall with it.
+//! Decides to which addresses the service must not send messages.
+//!
+//! This prevents server-side request forgery: a person who may add a webhook must not be able to
+//! reach the machines behind the service's firewall with it.
 
 use std::{net::IpAddr, sync::LazyLock};
 
@@ -8,8 +9,10 @@ use ipnet::IpNet;
 use petstore_domain::Networks;
 
 /// The ranges of addresses that do not belong to hosts on the public internet, each with its
-/// reason: the IPv4 and IPv6 Special-Purpose Address Registries of IANA, multicast, and unallocated
-/// IPv6. If several ranges contain an address, the first one determines the reason.
+/// reason. If several ranges contain an address, the first one determines the reason.
+///
+/// They are the IPv4 and IPv6 Special-Purpose Address Registries of IANA, multicast, and
+/// unallocated IPv6.
 pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
     ("0.0.0.0/32", "unspecified"),
     ("0.0.0.0/8", "this network"),
@@ -65,27 +68,33 @@ pub const FORBIDDEN_RANGES: [(&str, &str); 52] = [
     ("8000::/1", "not allocated"),
 ];
 
-/// The parsed [`FORBIDDEN_RANGES`], each with its reason.
-static PARSED_RANGES: LazyLock<Vec<(IpNet, &str)>> = LazyLock::new(|| {
+/// A range of addresses to which no messages may be sent.
+struct ForbiddenRange {
+    addresses: IpNet,
+    reason: &'static str,
+}
+
+/// The parsed [`FORBIDDEN_RANGES`].
+static PARSED_RANGES: LazyLock<Vec<ForbiddenRange>> = LazyLock::new(|| {
     let mut ranges = Vec::new();
     for (range, reason) in FORBIDDEN_RANGES {
         // A test ensures that all of them can be parsed.
-        if let Ok(range) = range.parse() {
-            ranges.push((range, reason));
+        if let Ok(addresses) = range.parse() {
+            ranges.push(ForbiddenRange { addresses, reason });
         }
     }
     ranges
 });
 
 /// Returns the reason why messages must not be sent to this address, such as `private` for
-/// `10.0.0.1`; `None` if they may be sent. `allowed` contains networks that the operator permits in
-/// any case.
+/// `10.0.0.1`; `None` if they may be sent. `allowed` are the networks that the operator permits,
+/// even if they are in [`FORBIDDEN_RANGES`].
 pub fn forbidden_reason(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
     if allowed.contains(address) {
         return None;
     }
     PARSED_RANGES
         .iter()
-        .find(|(range, _)| range.contains(&address))
-        .map(|(_, reason)| *reason)
+        .find(|range| range.addresses.contains(&address))
+        .map(|range| range.reason)
 }

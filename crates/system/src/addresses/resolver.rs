@@ -1,8 +1,8 @@
 //! Name resolution with shared lookups.
 //!
-//! A delivery attempt has a timeout, but a system lookup cannot be cancelled, and occupies one of a
-//! limited number of threads while it waits for a name server. All attempts that need the same name
-//! therefore share one lookup, which continues even when they time out.
+//! An attempt to deliver a message has a timeout. A lookup by the system cannot be cancelled, and
+//! occupies one of a limited number of threads while it waits for a name server. All attempts that
+//! need the same name therefore share one lookup, which continues even when they time out.
 
 #![expect(missing_docs, reason = "self-explanatory names need no doc")]
 
@@ -41,11 +41,13 @@ struct Target {
     port: u16,
 }
 
+/// The addresses of a target. The error is shared by all attempts that wait for the lookup.
 type LookupResult = Result<Vec<SocketAddr>, Arc<io::Error>>;
 
 /// A lookup in progress, whose result is shared by all attempts with the same target.
 type SharedLookup = Shared<BoxFuture<'static, LookupResult>>;
 
+/// The lookups in progress.
 type RunningLookups = Mutex<HashMap<Target, SharedLookup>>;
 
 /// A resolver that runs at most one lookup for each host name and port at a time.
@@ -62,8 +64,9 @@ impl Lookups {
         }
     }
 
-    /// Resolves the host of a URL to at least one address.
+    /// Resolves the host of a URL to its addresses. Fails if it has no address.
     pub async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
+        // The schemes of these URLs, `http` and `https`, have a default port.
         let port = url.port_or_known_default().unwrap_or_default();
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![(address, port).into()],

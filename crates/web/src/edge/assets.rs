@@ -54,14 +54,13 @@ impl Asset {
 /// does not have. It gets the current content, with `no-store`, because that content does not belong
 /// to the requested path.
 pub fn respond_at<'a>(
-    assets: impl Iterator<Item = &'a Asset> + Clone,
+    mut assets: impl Iterator<Item = &'a Asset> + Clone,
     path: &str,
 ) -> Option<Response> {
     if let Some(asset) = assets.clone().find(|asset| asset.path == path) {
         return Some(asset.respond());
     }
-    let mut other_assets = assets;
-    let asset = other_assets.find(|asset| asset.matches_apart_from_digest(path))?;
+    let asset = assets.find(|asset| asset.matches_apart_from_digest(path))?;
     let mut response = asset.respond();
     let no_store = HeaderValue::from_static("no-store");
     response

@@ -113,8 +113,9 @@ const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 impl Accepted {
     /// Whether the `Content-Type` of the request is accepted.
     fn accepts_content_type(self, headers: &HeaderMap) -> bool {
-        has_content_type(headers, b"application/json")
-            || (self == Self::Patch && has_content_type(headers, b"application/merge-patch+json"))
+        is_plain_body_of_type(headers, b"application/json")
+            || (self == Self::Patch
+                && is_plain_body_of_type(headers, b"application/merge-patch+json"))
     }
 
     /// Returns the 415 for a body of another type, with `Accept-Patch` if a patch is accepted.
@@ -151,6 +152,7 @@ pub async fn read_json(
     if !is_accepted && accepted != Accepted::JsonOrNothing {
         return Err(accepted.unsupported_type_error());
     }
+    // Only after a body of another type has been read is it known whether it is empty.
     let body = collect(body, MAX_BODY, timeout).await?;
     if is_accepted || body.is_empty() {
         Ok(body)
@@ -166,7 +168,7 @@ pub async fn read_form(
     max: usize,
     timeout: Duration,
 ) -> Result<Bytes, ApiError> {
-    if !has_content_type(headers, b"application/x-www-form-urlencoded") {
+    if !is_plain_body_of_type(headers, b"application/x-www-form-urlencoded") {
         let message = "The body must be a form, as a browser sends it.";
         return Err(ApiError::new(Problem::UnsupportedMediaType, message));
     }
@@ -197,7 +199,7 @@ pub async fn read_picture(
         .collect();
     let is_accepted = media_types
         .iter()
-        .any(|media_type| has_content_type(headers, media_type.as_bytes()));
+        .any(|media_type| is_plain_body_of_type(headers, media_type.as_bytes()));
     if !is_accepted {
         let message = format!(
             "The body must be a picture, without Content-Encoding, whose Content-Type is {}. Send the \
@@ -222,6 +224,7 @@ fn join_alternatives(words: &[String]) -> String {
 /// Reads a body of any type into memory. Fails with 413 above `max` bytes, 408 after `timeout`, and 400
 /// if it ends early.
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
+    // A body whose declared length exceeds the limit need not be read.
     if body.size_hint().lower() > max as u64 {
         return Err(too_large_error(max));
     }
@@ -266,11 +269,11 @@ where
     Ok(whole_body.into())
 }
 
-/// Whether there is exactly one `Content-Type`, with this media type, and no `Content-Encoding`.
-/// Parameters are ignored; JSON defines none.
+/// Whether the body has this media type, and no `Content-Encoding`. Several `Content-Type` fields
+/// are ambiguous, so the result is false. Parameters such as `charset` are ignored.
 ///
 /// Example: `Application/JSON; charset=utf-8` has the type `application/json`.
-fn has_content_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
+fn is_plain_body_of_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
     let mut content_types = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (content_types.next(), content_types.next()) else {
         return false;

@@ -17,58 +17,76 @@ struct CachedPage<P> {
     page: P,
 }
 
+impl<P: Clone> CachedPage<P> {
+    /// Returns a copy of the page if it was rendered from exactly this version.
+    fn page_at(&self, version: Option<Version>) -> Option<P> {
+        if Some(self.version) == version {
+            Some(self.page.clone())
+        } else {
+            None
+        }
+    }
+}
+
+/// The two generations of a cache.
+struct Generations<K, P> {
+    recent: Pages<K, P>,
+    older: Pages<K, P>,
+}
+
 /// A bounded cache that approximates least-recently-used eviction with two generations.
 ///
 /// New entries go into the recent generation, and a hit in the older one moves the page there. When
 /// the recent generation is full, it replaces the older one, whose pages are dropped. So a hit in the
 /// recent generation needs only a read lock.
 pub struct Cache<K, P> {
-    generations: RwLock<[Pages<K, P>; 2]>,
+    generations: RwLock<Generations<K, P>>,
     max_pages: usize,
 }
 
 impl<K: Hash + Eq, P: Clone> Cache<K, P> {
     /// Creates an empty cache of at most `max_pages` pages.
     pub fn with_capacity(max_pages: usize) -> Self {
+        let generations = Generations {
+            recent: Pages::default(),
+            older: Pages::default(),
+        };
         Self {
-            generations: RwLock::default(),
+            generations: RwLock::new(generations),
             max_pages,
         }
     }
 
-    /// Returns the cached page for `key`, if it is from exactly this version. Returns `None` if the
-    /// version of the store is unknown.
+    /// Returns the cached page for `key`, if it was rendered from exactly this version.
+    ///
+    /// Without a `version`, the present version of the store is unknown, so the result is `None`.
     pub fn find<Q>(&self, key: &Q, version: Option<Version>) -> Option<P>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        let (page, is_recent) = {
-            let [recent, older] = &*self.generations.read();
-            let (cached_page, is_recent) = match recent.get(key) {
-                Some(cached_page) => (cached_page, true),
-                None => (older.get(key)?, false),
-            };
-            if Some(cached_page.version) != version {
-                return None;
-            }
-            (cached_page.page.clone(), is_recent)
-        };
-        if !is_recent {
-            self.insert(key.to_owned(), version, &page);
+        let generations = self.generations.read();
+        if let Some(cached_page) = generations.recent.get(key) {
+            return cached_page.page_at(version);
         }
+        let page = generations.older.get(key)?.page_at(version)?;
+        // `insert` needs the write lock.
+        drop(generations);
+        self.insert(key.to_owned(), version, &page);
         Some(page)
     }
 
-    /// Caches a page. `version` must have been read before the page, so that a concurrent write
-    /// invalidates it. The caller ensures that the page has at most [`MAX_CACHED`] bytes.
+    /// Caches a page. Does nothing if the version of the store is unknown.
+    ///
+    /// `version` must have been read before the page, so that a concurrent write invalidates it. The
+    /// caller ensures that the page has at most [`MAX_CACHED`] bytes.
     pub fn insert(&self, key: K, version: Option<Version>, page: &P) {
         let Some(version) = version else { return };
-        let [recent, older] = &mut *self.generations.write();
-        if recent.len() >= self.max_pages / 2 {
-            *older = mem::take(recent);
+        let mut generations = self.generations.write();
+        if generations.recent.len() >= self.max_pages / 2 {
+            generations.older = mem::take(&mut generations.recent);
         }
         let page = page.clone();
-        recent.insert(key, CachedPage { version, page });
+        generations.recent.insert(key, CachedPage { version, page });
     }
 }

@@ -35,14 +35,16 @@ pub const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// The `Vary` that tells caches that the body depends on `Accept-Encoding`.
 pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-/// Compresses the response if its size makes this worthwhile and the request accepts gzip. Otherwise,
-/// or if compression fails, the response stays as it is. The compressed body counts towards the memory
-/// of `reader`.
+/// Compresses the body of a response, if its size makes this worthwhile and the request accepts gzip.
+///
+/// Otherwise, or if compression fails, the body stays as it is. The compressed body counts towards
+/// the memory of `reader`. A response that another client would get compressed always has a `Vary`,
+/// even if it stays as it is.
 ///
 /// Some responses are never compressed:
-/// - those that already have `Vary: Accept-Encoding`: their handler has chosen the encoding;
-/// - those with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
-/// - those with `no-store`: they can contain a secret, which the compressed length could reveal.
+/// - a response that already has `Vary: Accept-Encoding`, because its handler has chosen the encoding;
+/// - a response with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
+/// - a response with `no-store`: it can contain a secret, which the compressed length could reveal.
 pub(crate) fn compress_response(
     memory: &ResponseMemory,
     reader: impl FnOnce() -> Reader,
@@ -56,19 +58,19 @@ pub(crate) fn compress_response(
     let Some(body) = response.body().whole() else {
         return;
     };
-    if body.is_empty() || !prefers_gzip(request) {
+    if body.is_empty() || !accepts_gzip(request) {
         return;
     }
 
     // The fast level, because this runs for each response: higher levels save little and take twice as long.
-    let Ok(copy) = gzip(Compression::fast(), body) else {
+    let Ok(gzip_body) = gzip(Compression::fast(), body) else {
         return;
     };
-    // Without memory for a copy, the uncompressed body is sent.
-    let Some(copy) = memory.hold_copy(reader(), copy) else {
+    // Without memory for both bodies, the uncompressed one is sent.
+    let Some(gzip_body) = memory.hold_copy(reader(), gzip_body) else {
         return;
     };
-    *response.body_mut() = copy.into();
+    *response.body_mut() = gzip_body.into();
     response
         .headers_mut()
         .insert(header::CONTENT_ENCODING, GZIP);
@@ -76,6 +78,7 @@ pub(crate) fn compress_response(
 
 /// Whether the response is compressed for clients that accept gzip, so that it varies by `Accept-Encoding`.
 fn depends_on_encoding(response: &Response) -> bool {
+    // A streamed body has no known length, so it counts as too short.
     let length = response.body().size_hint().exact().unwrap_or_default();
     // A 304 has the `Vary` of the 200, whose size is unknown here (RFC 9110, section 15.4.5).
     let has_compressible_size = response.status() == StatusCode::NOT_MODIFIED
@@ -93,16 +96,19 @@ fn forbids_compression(response: &HeaderMap) -> bool {
     if tag.is_some_and(|tag| !tag.as_bytes().starts_with(b"W/")) {
         return true;
     }
+    // Where interfaces set `no-store`, it is the first directive.
     response
         .get(header::CACHE_CONTROL)
         .is_some_and(|control| control.as_bytes().starts_with(b"no-store"))
 }
 
-/// Whether the request accepts gzip and does not prefer an uncompressed response. `*` includes gzip.
+/// Whether the request accepts gzip, with at least the weight of an uncompressed response.
+///
+/// `*` gives its weight to every coding without a weight of its own (RFC 9110, section 12.5.3).
 /// Without `Accept-Encoding`, the result is false.
 ///
-/// Example: `gzip;q=0.5, identity;q=0.8` prefers an uncompressed response.
-pub fn prefers_gzip(request: &HeaderMap) -> bool {
+/// Example: `gzip;q=0.5, identity;q=0.8` prefers an uncompressed response, so the result is false.
+pub fn accepts_gzip(request: &HeaderMap) -> bool {
     let mut gzip_weight = None;
     let mut identity_weight = None;
     let mut wildcard_weight = None;
@@ -121,7 +127,7 @@ pub fn prefers_gzip(request: &HeaderMap) -> bool {
                 _ => continue,
             };
             // An invalid weight counts as 0.
-            *coding_weight = Some(weight(parameter).unwrap_or_default());
+            *coding_weight = Some(parse_weight(parameter).unwrap_or_default());
         }
     }
 
@@ -130,8 +136,8 @@ pub fn prefers_gzip(request: &HeaderMap) -> bool {
     gzip_weight > 0.0 && gzip_weight >= identity_weight.unwrap_or(wildcard_weight)
 }
 
-/// Parses a quality weight such as `q=0.8`, which must be from 0 to 1 (RFC 9110, section 12.4.2).
-pub fn weight(parameter: &str) -> Option<f32> {
+/// Parses a quality weight such as `q=0.8` (RFC 9110, section 12.4.2). Returns `None` if it is not from 0 to 1.
+pub fn parse_weight(parameter: &str) -> Option<f32> {
     let number = parameter.trim().strip_prefix("q=")?;
     let weight = number.parse().ok()?;
     if (0.0..=1.0).contains(&weight) {
@@ -156,20 +162,39 @@ pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
 pub fn gzip_pieces(
     pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
-    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    // The state has no encoder after the last piece, which contains the trailer.
-    stream::try_unfold((pieces, Some(encoder)), async |(mut pieces, encoder)| {
-        let Some(mut encoder) = encoder else {
+    let gzip_stream = GzipStream {
+        pieces,
+        encoder: Some(GzEncoder::new(Vec::new(), Compression::fast())),
+    };
+    stream::try_unfold(gzip_stream, async |mut gzip_stream| {
+        let gzip_piece = gzip_stream.next_piece().await?;
+        Ok(gzip_piece.map(|gzip_piece| (gzip_piece, gzip_stream)))
+    })
+}
+
+/// A stream that is being compressed.
+struct GzipStream<S> {
+    /// The uncompressed pieces.
+    pieces: S,
+    /// `None` after the last compressed piece, which contains the trailer.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+impl<S: Stream<Item = Result<Bytes, Cause>> + Unpin> GzipStream<S> {
+    /// Returns the next compressed piece, or `None` after the last one.
+    async fn next_piece(&mut self) -> Result<Option<Bytes>, Cause> {
+        let Some(mut encoder) = self.encoder.take() else {
             return Ok(None);
         };
-        let Some(piece) = pieces.try_next().await? else {
+        let Some(piece) = self.pieces.try_next().await? else {
             let last_piece = encoder.finish().map_err(encoder_error)?;
-            return Ok(Some((last_piece.into(), (pieces, None))));
+            return Ok(Some(last_piece.into()));
         };
         encoder.write_all(&piece).map_err(encoder_error)?;
         let gzip_piece = mem::take(encoder.get_mut());
-        Ok(Some((gzip_piece.into(), (pieces, Some(encoder)))))
-    })
+        self.encoder = Some(encoder);
+        Ok(Some(gzip_piece.into()))
+    }
 }
 
 /// Converts an error of the encoder into the error type of streams.

@@ -20,6 +20,7 @@ impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         &self.0
     }
 
+    /// The interface has no route table: `process` looks at the path itself.
     fn find(&self, _: &Parts) {}
 
     async fn process(
@@ -28,11 +29,11 @@ impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        (): (),
+        _route_match: (),
         _: &mut Facts,
     ) -> Result<Response, ApiError> {
         match request.uri.path() {
-            "/panic" => unreachable!("a panic that the tests expect"),
+            "/panic" => panic!("on purpose"),
             "/hang" => pending().await,
             _ => Ok(response::json(StatusCode::OK, "[]")),
         }
@@ -53,6 +54,7 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
         ))
     }
 
+    /// Sends a request with these header fields, in addition to `Host`.
     async fn get(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         let mut request = Request::builder().uri(path).header(header::HOST, "x");
         for (name, value) in fields {
@@ -66,6 +68,7 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
     }
 }
 
+/// Checks that a request gets its id, its `Cache-Control` and the right status, even if it fails.
 async fn check_guarantees<const IS_FOR_CLIENTS: bool>() {
     let interface = Faulty::<IS_FOR_CLIENTS>::new();
     let long_value = "a".repeat(20_000);
@@ -106,6 +109,7 @@ struct Handling {
     is_counted: bool,
 }
 
+/// Sends a request and a preflight from an allowed origin, and returns how the edge handles them.
 async fn handling_by<const IS_FOR_CLIENTS: bool>() -> Handling {
     const ORIGIN: &str = "https://shop.example";
     let interface = Faulty::<IS_FOR_CLIENTS>::new();

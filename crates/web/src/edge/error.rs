@@ -79,13 +79,31 @@ fn add_headers(problem: Problem, headers: &mut HeaderMap) {
     headers.insert(name, HeaderValue::from_static(value));
 }
 
+/// A header field that an error response has in addition to the header fields of its problem.
+#[derive(Debug)]
+struct ExtraHeader {
+    name: HeaderName,
+    value: HeaderValue,
+}
+
+/// What the JSON body of an error has in addition to its usual members.
+#[derive(Default)]
+pub struct ErrorDetails<'a> {
+    /// The member `failedIndex`: the position of the failed command in its batch.
+    pub failed_index: Option<usize>,
+    /// The member `current`: the current state of the resource, as JSON.
+    pub current: Option<&'a [u8]>,
+    /// The reserved memory to which the body counts.
+    pub reservation: Option<Reservation>,
+}
+
 /// An error response, with its cause for the log.
 #[derive(Debug)]
 pub struct ApiError {
     problem: Problem,
     message: Cow<'static, str>,
-    /// An additional header field, such as `Allow`.
-    extra_header: Option<Box<(HeaderName, HeaderValue)>>,
+    /// An additional header field, such as `Allow`. It is boxed to keep the error small.
+    extra_header: Option<Box<ExtraHeader>>,
     cause: Option<Cause>,
     /// A complete body that replaces the usual one: JSON with more members, or a page.
     pub body: Option<Box<Bytes>>,
@@ -115,31 +133,25 @@ impl ApiError {
     /// Adds a header field, such as `Allow`. It replaces one that was added before.
     pub(crate) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
         Self {
-            extra_header: Some(Box::new((name, value))),
+            extra_header: Some(Box::new(ExtraHeader { name, value })),
             ..self
         }
     }
 
-    /// Adds `failedIndex`, the position of the failed command in its batch, and `current`, the current
-    /// state of the resource as JSON. The body counts towards `reservation`, if there is one.
-    pub fn with_state(
-        self,
-        failed_index: Option<usize>,
-        current: Option<&[u8]>,
-        reservation: Option<Reservation>,
-    ) -> Self {
+    /// Renders the JSON body with additional members.
+    pub fn with_details(self, details: ErrorDetails<'_>) -> Self {
         let mut body = self.render();
         // Removes the closing brace, so that members can be appended.
         body.pop();
-        if let Some(index) = failed_index {
+        if let Some(index) = details.failed_index {
             body.extend_from_slice(format!(",\"failedIndex\":{index}").as_bytes());
         }
-        if let Some(current) = current {
+        if let Some(current) = details.current {
             body.extend_from_slice(b",\"current\":");
             body.extend_from_slice(current);
         }
         body.push(b'}');
-        let body = match reservation {
+        let body = match details.reservation {
             Some(reservation) => reservation.fill(body),
             None => body.into(),
         };
@@ -151,7 +163,10 @@ impl ApiError {
 
     /// Adds `failedIndex`, the position of the invalid command in its batch.
     pub fn with_index(self, index: usize) -> Self {
-        self.with_state(Some(index), None, None)
+        self.with_details(ErrorDetails {
+            failed_index: Some(index),
+            ..ErrorDetails::default()
+        })
     }
 
     /// Sets the cause, which only the log contains.
@@ -171,6 +186,7 @@ impl ApiError {
     pub fn method_not_allowed(methods: &str) -> Self {
         let message = format!("This path does not support this method. It supports {methods}.");
         let error = Self::new(Problem::MethodNotAllowed, message);
+        // Methods are ASCII, so this never fails.
         match HeaderValue::from_str(methods) {
             Ok(methods) => error.with_header(header::ALLOW, methods),
             Err(_) => error,
@@ -184,6 +200,7 @@ impl ApiError {
             format!(r#"Bearer realm="petstore", error="insufficient_scope", scope="{scope}""#);
         let message = format!("The API key lacks the scope {scope}.");
         let error = Self::new(Problem::InsufficientScope, message);
+        // The names of scopes are ASCII, so this never fails.
         match HeaderValue::try_from(challenge) {
             Ok(challenge) => error.with_header(header::WWW_AUTHENTICATE, challenge),
             Err(_) => error,
@@ -211,7 +228,7 @@ impl ApiError {
         Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
-    /// Converts the error into its response, and the cause for the log.
+    /// Converts the error into its response, and returns the cause for the log with it.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
         let body = match self.body.take() {
@@ -220,7 +237,8 @@ impl ApiError {
         };
         let mut response = response::json(status, body);
         add_headers(self.problem, response.headers_mut());
-        if let Some((name, value)) = self.extra_header.map(|header| *header) {
+        if let Some(header) = self.extra_header {
+            let ExtraHeader { name, value } = *header;
             response.headers_mut().insert(name, value);
         }
         (response, self.cause)
@@ -246,7 +264,7 @@ impl ApiError {
     }
 }
 
-/// The message for a request that may or may not have taken effect.
+/// The message for a request after which the client cannot know if the change was made.
 const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
      or may not have been made; to be sure, retry with the same Idempotency-Key.";
 
@@ -302,27 +320,30 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let retry_later =
             "The service is overloaded or temporarily unavailable. Retry in a moment.";
-        let (message, cause) = match error {
+        match error {
+            StoreError::Overloaded => {
+                Self::new(Problem::Unavailable, retry_later).caused_by(Arc::new(error))
+            }
+            StoreError::Unavailable(cause) => {
+                Self::new(Problem::Unavailable, retry_later).caused_by(cause)
+            }
             StoreError::Full(cause) => {
-                return Self::new(Problem::StorageFull, retry_later).caused_by(cause);
+                Self::new(Problem::StorageFull, retry_later).caused_by(cause)
+            }
+            StoreError::OutcomeUnknown(cause) => {
+                Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause)
             }
             StoreError::NulInText(cause) => {
                 let message = "A text of the request has U+0000, which no text of the store can have. \
                                Remove it.";
-                return Self::new(Problem::InvalidRequest, message).caused_by(cause);
+                Self::new(Problem::InvalidRequest, message).caused_by(cause)
             }
-            StoreError::Internal(cause) => return Self::internal(cause),
-            StoreError::Overloaded => (retry_later, Some(Arc::new(error) as Cause)),
-            StoreError::Unavailable(cause) => (retry_later, Some(cause)),
-            StoreError::OutcomeUnknown(cause) => (OUTCOME_UNKNOWN, Some(cause)),
-        };
-        Self {
-            cause,
-            ..Self::new(Problem::Unavailable, message)
+            StoreError::Internal(cause) => Self::internal(cause),
         }
     }
 }
 
+/// The members of the JSON body.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     code: &'a str,

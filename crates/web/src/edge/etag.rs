@@ -45,6 +45,7 @@ impl EtagKey {
         for (digits, byte) in etag[3..19].chunks_exact_mut(2).zip(hash.to_be_bytes()) {
             digits.copy_from_slice(&text::hex(byte));
         }
+        // Hexadecimal digits are valid, so the fallback is never used.
         HeaderValue::from_bytes(&etag).unwrap_or(HeaderValue::from_static("W/\"\""))
     }
 
@@ -54,7 +55,12 @@ impl EtagKey {
     /// so the ETag must change. Therefore the hash of a page with a successor leaves out the closing `]`.
     /// The target of the link need not be hashed, because it follows from the last animal and the URL.
     pub fn page_etag(&self, body: &[u8], is_last: bool) -> HeaderValue {
-        self.etag(&body[..body.len() - usize::from(!is_last)])
+        let hashed_part = if is_last {
+            body
+        } else {
+            &body[..body.len() - 1]
+        };
+        self.etag(hashed_part)
     }
 }
 

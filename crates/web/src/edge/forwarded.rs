@@ -15,6 +15,7 @@ use tracing::warn;
 
 use super::{response_memory::Reader, settings::Settings};
 
+/// The header field in which many proxies name the client. No RFC defines it.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The settings for identifying strangers. A stranger is a client without a valid key or session; it is
@@ -97,13 +98,13 @@ fn is_local(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the address of the client: `peer`, or if that is a trusted proxy, the last untrusted address
-/// in its field. Each proxy appends the address of its own client, so a client can forge only the
-/// addresses further left.
+/// Returns the address of the client. This is `peer`, or if `peer` is a trusted proxy, the last untrusted
+/// address in its field.
 ///
+/// Each proxy appends the address of its own client, so a client can forge only the addresses further left.
 /// Falls back to `peer` if the field is invalid, or if both fields exist and disagree: a proxy that sets
 /// one of them may pass on the other as the client sent it.
-pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
     match named_client(peer, headers, proxies) {
         Ok(Some(address)) => address,
         Ok(None) | Err(InvalidForwarding) => peer,
@@ -138,9 +139,10 @@ fn named_client(
     }
 }
 
-/// Returns the last address in the field `name` that is not a trusted proxy; if all are trusted, the
-/// first one; `None` if the field is missing. Fails if this address, or one after it, is invalid.
-/// `parse` parses the address of one list element.
+/// Returns the last address in the field `name` that is not a trusted proxy. If all are trusted, returns the
+/// first one. Returns `None` if the field is missing.
+///
+/// Fails if this address, or one after it, is invalid. `parse` parses the address of one list element.
 ///
 /// Example: with the trusted proxies `10.0.0.0/8`, `198.51.100.7, 192.0.2.1, 10.0.0.2` yields `192.0.2.1`.
 fn last_untrusted(
@@ -153,6 +155,7 @@ fn last_untrusted(
     let mut trusted_address = None;
     // From the end, because each proxy appends the address of its own client.
     for line in lines.into_iter().rev() {
+        // A line that is not ASCII becomes one empty element, which is invalid.
         for element in line.to_str().unwrap_or_default().rsplit(',') {
             let address = parse(element.trim()).ok_or(InvalidForwarding)?;
             if !proxies.contains(address) {
@@ -220,7 +223,7 @@ mod tests {
     fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
         let headers = header_fields(fields);
         let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
-        client(peer.parse().unwrap(), &headers, &proxies).to_string()
+        client_address(peer.parse().unwrap(), &headers, &proxies).to_string()
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Buffers streamed files for HTTP/1.0 clients. HTTP/1.0 has no chunked transfer coding, so the end of the
-//! connection marks the end of a body without `Content-Length`, and a client cannot detect that it is
-//! truncated. nginx uses HTTP/1.0 towards upstream servers by default.
+//! Buffers streamed files for HTTP/1.0 clients.
+//!
+//! HTTP/1.0 has no chunked transfer coding, so the end of the connection marks the end of a body without
+//! `Content-Length`, and a client cannot detect that it is truncated. nginx uses HTTP/1.0 towards upstream
+//! servers by default.
 
 use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
@@ -24,26 +26,31 @@ pub(super) fn hides_truncation(request: &Parts, response: &Response) -> bool {
         && !response.headers().contains_key(header::CONTENT_LENGTH)
 }
 
-/// Buffers a file in memory, so that the response gets a `Content-Length`. Fails with 505 if the file is
-/// larger than [`MAX_FILE_LENGTH`], and with 503 if there is not enough memory or the file breaks off.
+/// Buffers a streamed file in memory, so that the response gets a `Content-Length`. Returns a response with
+/// another kind of body unchanged.
+///
+/// Fails with 505 if the file is larger than [`MAX_FILE_LENGTH`], and with 503 if there is not enough memory
+/// or the file breaks off.
 pub(super) async fn buffer_file(
     memory: &ResponseMemory,
     reader: Reader,
     response: Response,
 ) -> Result<Response, ApiError> {
-    let reservation = memory.reserve_for(reader, MAX_FILE_LENGTH)?;
     let (parts, body) = response.into_parts();
+    let mut pieces = match body {
+        Body::File(pieces) => pieces,
+        other_body => return Ok(Response::from_parts(parts, other_body)),
+    };
+    let reservation = memory.reserve_for(reader, MAX_FILE_LENGTH)?;
     let mut content = Vec::new();
-    if let Body::File(mut pieces) = body {
-        while let Some(piece) = pieces.next().await {
-            content.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
-            if content.len() > MAX_FILE_LENGTH {
-                return Err(ApiError::new(
-                    Problem::OldVersion,
-                    "This file is too long for HTTP/1.0, which cannot show that its end is missing. \
-                     Request it with HTTP/1.1; in nginx, set proxy_http_version 1.1.",
-                ));
-            }
+    while let Some(piece) = pieces.next().await {
+        content.extend_from_slice(&piece.map_err(StoreError::Unavailable)?);
+        if content.len() > MAX_FILE_LENGTH {
+            return Err(ApiError::new(
+                Problem::OldVersion,
+                "This file is too long for HTTP/1.0, which cannot show that its end is missing. \
+                 Request it with HTTP/1.1; in nginx, set proxy_http_version 1.1.",
+            ));
         }
     }
     Ok(Response::from_parts(

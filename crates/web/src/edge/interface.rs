@@ -32,7 +32,7 @@ pub trait Interface: Send + Sync + 'static {
     }
 
     /// The result of routing a request. Routing comes before all checks, so that the response to a
-    /// rejected request can depend on it, too.
+    /// rejected request can depend on it, too. It is `()` for an interface without a route table.
     type RouteMatch: Copy + Send + Sync;
 
     /// Routes a request.

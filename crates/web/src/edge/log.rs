@@ -9,7 +9,7 @@ use std::{
 
 use hyper::http::request::Parts;
 use petstore_domain::{Actor, KeyId, Networks, Problem, RateLimit, StaffId, rate_limit::Meter};
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_store::Cause;
 use tracing::{error, info, warn};
 
@@ -54,7 +54,9 @@ impl RequestLog {
         }
     }
 
-    /// Logs a request, if it is to be logged.
+    /// Logs a request if it failed, was slow or had an invalid key, or if every request is logged.
+    ///
+    /// A line that strangers can cause is suppressed if there are too many of its kind.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
         let facts = line.facts;
         // A readiness check may report a 503 as its regular result, without a problem. It is no failure.
@@ -75,6 +77,7 @@ impl RequestLog {
         } else {
             None
         };
+        // `None` if there is no limiter, or if the limiter suppresses this line.
         let suppressed_count = limiter.and_then(|limiter| limiter.try_acquire(now()));
         let is_suppressed = limiter.is_some() && suppressed_count.is_none();
         // The access log has every request, even one whose warning or error is suppressed.
@@ -99,7 +102,7 @@ impl RequestLog {
     fn write_line(&self, line: &Line<'_>, reason: Reason, suppressed_count: Option<u64>) {
         let headers = &line.request.headers;
         let facts = line.facts;
-        let client = forwarded::client(line.peer, headers, &self.trusted_proxies);
+        let client = forwarded::client_address(line.peer, headers, &self.trusted_proxies);
         let method = line.request.method.as_str();
         let route = facts.route.map_or("none", |label| label.path);
         let status = line.response.status().as_u16();
@@ -112,7 +115,7 @@ impl RequestLog {
             Some(Actor::Staff(StaffId(id))) => (None, Some(id)),
             _ => (None, None),
         };
-        let trace_id = trace::parent(headers).map(|parent| parent.trace_id);
+        let trace_id = trace::parse_parent(headers).map(|parent| parent.trace_id);
         // A macro, because tracing needs the level at compile time. Example: `log!(info, "request")` is
         // `info!(%client, method, …, "request")`.
         macro_rules! log {
@@ -123,7 +126,7 @@ impl RequestLog {
                 )
             };
         }
-        let cause = line.cause.map(|cause| chain(cause.as_ref()));
+        let cause = line.cause.map(|cause| error_chain(cause.as_ref()));
         // The name of the log field.
         let left_out = suppressed_count;
         match reason {
@@ -165,8 +168,8 @@ impl LogLimiter {
         }
     }
 
-    /// Returns how many lines were suppressed since the last one, or `None` if this line must be suppressed
-    /// too.
+    /// Returns how many lines were suppressed since the last one. Returns `None` if this line must be
+    /// suppressed, too.
     pub fn try_acquire(&self, now: Instant) -> Option<u64> {
         let time = now.saturating_duration_since(self.started);
         let is_within_limit = self

@@ -39,7 +39,8 @@ pub struct Reservation {
 }
 
 impl MemoryAccount {
-    /// Returns the total limit that applies to a large body. It leaves the last quarter to small bodies.
+    /// Returns the total limit that applies to a large body: three quarters of the memory. The last quarter
+    /// is left to small bodies.
     pub(super) fn limit_for_large_bodies(&self) -> usize {
         self.limit / 4 * 3
     }
@@ -73,8 +74,10 @@ impl MemoryAccount {
         })
     }
 
-    /// Reserves memory for a client, or returns `None` if there is not enough. An address that uses nothing
-    /// else may exceed its own limit, so that it can get a single response of any size.
+    /// Reserves memory for a client. Returns `None` if there is not enough.
+    ///
+    /// An address that uses nothing else may exceed its own limit, so that it can get a single response of
+    /// any size.
     ///
     /// `address` is `None` if many clients share it. Then the limit per address does not apply, and the
     /// client cannot use the reserve.
@@ -98,9 +101,10 @@ impl MemoryAccount {
             site: address.map(ClientAddress::site),
             account: Arc::clone(self),
         };
-        if reservation.resize_below(size, limit) {
+        if reservation.resize_and_check(size, limit) {
             Some(reservation)
         } else {
+            // Dropping the reservation gives its memory back.
             None
         }
     }
@@ -137,16 +141,18 @@ impl Reservation {
     /// the reservation, which counts with its new size nevertheless.
     pub fn grow(&mut self, size: usize) -> Result<(), NoMemory> {
         let limit = self.account.limit;
-        if self.resize_below(size, limit) {
+        if self.resize_and_check(size, limit) {
             Ok(())
         } else {
             Err(NoMemory)
         }
     }
 
-    /// Resizes the reservation, and returns whether it is within all limits. If not, the caller must drop it.
-    /// `limit` is the total limit.
-    fn resize_below(&mut self, size: usize, limit: usize) -> bool {
+    /// Resizes the reservation, even if it then exceeds a limit. Returns whether it is within all
+    /// limits.
+    ///
+    /// If it is not, the caller must drop the reservation. `limit` is the total limit.
+    fn resize_and_check(&mut self, size: usize, limit: usize) -> bool {
         let new_use = self.resize(size);
         let account = &self.account;
         let may_use_reserve =
@@ -157,6 +163,7 @@ impl Reservation {
             limit.min(account.limit_without_reserve)
         };
         let share = account.limit_per_address;
+        // A site that uses nothing else may exceed its share.
         let is_within_share = new_use.of_site == size || new_use.of_site <= share;
         new_use.total <= total_limit && is_within_share
     }
@@ -168,7 +175,7 @@ impl Reservation {
         let previous_total = self.account.total_use.fetch_add(difference, Relaxed);
         self.size = size;
         let use_of_site = match self.site {
-            Some(address) => self.account.adjust_site_usage(address, difference),
+            Some(site) => self.account.adjust_site_usage(site, difference),
             None => size,
         };
         MemoryUse {

@@ -8,6 +8,7 @@ use petstore_observe::metrics::{Connections, Counter, Exposition, Gauge, Histogr
 
 use super::route::{Label, Table};
 
+/// The problems because of which a key is rejected.
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
     Problem::InvalidApiKey,
@@ -18,19 +19,22 @@ const KEY_PROBLEMS: [Problem; 4] = [
 /// The lowest status code.
 const FIRST_STATUS: u16 = 100;
 
-/// The number of status codes, which range from 100 to 599.
+/// The number of status codes that are counted: those from 100 to 599.
 const STATUS_CODES: usize = 500;
 
 /// The metrics of requests: numbers and durations by route.
 #[derive(Default)]
 pub(crate) struct Metrics {
+    /// The metrics of the connections from clients.
     pub connections: Arc<Connections>,
+    /// The requests of clients in flight.
     pub active: Gauge,
-    /// The metrics of each route, indexed by the table and the index of its label.
+    /// The metrics of the routes of each table, by [`Table::index`] and then by [`Label::index`].
     by_route: [Vec<RouteMetrics>; Table::COUNT],
     /// Metrics of requests that were rejected before their route was known, for example because of an
     /// invalid head, a missing key or an unknown path.
     unrouted: OperationMetrics,
+    /// The numbers of rejected keys, in the order of [`KEY_PROBLEMS`].
     rejected_keys: [Counter; KEY_PROBLEMS.len()],
 }
 
@@ -40,14 +44,16 @@ struct RouteMetrics {
     metrics: OperationMetrics,
 }
 
-/// The metrics of an operation, with the values of its labels.
+/// The metrics of an operation, with the values of the labels `operation` and `http_route`.
 struct LabelledMetrics<'m> {
     metrics: &'m OperationMetrics,
-    operation: &'static str,
-    route: &'static str,
+    id: &'static str,
+    path: &'static str,
 }
 
+/// The metrics of the requests for one operation.
 struct OperationMetrics {
+    /// The numbers of requests, by status code from [`FIRST_STATUS`] on.
     by_status: Box<[Counter]>,
     durations: Histogram,
 }
@@ -62,21 +68,28 @@ impl Default for OperationMetrics {
 }
 
 impl Metrics {
-    /// Registers the routes of a table. They must be complete and in order, because their position is the
-    /// index of their label.
+    /// Registers all routes of a table, in the order of their indexes.
     pub(crate) fn add_routes(&mut self, labels: impl Iterator<Item = Label>) {
         for label in labels {
-            self.by_route[label.table as usize].push(RouteMetrics {
+            let routes = &mut self.by_route[label.table.index()];
+            debug_assert_eq!(routes.len(), label.index, "{} is out of order", label.id);
+            routes.push(RouteMetrics {
                 label,
                 metrics: OperationMetrics::default(),
             });
         }
     }
 
-    /// Records a request: its route if it has one, its status, and its duration.
-    pub(crate) fn count(&self, label: Option<Label>, status: StatusCode, duration: Duration) {
-        let route = label.and_then(|label| self.by_route[label.table as usize].get(label.index));
+    /// Records the status and the duration of a request, under its route if it has one.
+    pub(crate) fn record_request(
+        &self,
+        label: Option<Label>,
+        status: StatusCode,
+        duration: Duration,
+    ) {
+        let route = label.and_then(|label| self.by_route[label.table.index()].get(label.index));
         let metrics = route.map_or(&self.unrouted, |route| &route.metrics);
+        // A `StatusCode` is at least 100. The service responds with none above 599.
         let status_index = usize::from(status.as_u16() - FIRST_STATUS);
         if let Some(counter) = metrics.by_status.get(status_index) {
             counter.count();
@@ -84,7 +97,7 @@ impl Metrics {
         metrics.durations.observe(duration);
     }
 
-    /// Counts a rejected request, if the reason is its API key.
+    /// Counts a rejected request, if `problem` is about its API key.
     pub(crate) fn count_rejection(&self, problem: Problem) {
         let index = KEY_PROBLEMS
             .iter()
@@ -98,13 +111,13 @@ impl Metrics {
     fn operations(&self) -> impl Iterator<Item = LabelledMetrics<'_>> {
         let routed = self.by_route.iter().flatten().map(|route| LabelledMetrics {
             metrics: &route.metrics,
-            operation: route.label.id,
-            route: route.label.path,
+            id: route.label.id,
+            path: route.label.path,
         });
         let unrouted = LabelledMetrics {
             metrics: &self.unrouted,
-            operation: "none",
-            route: "none",
+            id: "none",
+            path: "none",
         };
         routed.chain([unrouted])
     }
@@ -126,13 +139,13 @@ impl Metrics {
     fn expose_requests(&self, exposition: &mut Exposition) {
         let name = "http_server_requests_total";
         exposition.begin(Kind::Counter, name, "Requests that got a response.");
-        for labelled in self.operations() {
-            for (counter, status) in labelled.metrics.by_status.iter().zip(FIRST_STATUS..) {
+        for operation in self.operations() {
+            for (counter, status) in operation.metrics.by_status.iter().zip(FIRST_STATUS..) {
                 // Most status codes never occur, so they need no line.
                 if counter.get() > 0 {
                     let labels: [(&str, &dyn Display); 3] = [
-                        ("operation", &labelled.operation),
-                        ("http_route", &labelled.route),
+                        ("operation", &operation.id),
+                        ("http_route", &operation.path),
                         ("http_response_status_code", &status),
                     ];
                     exposition.sample(name, &labels, counter.get());
@@ -149,12 +162,12 @@ impl Metrics {
             name,
             "Time from the head of a request to its response.",
         );
-        for labelled in self.operations() {
+        for operation in self.operations() {
             let labels: [(&str, &dyn Display); 2] = [
-                ("operation", &labelled.operation),
-                ("http_route", &labelled.route),
+                ("operation", &operation.id),
+                ("http_route", &operation.path),
             ];
-            exposition.histogram_samples(name, &labels, &labelled.metrics.durations);
+            exposition.histogram_samples(name, &labels, &operation.metrics.durations);
         }
     }
 

@@ -27,7 +27,7 @@ mod trace;
 
 use std::{
     panic::AssertUnwindSafe,
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -59,7 +59,7 @@ use self::{
 };
 pub use self::{
     body::UnreadBody,
-    error::{ApiError, http_status},
+    error::{ApiError, ErrorDetails, http_status},
     interface::Interface,
     memory_account::{MemoryAccount, Reservation},
     request::Facts,
@@ -141,7 +141,7 @@ impl Edge {
         }
     }
 
-    /// Handles a request of `client`, and always returns a response.
+    /// Handles a request of `client`, and returns a response even if the request fails.
     ///
     /// Checks the head, lets `interface` process the request within the time limit, turns a panic into a
     /// 500 and a timeout into a 503, completes the header fields, compresses the body, and records the
@@ -160,48 +160,59 @@ impl Edge {
             let _active = I::IS_FOR_CLIENTS.then(|| self.metrics.active.enter());
             let request_id = self.request_ids.id_for(&request.headers);
             let route_match = interface.find(&request);
-            let mut facts = Facts {
-                extra_time: I::extra_time(route_match),
-                ..Facts::default()
-            };
-
-            let result = if let Err(error) = request::check_head(&request) {
-                Err(error)
-            } else if let Some(response) = self.preflight::<I>(&request) {
-                Ok(response)
-            } else {
-                let processing = interface.process(
-                    client,
-                    &request,
-                    &request_id,
-                    &mut body,
-                    route_match,
-                    &mut facts,
-                );
-                let processing = pin!(AssertUnwindSafe(processing).catch_unwind());
-                let limit = || self.request_timeout + I::extra_time(route_match);
-                match with_timeout(limit, processing).await {
-                    Some(Ok(Ok(response))) if http_1_0::hides_truncation(&request, &response) => {
-                        let reader = self.strangers.reader(client, &request.headers);
-                        let memory = &self.response_memory;
-                        Box::pin(http_1_0::buffer_file(memory, reader, response)).await
-                    }
-                    Some(Ok(result)) => result,
-                    Some(Err(_)) => Err(ApiError::internal(cause("a handler panicked"))),
-                    None => Err(ApiError::timed_out()),
-                }
-            };
-
-            let exchange = Exchange {
+            let mut exchange = Exchange {
                 client,
                 request: &request,
                 route_match,
-                facts,
+                facts: Facts {
+                    extra_time: I::extra_time(route_match),
+                    ..Facts::default()
+                },
                 started_at,
-                is_body_read: body.is_read(),
+                is_body_read: false,
             };
+            let result = self
+                .process(interface, &mut exchange, &request_id, &mut body)
+                .await;
+            exchange.is_body_read = body.is_read();
             self.complete(interface, exchange, request_id, result)
         })
+    }
+
+    /// Lets `interface` process a request within the time limit. Fails if the head is invalid.
+    ///
+    /// Responds to a CORS preflight itself, and buffers a file for a client of HTTP/1.0.
+    async fn process<I: Interface>(
+        &self,
+        interface: &I,
+        exchange: &mut Exchange<'_, I::RouteMatch>,
+        request_id: &HeaderValue,
+        body: UnreadBody<'_>,
+    ) -> Result<Response, ApiError> {
+        let client = exchange.client;
+        let request = exchange.request;
+        let route_match = exchange.route_match;
+        request::check_head(request)?;
+        if let Some(response) = self.preflight::<I>(request) {
+            return Ok(response);
+        }
+        let processing = pin!(interface.process(
+            client,
+            request,
+            request_id,
+            body,
+            route_match,
+            &mut exchange.facts,
+        ));
+        let limit = || self.request_timeout + I::extra_time(route_match);
+        let response = run_within(limit, processing).await?;
+        if http_1_0::hides_truncation(request, &response) {
+            let reader = self.strangers.reader(client, &request.headers);
+            let memory = &self.response_memory;
+            // Boxed, so that this rare case does not enlarge the future of every request.
+            return Box::pin(http_1_0::buffer_file(memory, reader, response)).await;
+        }
+        Ok(response)
     }
 
     /// Turns the result of an operation into the final response, and records the request.
@@ -275,7 +286,8 @@ impl Edge {
         let now = self.clock.instant();
         let duration = now.saturating_duration_since(exchange.started_at);
         if I::IS_FOR_CLIENTS {
-            self.metrics.count(facts.route, response.status(), duration);
+            self.metrics
+                .record_request(facts.route, response.status(), duration);
             if let Some(spans) = &self.spans {
                 let ended_at = self.clock.now();
                 trace::record(spans, ended_at, exchange.request, response, facts, duration);
@@ -297,6 +309,7 @@ impl Edge {
     /// Returns a new `X-Request-Id`, for a response to a connection that is rejected before a request
     /// is read.
     pub(crate) fn new_request_id(&self) -> String {
+        // An id is ASCII, so the default is never used.
         self.request_ids
             .new_id()
             .to_str()
@@ -314,13 +327,27 @@ impl Edge {
     }
 }
 
-/// A request whose operation has completed, and what is known about it.
+/// Returns the result of `processing`. Turns a panic into a 500, and a timeout after `limit` into a 503.
+async fn run_within(
+    limit: impl Fn() -> Duration,
+    processing: Pin<&mut impl Future<Output = Result<Response, ApiError>>>,
+) -> Result<Response, ApiError> {
+    let guarded_processing = pin!(AssertUnwindSafe(processing).catch_unwind());
+    match with_timeout(limit, guarded_processing).await {
+        Some(Ok(result)) => result,
+        Some(Err(_panic)) => Err(ApiError::internal(cause("a handler panicked"))),
+        None => Err(ApiError::timed_out()),
+    }
+}
+
+/// A request, and what is known about it.
 struct Exchange<'r, M> {
     client: &'r Client,
     request: &'r Parts,
     route_match: M,
     facts: Facts,
     started_at: Instant,
+    /// Whether the body has been read to its end when the operation has completed.
     is_body_read: bool,
 }
 

@@ -19,6 +19,9 @@ const MAX_HEAD: usize = 8 << 10;
 /// The maximum number of parts of a form.
 const MAX_PARTS: u32 = 100;
 
+/// The maximum length of a boundary, in characters (RFC 2046, section 5.1.1).
+const MAX_BOUNDARY: usize = 70;
+
 /// How many times the timeout of one part a whole form may take.
 const WHOLE_FORM_FACTOR: u32 = 10;
 
@@ -81,10 +84,6 @@ impl<'r> Multipart<'r> {
     /// Fails with 400 if the form is malformed or ends early, 408 if it does not arrive in time, and 413 if
     /// it is too large or has too many parts.
     pub async fn next(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
-        self.remaining_parts = self
-            .remaining_parts
-            .checked_sub(1)
-            .ok_or_else(too_large_error)?;
         let deadline = self.deadline;
         let timeout = self.timeout;
         match time::timeout_at(deadline, time::timeout(timeout, self.read_part(max))).await {
@@ -109,6 +108,10 @@ impl<'r> Multipart<'r> {
         if self.buffer.starts_with(b"--") {
             return Ok(None);
         }
+        self.remaining_parts = self
+            .remaining_parts
+            .checked_sub(1)
+            .ok_or_else(too_large_error)?;
 
         let Some(head) = self.read_until(b"\r\n\r\n", MAX_HEAD).await? else {
             return Err(invalid_form_error());
@@ -170,7 +173,7 @@ impl<'r> Multipart<'r> {
 }
 
 /// Returns the boundary between the parts from `Content-Type`, if this is `multipart/form-data` with a
-/// valid boundary (RFC 2046, section 5.1.1).
+/// boundary of valid length.
 ///
 /// Example: `multipart/form-data; boundary=abc` has the boundary `abc`.
 fn boundary(headers: &HeaderMap) -> Option<String> {
@@ -183,13 +186,14 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
         return None;
     }
     let boundary = parameter(content_type, "boundary")?;
-    if (1..=70).contains(&boundary.len()) {
+    if (1..=MAX_BOUNDARY).contains(&boundary.len()) {
         Some(boundary)
     } else {
         None
     }
 }
 
+/// Returns the 413 for a form that exceeds a limit.
 fn too_large_error() -> ApiError {
     ApiError::new(
         Problem::BodyTooLarge,
@@ -197,6 +201,7 @@ fn too_large_error() -> ApiError {
     )
 }
 
+/// Returns the 400 for a form that is malformed or ends early.
 fn invalid_form_error() -> ApiError {
     ApiError::new(
         Problem::InvalidBody,
@@ -204,7 +209,7 @@ fn invalid_form_error() -> ApiError {
     )
 }
 
-/// Returns the value of a header field of a part.
+/// Returns the value of a header field of a part, if its head has the field.
 fn part_header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     let mut fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
     let (_, value) = fields.find(|(field_name, _)| field_name.eq_ignore_ascii_case(name))?;
@@ -258,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_is_read_in_any_case_and_with_other_parameters() {
+    fn a_boundary_is_read_in_upper_and_lower_case_and_with_other_parameters() {
         for content_type in [
             "multipart/form-data; boundary=a-b",
             "multipart/form-data;boundary=\"a-b\"",

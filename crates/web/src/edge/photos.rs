@@ -13,7 +13,7 @@ use petstore_domain::{
     Problem,
     store_area::{Logo, PhotoFile, PhotoSize},
 };
-use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader, Piece};
+use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader};
 use petstore_store::{Cause, PhotoAudience, StoreReader};
 
 use super::{
@@ -28,9 +28,10 @@ const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=315
 /// The `Cache-Control` of a file that is served in place of another size until that size is generated.
 const CACHE_BRIEFLY: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// Returns who may see the photo to which this file belongs. Everybody may see a photo that the store
-/// does not know, because nobody can guess its name. Fails with 404 if `name` is not the name of a
-/// photo file.
+/// Returns who may see the photo to which this file belongs. Fails with 404 if `name` is not the name of
+/// a photo file.
+///
+/// Everybody may see a photo that the store does not know, because nobody can guess its name.
 pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
     let audience = store.photo_audience(file.id).await?;
@@ -60,8 +61,10 @@ pub fn make_private(response: &mut Response) {
     }
 }
 
-/// Responds to `GET /photos/{name}`. A large file is streamed, so that a slow client holds only two pieces of
-/// it in memory. If the requested size is not generated yet, the large one is sent in its place.
+/// Responds to `GET /photos/{name}`.
+///
+/// A large file is streamed, so that a slow client holds only two pieces of it in memory. If the requested
+/// size is not generated yet, the large one is sent in its place. Fails with 404 if there is no such file.
 pub async fn respond(
     photos: &PhotoReader,
     memory: &ResponseMemory,
@@ -69,45 +72,85 @@ pub async fn respond(
     request: &HeaderMap,
     name: &str,
 ) -> Result<Response, ApiError> {
-    let mut file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
-    // The client may already have the file, which then need not be read. Without storage, reading fails
-    // below with the right error.
-    if photos.has_storage() && etag::has_current(request, &etag_of(file)?) {
-        return Ok(etag::respond(
-            request,
-            photo_response(CACHE_FOREVER),
-            etag_of(file)?,
-        ));
+    let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
+    // The client may already have the file, which then need not be read. Without storage, there are
+    // no files, and reading fails below with 404.
+    let requested_etag = etag_of(file)?;
+    if photos.has_storage() && etag::has_current(request, &requested_etag) {
+        let response = photo_response(CACHE_FOREVER);
+        return Ok(etag::respond(request, response, requested_etag));
     }
 
     let mut reservation = memory.reserve_for(reader, PIECE_LENGTH)?;
-    let mut cache_control = CACHE_FOREVER;
-    let mut first_read = photos.read(file, 0).await?;
-    if first_read.is_none() && file.size.may_be_missing() {
-        file.size = PhotoSize::Large;
-        cache_control = CACHE_BRIEFLY;
-        first_read = photos.read(file, 0).await?;
-    }
-    let Piece {
-        bytes: first_piece,
-        file_length: length,
-    } = first_read.ok_or_else(ApiError::no_such_path)?;
-
-    let mut response = photo_response(cache_control);
-    if first_piece.len() as u64 == length {
-        *response.body_mut() = Body::from(reservation.fill(first_piece));
-        return Ok(etag::respond(request, response, etag_of(file)?));
+    let first_read = read_first_piece(photos, file).await?;
+    let etag = etag_of(first_read.file)?;
+    let length = first_read.file_length;
+    let mut response = photo_response(first_read.cache_control());
+    if first_read.piece.len() as u64 == length {
+        *response.body_mut() = Body::from(reservation.fill(first_read.piece));
+        return Ok(etag::respond(request, response, etag));
     }
     // While one piece is read, the connection may still buffer the previous one.
     reservation.grow(2 * PIECE_LENGTH)?;
-    *response.body_mut() = streamed_body(photos, file, first_piece, length, reservation);
-    let mut response = etag::respond(request, response, etag_of(file)?);
+    *response.body_mut() = streamed_body(photos, first_read, reservation);
+    let mut response = etag::respond(request, response, etag);
     if response.status() == StatusCode::OK {
         response
             .headers_mut()
             .insert(header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
+}
+
+/// The first piece of a photo file, and what is known about the file after it was read.
+struct FirstRead {
+    /// The file that is sent. Its size may be another one than requested.
+    file: PhotoFile,
+    is_requested_size: bool,
+    file_length: u64,
+    piece: Vec<u8>,
+}
+
+impl FirstRead {
+    /// Returns the `Cache-Control` of the response.
+    fn cache_control(&self) -> HeaderValue {
+        if self.is_requested_size {
+            CACHE_FOREVER
+        } else {
+            CACHE_BRIEFLY
+        }
+    }
+}
+
+/// Reads the first piece of a file, or of the large size if the requested one is not generated yet. Fails
+/// with 404 if the photo has neither.
+async fn read_first_piece(
+    photos: &PhotoReader,
+    requested_file: PhotoFile,
+) -> Result<FirstRead, ApiError> {
+    if let Some(piece) = photos.read(requested_file, 0).await? {
+        return Ok(FirstRead {
+            file: requested_file,
+            is_requested_size: true,
+            file_length: piece.file_length,
+            piece: piece.bytes,
+        });
+    }
+    if !requested_file.size.may_be_missing() {
+        return Err(ApiError::no_such_path());
+    }
+    let large_file = PhotoFile {
+        size: PhotoSize::Large,
+        ..requested_file
+    };
+    let piece = photos.read(large_file, 0).await?;
+    let piece = piece.ok_or_else(ApiError::no_such_path)?;
+    Ok(FirstRead {
+        file: large_file,
+        is_requested_size: false,
+        file_length: piece.file_length,
+        piece: piece.bytes,
+    })
 }
 
 /// Returns a response with the header fields of a photo, still without a body.
@@ -133,23 +176,18 @@ struct StreamedFile {
     reservation: Arc<Reservation>,
 }
 
-/// Returns a body that streams a file whose first piece has already been read.
-fn streamed_body(
-    photos: &PhotoReader,
-    file: PhotoFile,
-    first_piece: Vec<u8>,
-    length: u64,
-    reservation: Reservation,
-) -> Body {
+/// Returns a body that streams a file whose first piece has already been read. All pieces count towards
+/// `reservation`.
+fn streamed_body(photos: &PhotoReader, first_read: FirstRead, reservation: Reservation) -> Body {
     let reservation = Arc::new(reservation);
     let streamed_file = StreamedFile {
         photos: photos.clone(),
-        file,
-        length,
-        position: first_piece.len() as u64,
+        file: first_read.file,
+        length: first_read.file_length,
+        position: first_read.piece.len() as u64,
         reservation: Arc::clone(&reservation),
     };
-    let first_piece = attach_reservation(reservation, first_piece);
+    let first_piece = attach_reservation(reservation, first_read.piece);
     let later_pieces = stream::try_unfold(streamed_file, async |mut file| {
         let piece = file.next_piece().await?;
         Ok(piece.map(|piece| (piece, file)))

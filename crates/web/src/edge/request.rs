@@ -32,40 +32,18 @@ const MAX_FIELDS: usize = 64;
 /// - an HTTP/2 request has a `Host` that differs from `:authority`,
 /// - there is a transfer coding other than `chunked` (section 6.1).
 pub fn check_head(request: &Parts) -> Result<(), ApiError> {
-    let headers = &request.headers;
-    let uri = &request.uri;
-    let authority = uri.authority().map(Authority::as_str);
-    // An HTTP/2 request can have both `:authority` and `Host`, which must then agree. In HTTP/1.1, an
-    // absolute target overrides `Host` (RFC 9112, section 3.2.2).
-    let expected_host = if request.version >= Version::HTTP_2 {
-        authority
-    } else {
-        None
-    };
-
-    let mut length = request_line_length(request);
-    let mut host_count = 0;
-    let mut coding_count = 0;
-    let mut is_valid = true;
-    for (name, value) in headers {
-        length += name.as_str().len() + value.len() + ": \r\n".len();
-        if name == header::HOST {
-            host_count += 1;
-            is_valid &= is_valid_host(value);
-            is_valid &= expected_host.is_none_or(|host| is_same_host(uri, host, value));
-        } else if name == header::TRANSFER_ENCODING {
-            coding_count += 1;
-            is_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
-        }
-    }
-    if headers.len() > MAX_FIELDS || length > MAX_HEAD {
+    let fields = summarize_fields(request);
+    let length = request_line_length(request) + fields.length;
+    if request.headers.len() > MAX_FIELDS || length > MAX_HEAD {
         return Err(head_too_large());
     }
 
-    let has_host = host_count == 1 || request.version != Version::HTTP_11;
+    let has_host = fields.host_count == 1 || request.version != Version::HTTP_11;
+    let is_unambiguous = fields.host_count <= 1 && fields.coding_count <= 1;
     // User information before the host only serves to deceive (RFC 9110, section 4.2.4).
-    is_valid &= authority.is_none_or(|authority| !authority.contains('@'));
-    if is_valid && has_host && host_count <= 1 && coding_count <= 1 {
+    let authority = request.uri.authority();
+    let has_user = authority.is_some_and(|authority| authority.as_str().contains('@'));
+    if has_host && is_unambiguous && fields.are_valid && !has_user {
         return Ok(());
     }
     Err(ApiError::new(
@@ -73,6 +51,47 @@ pub fn check_head(request: &Parts) -> Result<(), ApiError> {
         "A request must have exactly one Host, equal to the host of its target, and no \
          Transfer-Encoding other than chunked.",
     ))
+}
+
+/// What [`check_head`] must know about the header fields of a request.
+struct FieldSummary {
+    /// The length of all fields in bytes, as HTTP/1.1 would write them.
+    length: usize,
+    host_count: u32,
+    /// The number of `Transfer-Encoding` fields.
+    coding_count: u32,
+    /// Whether every `Host` and `Transfer-Encoding` is valid.
+    are_valid: bool,
+}
+
+/// Summarizes the header fields of a request.
+fn summarize_fields(request: &Parts) -> FieldSummary {
+    let uri = &request.uri;
+    // An HTTP/2 request can have both `:authority` and `Host`, which must then agree. In HTTP/1.1, an
+    // absolute target overrides `Host` (RFC 9112, section 3.2.2).
+    let expected_host = if request.version >= Version::HTTP_2 {
+        uri.authority().map(Authority::as_str)
+    } else {
+        None
+    };
+    let mut fields = FieldSummary {
+        length: 0,
+        host_count: 0,
+        coding_count: 0,
+        are_valid: true,
+    };
+    for (name, value) in &request.headers {
+        fields.length += name.as_str().len() + value.len() + ": \r\n".len();
+        if name == header::HOST {
+            fields.host_count += 1;
+            fields.are_valid &= is_valid_host(value);
+            fields.are_valid &= expected_host.is_none_or(|host| is_same_host(uri, host, value));
+        } else if name == header::TRANSFER_ENCODING {
+            fields.coding_count += 1;
+            fields.are_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
+        }
+    }
+    fields
 }
 
 /// Returns the length of the request line in bytes, as HTTP/1.1 would write it (RFC 9112, section 3): the

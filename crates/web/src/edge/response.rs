@@ -107,11 +107,14 @@ pub fn events(body: Body) -> Response {
 /// The media type of server-sent events.
 pub const EVENT_STREAM: &str = "text/event-stream";
 
-/// Returns a response with this body. Allocates space for the usual number of header fields at once, which is
-/// cheaper than growing the map.
+/// The number of header fields that a response usually has at most. Space for them is allocated at once,
+/// which is cheaper than growing the map.
+const USUAL_HEADER_FIELDS: usize = 12;
+
+/// Returns a response with this body, still without header fields.
 pub fn with_body(body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::Whole(body.into()));
-    *response.headers_mut() = HeaderMap::with_capacity(12);
+    *response.headers_mut() = HeaderMap::with_capacity(USUAL_HEADER_FIELDS);
     response
 }
 
@@ -127,7 +130,10 @@ pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
 }
 
 /// Turns the response to a `GET` into the response to a `HEAD`: drops the body, and sets the
-/// `Content-Length` that it had. A 304 and a streamed body get no `Content-Length`.
+/// `Content-Length` that it had.
+///
+/// A 304 has no body, so it stays as it is. A streamed body has no known length, so its response gets no
+/// `Content-Length`.
 pub(super) fn strip_body(response: &mut Response) {
     if response.status() == StatusCode::NOT_MODIFIED {
         return;

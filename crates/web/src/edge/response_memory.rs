@@ -67,8 +67,9 @@ impl ResponseMemory {
         }
     }
 
-    /// Reserves memory for the response body to an authenticated client. It is released when the last clone
-    /// or slice of the result is dropped. Fails if there is not enough memory.
+    /// Reserves memory for the response body to an authenticated client. Fails if there is not enough.
+    ///
+    /// The memory is released when the last clone or slice of the result is dropped.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
         let limit = if body.len() <= MAX_SMALL_RESPONSE {
             self.known.limit
@@ -81,8 +82,10 @@ impl ResponseMemory {
         Ok(attach_reservation(reservation.ok_or(NoMemory)?, body))
     }
 
-    /// Reserves memory for the body of a response, unless it is empty or streamed. It is released when the
-    /// last clone or slice of the body is dropped. Fails if there is not enough memory.
+    /// Reserves memory for the body of a response, unless it is empty or streamed. Fails if there is not
+    /// enough.
+    ///
+    /// The memory is released when the last clone or slice of the body is dropped.
     pub fn hold_for(&self, reader: Reader, mut response: Response) -> Result<Response, NoMemory> {
         if let Some(body) = response.body().whole()
             && !body.is_empty()
@@ -93,17 +96,19 @@ impl ResponseMemory {
         Ok(response)
     }
 
-    /// Reserves memory in advance, for a request body that is still to be read and for the response. A
-    /// write must do so, because it can no longer be rejected when its response is rendered. Fails if there
-    /// is not enough memory.
+    /// Reserves memory in advance, for a request body that is still to be read and for the response. Fails
+    /// if there is not enough.
+    ///
+    /// A write must do so, because it can no longer be rejected when its response is rendered.
     pub fn reserve(&self, size: usize) -> Result<Reservation, NoMemory> {
         self.reserve_for(Reader::Known, size)
     }
 
     /// Reserves memory like [`Self::reserve`], for a client that may be a stranger.
     pub fn reserve_for(&self, reader: Reader, size: usize) -> Result<Reservation, NoMemory> {
-        let (account, address) = self.account(reader);
-        account.reserve(address, size).ok_or(NoMemory)
+        self.account(reader)
+            .reserve(reader.limited_address(), size)
+            .ok_or(NoMemory)
     }
 
     /// Reserves memory for an uploaded picture that is still to be read. Fails if more than half of the
@@ -117,17 +122,27 @@ impl ResponseMemory {
     /// Reserves memory for an optional copy of a response, such as a compressed one. Returns `None` if more
     /// than half of the memory would then be in use.
     pub(crate) fn hold_copy(&self, reader: Reader, copy: Vec<u8>) -> Option<Bytes> {
-        let (account, address) = self.account(reader);
-        account
-            .reserve_below(address, copy.capacity(), account.limit / 2)
-            .map(|reservation| reservation.fill(copy))
+        let account = self.account(reader);
+        let address = reader.limited_address();
+        let reservation = account.reserve_below(address, copy.capacity(), account.limit / 2)?;
+        Some(reservation.fill(copy))
     }
 
-    /// Returns the account for responses to a client, and the address whose share of it counts.
-    fn account(&self, reader: Reader) -> (&Arc<MemoryAccount>, Option<ClientAddress>) {
+    /// Returns the account for responses to a client.
+    fn account(&self, reader: Reader) -> &Arc<MemoryAccount> {
         match reader {
-            Reader::Known => (&self.known, None),
-            Reader::Stranger(address) => (&self.strangers, address),
+            Reader::Known => &self.known,
+            Reader::Stranger(_) => &self.strangers,
+        }
+    }
+}
+
+impl Reader {
+    /// Returns the address whose share of the account is limited, if there is one.
+    fn limited_address(self) -> Option<ClientAddress> {
+        match self {
+            Self::Known => None,
+            Self::Stranger(address) => address,
         }
     }
 }

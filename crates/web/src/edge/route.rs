@@ -34,7 +34,13 @@ pub enum Table {
 }
 
 impl Table {
+    /// The number of tables.
     pub const COUNT: usize = 3;
+
+    /// Returns the position of this table among all tables.
+    pub(super) const fn index(self) -> usize {
+        self as usize
+    }
 }
 
 /// A row of a route table.
@@ -111,8 +117,12 @@ pub const fn with_indexes<T, const N: usize>(mut table: [Route<T>; N]) -> [Route
 /// The result of matching a method and path against a table.
 #[derive(Clone, Copy)]
 pub enum RouteMatch<T: 'static> {
-    /// The matching route, and the length of the part of the path that contains the parameters.
-    Route(&'static Route<T>, usize),
+    /// The path and the method match a route.
+    Route {
+        route: &'static Route<T>,
+        /// The length of the part of the path that contains the parameters.
+        parameters_length: usize,
+    },
     /// The path matches, but none of its routes has this method. Contains the first of them.
     OtherMethods(&'static Route<T>),
     /// No route matches the path.
@@ -137,7 +147,10 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
             continue;
         };
         if route.method == method {
-            return RouteMatch::Route(route, parameters.len());
+            return RouteMatch::Route {
+                route,
+                parameters_length: parameters.len(),
+            };
         }
         first_match.get_or_insert(route);
     }
@@ -148,16 +161,23 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
 }
 
 impl<T> RouteMatch<T> {
-    /// Returns the route, and the values of its two path parameters, still percent-encoded. Parameters that
-    /// the route does not have are empty. Fails with 404 for an unknown path, and with 405 for an
-    /// unsupported method.
+    /// Returns the route, and the values of its two path parameters, still percent-encoded. Fails with 404
+    /// for an unknown path, and with 405 for an unsupported method.
+    ///
+    /// Parameters that the route does not have are empty.
     pub fn route<'p>(
         self,
         table: &[Route<T>],
         path: &'p str,
     ) -> Result<(&'static Route<T>, [&'p str; 2]), ApiError> {
         match self {
-            Self::Route(route, length) => Ok((route, route.pattern.parameter_values(path, length))),
+            Self::Route {
+                route,
+                parameters_length,
+            } => Ok((
+                route,
+                route.pattern.parameter_values(path, parameters_length),
+            )),
             Self::OtherMethods(first) => {
                 let path = first.label.path;
                 let routes = table.iter().filter(|route| route.label.path == path);
@@ -212,23 +232,25 @@ impl Pattern {
     ///
     /// Example: `/pets/{id}/photos` becomes the text `/pets/`, one segment, and the text `/photos`.
     const fn new(path: &'static str) -> Self {
-        let (before, parameters) = path.split_at(length_before(b'{', path));
-        let (parameter, first_length) = match parameters.as_bytes() {
+        // `first` begins with the first parameter, and `second` with the second one. Each is empty if the
+        // pattern does not have the parameter.
+        let (before, first) = path.split_at(length_before(b'{', path));
+        let (parameter, first_length) = match first.as_bytes() {
             [] => (Parameter::Absent, 0),
-            [_, b'*', ..] => (Parameter::Remainder, parameters.len()),
-            _ => (Parameter::Segment, length_before(b'}', parameters) + 1),
+            [_, b'*', ..] => (Parameter::Remainder, first.len()),
+            _ => (Parameter::Segment, length_before(b'}', first) + 1),
         };
-        let after_first = parameters.split_at(first_length).1;
-        // `second` begins with the second parameter; it is empty if there is none.
+        let (_, after_first) = first.split_at(first_length);
         let (between, second) = after_first.split_at(length_before(b'{', after_first));
         if let Parameter::Segment = parameter
             && !second.is_empty()
         {
             let second_length = length_before(b'}', second) + 1;
+            let (_, after) = second.split_at(second_length);
             return Self {
                 before,
                 parameter: Parameter::Segments(between),
-                after: second.split_at(second_length).1,
+                after,
             };
         }
         Self {
@@ -238,20 +260,23 @@ impl Pattern {
         }
     }
 
-    /// Returns the values of the parameters in a path that matches. `length` is the length of the result of
-    /// [`Self::match_path`].
-    fn parameter_values<'p>(&self, path: &'p str, length: usize) -> [&'p str; 2] {
+    /// Returns the values of both parameters in a path that matches. Parameters that the pattern does not
+    /// have are empty. `parameters_length` is the length of the result of [`Self::match_path`].
+    fn parameter_values<'p>(&self, path: &'p str, parameters_length: usize) -> [&'p str; 2] {
         let begin = self.before.len();
-        let text = path.get(begin..begin + length).unwrap_or_default();
+        let parameters = path.get(begin..begin + parameters_length);
+        let parameters = parameters.unwrap_or_default();
         let (first, second) = match self.parameter {
-            Parameter::Segments(between) => text.split_once(between).unwrap_or_default(),
-            _ => (text, ""),
+            Parameter::Segments(between) => parameters.split_once(between).unwrap_or_default(),
+            _ => (parameters, ""),
         };
         [first, second]
     }
 
-    /// Matches a path. Returns its part with the parameters, from the beginning of the first to the end of
-    /// the last; empty without parameters. Returns `None` if the path does not match.
+    /// Returns the part of a path that contains the parameters. Returns `None` if the path does not match.
+    ///
+    /// The part reaches from the beginning of the first parameter to the end of the last one. It is empty if
+    /// the pattern has no parameters.
     ///
     /// Example: `/a/{id}/b/{other}` and `/a/7/b/8` yield `7/b/8`.
     fn match_path<'p>(&self, path: &'p str) -> Option<&'p str> {
@@ -259,14 +284,14 @@ impl Pattern {
             Parameter::Absent if path == self.before => Some(""),
             Parameter::Absent => None,
             Parameter::Segment => {
-                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-                if is_segment(text) { Some(text) } else { None }
+                let value = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                if is_segment(value) { Some(value) } else { None }
             }
             Parameter::Segments(between) => {
-                let text = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-                let (first, second) = text.split_once(between)?;
+                let parameters = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+                let (first, second) = parameters.split_once(between)?;
                 if is_segment(first) && is_segment(second) {
-                    Some(text)
+                    Some(parameters)
                 } else {
                     None
                 }

@@ -94,6 +94,7 @@ pub struct Origin(HeaderValue);
 
 impl Origin {
     pub fn as_str(&self) -> &str {
+        // An origin is ASCII, so the default is never used.
         self.0.to_str().unwrap_or_default()
     }
 

@@ -26,10 +26,9 @@ pub(super) fn record(
     facts: &Facts,
     duration: Duration,
 ) {
-    let client_span = parent(&request.headers);
-    let trace_id =
-        client_span.map_or_else(|| spans.new_trace_id(), |span| span.trace_id.to_owned());
-    if !spans.samples(client_span.map(|span| span.is_sampled), &trace_id) {
+    let parent = parse_parent(&request.headers);
+    let trace_id = parent.map_or_else(|| spans.new_trace_id(), |span| span.trace_id.to_owned());
+    if !spans.samples(parent.map(|span| span.is_sampled), &trace_id) {
         return;
     }
     let end_time = u64::try_from(now.as_nanosecond()).unwrap_or_default();
@@ -38,7 +37,7 @@ pub(super) fn record(
     spans.record(Span {
         trace_id,
         span_id: spans.new_span_id(),
-        parent_id: client_span.map(|span| span.span_id.to_owned()),
+        parent_id: parent.map(|span| span.span_id.to_owned()),
         started: end_time.saturating_sub(duration),
         ended: end_time,
         work: Work::Request {
@@ -71,8 +70,8 @@ pub(crate) struct Parent<'h> {
     pub is_sampled: bool,
 }
 
-/// Returns the parent span from `traceparent`, if there is exactly one such field and it is valid.
-pub(crate) fn parent(headers: &HeaderMap) -> Option<Parent<'_>> {
+/// Parses the parent span in `traceparent`, if there is exactly one such field and it is valid.
+pub(crate) fn parse_parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut fields = headers.get_all("traceparent").iter();
     let field = fields.next()?;
     // Two fields are ambiguous.
@@ -164,11 +163,11 @@ mod tests {
     #[test]
     fn two_parents_are_both_ignored() {
         let mut headers = HeaderMap::new();
-        assert_eq!(parent(&headers), None);
+        assert_eq!(parse_parent(&headers), None);
         for (trace, is_taken) in ["4", "5"].into_iter().zip([true, false]) {
             let text = format!("00-{}-00f067aa0ba902b7-01", trace.repeat(32));
             headers.append("traceparent", text.parse().unwrap());
-            assert_eq!(parent(&headers).is_some(), is_taken);
+            assert_eq!(parse_parent(&headers).is_some(), is_taken);
         }
     }
 }

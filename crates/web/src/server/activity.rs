@@ -11,6 +11,7 @@ use std::{
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use hyper::Version;
+use petstore_store::Cause;
 
 use crate::edge::{Body, Reservation};
 
@@ -18,9 +19,13 @@ use crate::edge::{Body, Reservation};
 ///
 /// Without these checks, a client could hold a connection forever: by not reading its responses, or over
 /// HTTP/2 by responding to pings without sending requests.
+///
+/// The counters are approximate while several threads change them, so relaxed ordering is enough.
 #[derive(Default)]
 pub(crate) struct Activity {
+    /// Requests that have arrived.
     requests: AtomicU64,
+    /// Requests that are being handled, or whose streamed response has not ended.
     in_flight: AtomicUsize,
     /// Responses, or pieces of them, that are not completely sent.
     unsent: AtomicUsize,
@@ -61,9 +66,9 @@ impl Activity {
 
     /// Wraps a response body, so that it counts as unsent until it is completely sent.
     ///
-    /// A streamed body (`Stream` or `File`) keeps its request in flight until it ends. A `Stream`, which has
-    /// no end of its own, ends after its next piece once the connection is old. `stream_reservation` is
-    /// the reservation for the HTTP/2 stream; it is released with the body.
+    /// A streamed body (`Stream` or `File`) keeps its request in flight until it ends. With another
+    /// body, the request ends here. `stream_reservation` is the reservation for the HTTP/2 stream;
+    /// it is released with the body.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
@@ -71,6 +76,7 @@ impl Activity {
         stream_reservation: Option<Reservation>,
     ) -> Body {
         match response {
+            // Nothing is left to send.
             Body::Whole(response) if response.is_empty() => Body::default(),
             Body::Whole(response) => self.track_bytes(response, stream_reservation).into(),
             Body::Stream(pieces) => {
@@ -81,21 +87,26 @@ impl Activity {
                     _in_flight: in_flight,
                     _stream_reservation: stream_reservation,
                 };
-                let next_pieces = stream::unfold(tracked_stream, async |mut stream| {
-                    let piece = stream.next_piece().await?;
-                    Some((piece, stream))
-                });
-                Body::Stream(Box::pin(next_pieces))
+                tracked_stream.into_body()
             }
-            Body::File(pieces) => {
-                let activity = Arc::clone(self);
-                Body::File(Box::pin(pieces.map(move |piece| {
-                    // Moves both guards into the closure, so that they live until the end of the file.
-                    let _ = (&in_flight, &stream_reservation);
-                    piece.map(|piece| activity.track_bytes(piece, None))
-                })))
-            }
+            Body::File(pieces) => self.track_file(pieces, in_flight, stream_reservation),
         }
+    }
+
+    /// Wraps the pieces of a file, so that each counts as unsent until it is sent. The request is in flight
+    /// until the end of the file.
+    fn track_file(
+        self: &Arc<Self>,
+        pieces: Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>,
+        in_flight: RequestInFlight,
+        stream_reservation: Option<Reservation>,
+    ) -> Body {
+        let activity = Arc::clone(self);
+        Body::File(Box::pin(pieces.map(move |piece| {
+            // Moves both guards into the closure, so that they live until the end of the file.
+            let _ = (&in_flight, &stream_reservation);
+            piece.map(|piece| activity.track_bytes(piece, None))
+        })))
     }
 
     /// Counts a whole response or a piece of one as unsent until its bytes are dropped.
@@ -117,11 +128,13 @@ impl Activity {
         self.in_flight.load(Relaxed) + self.unsent.load(Relaxed) > 1
     }
 
-    /// Whether the connection is stalled: fewer than `min_bytes` were written since the last call, and
+    /// Returns whether the connection is stalled, and remembers its counters for the next call.
+    ///
+    /// It is stalled if fewer than `min_bytes` were written since the last call, and
     /// - either no request has arrived since then and none is in flight,
     /// - or there were unsent responses at the last call and there are some now. So a client that does not
     ///   read its responses is stalled even if it sends further requests.
-    pub(super) fn is_stalled(&self, min_bytes: u64) -> bool {
+    pub(super) fn check_for_stall(&self, min_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written_bytes = self.written.load(Relaxed);
         let unsent = self.unsent.load(Relaxed);
@@ -172,7 +185,7 @@ impl Activity {
     }
 }
 
-/// A stream without end that ends after its next piece once the connection is old.
+/// A stream without an end of its own, which ends after its next piece once the connection is old.
 struct TrackedStream {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     activity: Arc<Activity>,
@@ -182,6 +195,15 @@ struct TrackedStream {
 }
 
 impl TrackedStream {
+    /// Returns the stream as a response body.
+    fn into_body(self) -> Body {
+        let pieces = stream::unfold(self, async |mut stream| {
+            let piece = stream.next_piece().await?;
+            Some((piece, stream))
+        });
+        Body::Stream(Box::pin(pieces))
+    }
+
     /// Returns the next piece, or `None` at the end.
     async fn next_piece(&mut self) -> Option<Bytes> {
         if self.has_ended {
@@ -222,16 +244,16 @@ mod tests {
     #[test]
     fn a_connection_without_requests_or_written_bytes_is_stalled() {
         let activity = Arc::new(Activity::default());
-        assert!(activity.is_stalled(10));
+        assert!(activity.check_for_stall(10));
         let in_flight = activity.begin_request(Version::HTTP_11);
-        assert!(!activity.is_stalled(10), "a request has arrived");
-        assert!(!activity.is_stalled(10), "it is in flight");
+        assert!(!activity.check_for_stall(10), "a request has arrived");
+        assert!(!activity.check_for_stall(10), "it is in flight");
         drop(in_flight);
-        assert!(activity.is_stalled(10));
+        assert!(activity.check_for_stall(10));
         activity.count_written(10);
-        assert!(!activity.is_stalled(10), "the client reads");
+        assert!(!activity.check_for_stall(10), "the client reads");
         activity.count_written(9);
-        assert!(activity.is_stalled(10), "too slowly");
+        assert!(activity.check_for_stall(10), "too slowly");
     }
 
     #[test]
@@ -239,16 +261,16 @@ mod tests {
         let activity = Arc::new(Activity::default());
         let response = activity.track_bytes(Bytes::from_static(b"response"), None);
         drop(activity.begin_request(Version::HTTP_2));
-        assert!(!activity.is_stalled(10), "the response may be new");
+        assert!(!activity.check_for_stall(10), "the response may be new");
         let _in_flight = activity.begin_request(Version::HTTP_2);
-        assert!(activity.is_stalled(10));
+        assert!(activity.check_for_stall(10));
         activity.count_written(10);
-        assert!(!activity.is_stalled(10), "the client reads");
+        assert!(!activity.check_for_stall(10), "the client reads");
         let part = response.slice(..1);
         drop(response);
-        assert!(activity.is_stalled(10), "a part is unread");
+        assert!(activity.check_for_stall(10), "a part is unread");
         drop(part);
-        assert!(!activity.is_stalled(10));
+        assert!(!activity.check_for_stall(10));
     }
 
     #[tokio::test]
@@ -257,18 +279,18 @@ mod tests {
         let pieces = Body::Stream(Box::pin(stream::iter([Bytes::from_static(b"piece")])));
         let mut body =
             activity.track_response(pieces, activity.begin_request(Version::HTTP_11), None);
-        assert!(!activity.is_stalled(10));
+        assert!(!activity.check_for_stall(10));
         assert!(
-            !activity.is_stalled(10),
+            !activity.check_for_stall(10),
             "a stream without pieces stalls nothing"
         );
         let piece = body.frame().await;
-        assert!(!activity.is_stalled(10), "the piece may be new");
-        assert!(activity.is_stalled(10), "the piece is unread");
+        assert!(!activity.check_for_stall(10), "the piece may be new");
+        assert!(activity.check_for_stall(10), "the piece is unread");
         drop(piece);
-        assert!(!activity.is_stalled(10), "the stream continues");
+        assert!(!activity.check_for_stall(10), "the stream continues");
         drop(body);
-        assert!(activity.is_stalled(10));
+        assert!(activity.check_for_stall(10));
     }
 
     #[tokio::test]

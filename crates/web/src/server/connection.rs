@@ -10,7 +10,7 @@ use hyper_util::{
 use petstore_domain::Client;
 use tokio::{
     sync::watch,
-    time::{self, MissedTickBehavior},
+    time::{self, Interval, MissedTickBehavior},
 };
 use tracing::debug;
 
@@ -67,12 +67,15 @@ struct RequestDispatcher {
 }
 
 impl RequestDispatcher {
-    /// Starts to handle a request. An HTTP/2 request needs memory for its stream, unless it is the only
-    /// request of its connection. Otherwise it is rejected with `REFUSED_STREAM`, and occupies nothing.
+    /// Starts to handle a request.
+    ///
+    /// An HTTP/2 request needs memory for its stream, unless it is the only request of its connection. Without
+    /// this memory, it is rejected with `REFUSED_STREAM`, and occupies nothing.
     fn handle(&self, request: Request<Incoming>) -> Handling {
         let ConnectionState {
             client, activity, ..
         } = &*self.connection;
+        // All requests of a connection have the same sender, so only the first one is checked.
         if self.handler.is_for_clients() && !activity.has_had_request() {
             let strangers = &self.handler.edge().strangers;
             strangers.warn_about_untrusted_proxy(client, request.headers());
@@ -130,30 +133,25 @@ pub(super) async fn serve<S: Socket>(
     limits: Limits,
     mut stop_signal: watch::Receiver<()>,
 ) {
-    let check_interval = limits.client_timeout;
-    let stream = ClientStream::new(stream, check_interval, Arc::clone(&activity));
+    let stream = ClientStream::new(stream, limits.client_timeout, Arc::clone(&activity));
     let io = TokioIo::new(stream.with_client(Arc::clone(&client)));
+    // Clients without keys are browsers, which show the pages of the console and the window.
     let is_for_browsers = handler.is_for_clients() && !handler.has_keys();
-    let connection = ConnectionState {
-        client,
-        activity: Arc::clone(&activity),
-        is_encrypted: S::IS_ENCRYPTED,
-    };
+    let builder = http_builder(limits.client_timeout, is_for_browsers);
     let dispatcher = RequestDispatcher {
         handler,
-        connection: Arc::new(connection),
+        connection: Arc::new(ConnectionState {
+            client,
+            activity: Arc::clone(&activity),
+            is_encrypted: S::IS_ENCRYPTED,
+        }),
     };
     let service = service_fn(move |request| dispatcher.handle(request));
-    let builder = http_builder(check_interval, is_for_browsers);
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
+
     let mut checks = Checks::new(&limits);
+    let mut check_timer = new_check_timer(limits.client_timeout);
     let mut is_stopping = false;
-    // A single coarse timer covers stalled and old connections, so that requests need no timers of their own.
-    let mut check_timer = time::interval(check_interval);
-    // The first check is due after one interval, not immediately.
-    check_timer.reset();
-    // If a check is late, the following ones are delayed, too, instead of running in a burst.
-    check_timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let result = loop {
         tokio::select! {
             // Polls the connection first, because it is the most frequent event.
@@ -168,6 +166,7 @@ pub(super) async fn serve<S: Socket>(
                 Verdict::Continue => {}
                 Verdict::ShutDown => connection.as_mut().graceful_shutdown(),
                 Verdict::Abort => {
+                    // The connection is dropped without waiting for what is not sent yet.
                     activity.abort();
                     return;
                 }
@@ -177,6 +176,18 @@ pub(super) async fn serve<S: Socket>(
     if let Err(error) = result {
         debug!(%error, "a connection ended early");
     }
+}
+
+/// Returns the timer of the checks of a connection.
+///
+/// A single coarse timer covers stalled and old connections, so that requests need no timers of their own.
+fn new_check_timer(interval: Duration) -> Interval {
+    let mut check_timer = time::interval(interval);
+    // The first check is due after one interval, not immediately.
+    check_timer.reset();
+    // If a check is late, the following ones are delayed, too, instead of running in a burst.
+    check_timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    check_timer
 }
 
 /// The state of the periodic checks of a connection.
@@ -213,7 +224,7 @@ impl Checks {
         }
     }
 
-    /// Runs the next check.
+    /// Runs the next check. Marks the connection as old when it has reached its maximum age.
     fn run(&mut self, activity: &Activity) -> Verdict {
         self.count += 1;
         let becomes_old = self.count == self.old_at;
@@ -221,7 +232,7 @@ impl Checks {
             activity.mark_old();
         }
 
-        if activity.is_stalled(self.min_bytes) {
+        if activity.check_for_stall(self.min_bytes) {
             self.stalled_count += 1;
         } else {
             self.stalled_count = 0;

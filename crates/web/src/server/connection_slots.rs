@@ -1,5 +1,7 @@
-//! Connection slots, limited in total and per address. When all are in use, a new connection evicts an
-//! untrusted one, which has not carried a valid key: the oldest idle one, or the oldest if none is idle.
+//! Connection slots, limited in total and per address.
+//!
+//! When all slots are in use, a new connection evicts an untrusted one, which has not carried a valid key:
+//! the oldest idle one, or the oldest if none is idle.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -34,13 +36,13 @@ struct SlotsInUse {
     by_address: HashMap<ClientAddress, usize>,
     /// Connections that may be evicted, by number and therefore from oldest to newest. Connections that
     /// have become trusted since they were added are removed lazily.
-    untrusted: BTreeMap<u64, Untrusted>,
+    untrusted: BTreeMap<u64, UntrustedConnection>,
     /// The number of the newest connection.
     newest: u64,
 }
 
 /// A connection that has not carried a valid key, as far as is known.
-struct Untrusted {
+struct UntrustedConnection {
     client: Arc<Client>,
     activity: Arc<Activity>,
     address: Option<ClientAddress>,
@@ -79,7 +81,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Takes a slot for a connection of `client`, and evicts another connection if necessary.
+    /// Takes a slot for a connection of `client`, and evicts another connection if necessary. Fails if the
+    /// address has too many connections, or if no connection can be evicted.
     pub(super) fn take(
         self: &Arc<Self>,
         client: &Arc<Client>,
@@ -98,7 +101,7 @@ impl ConnectionSlots {
             return Err(NoFreeSlot::InTotal);
         }
 
-        let number = slots_in_use.add(Untrusted {
+        let number = slots_in_use.add(UntrustedConnection {
             client: Arc::clone(client),
             activity: Arc::clone(activity),
             address,
@@ -116,8 +119,8 @@ impl ConnectionSlots {
     /// Sets the task that serves the connection `number`, so that evicting the connection can abort it.
     pub(super) fn set_task(&self, number: u64, task: AbortHandle) {
         // The connection may have ended already.
-        if let Some(stranger) = self.slots_in_use.lock().untrusted.get_mut(&number) {
-            stranger.task = Some(task);
+        if let Some(connection) = self.slots_in_use.lock().untrusted.get_mut(&number) {
+            connection.task = Some(task);
         }
     }
 }
@@ -129,7 +132,7 @@ impl SlotsInUse {
     }
 
     /// Adds a connection, and returns its number.
-    fn add(&mut self, connection: Untrusted) -> u64 {
+    fn add(&mut self, connection: UntrustedConnection) -> u64 {
         self.total += 1;
         if let Some(address) = connection.address {
             *self.by_address.entry(address).or_default() += 1;
@@ -141,33 +144,37 @@ impl SlotsInUse {
 
     /// Evicts an untrusted connection: the oldest idle one, or else the oldest one. Returns whether there was
     /// one.
-    ///
-    /// Connections that have in the meantime become trusted are removed from the map on the way, so each of them is
-    /// skipped only once.
     fn evict_oldest(&mut self) -> bool {
-        // `extract_if` removes connections only up to the one that `find` returns. `replace` fails for
-        // connections that have become trusted.
-        let idle_connection = self
-            .untrusted
-            .extract_if(.., |_, stranger| {
-                stranger.client.is_trusted() || stranger.activity.is_idle()
-            })
-            .map(|(_, stranger)| stranger)
-            .find(|stranger| stranger.client.replace());
-        let evicted_connection = idle_connection.or_else(|| {
-            self.untrusted
-                .extract_if(.., |_, _| true)
-                .map(|(_, stranger)| stranger)
-                .find(|stranger| stranger.client.replace())
-        });
-        let Some(stranger) = evicted_connection else {
+        let idle_connection = self.take_oldest(|connection| connection.activity.is_idle());
+        let evicted_connection = idle_connection.or_else(|| self.take_oldest(|_| true));
+        let Some(connection) = evicted_connection else {
             return false;
         };
-        if let Some(task) = stranger.task {
+        if let Some(task) = connection.task {
             task.abort();
         }
-        self.release(stranger.address);
+        self.release(connection.address);
         true
+    }
+
+    /// Removes the oldest untrusted connection for which `is_candidate` holds, and marks its client as
+    /// replaced. Returns `None` if there is no such connection.
+    ///
+    /// Connections that have become trusted in the meantime are removed from the map on the way, so each of
+    /// them is skipped only once.
+    fn take_oldest(
+        &mut self,
+        is_candidate: impl Fn(&UntrustedConnection) -> bool,
+    ) -> Option<UntrustedConnection> {
+        let removed_connections = self.untrusted.extract_if(.., |_, connection| {
+            connection.client.is_trusted() || is_candidate(connection)
+        });
+        // `extract_if` is lazy, so the connections after the found one stay in the map. `replace`
+        // marks the client as replaced, and fails if it is trusted, so trusted connections are
+        // extracted and skipped.
+        removed_connections
+            .map(|(_, connection)| connection)
+            .find(|connection| connection.client.replace())
     }
 
     /// Stops counting a connection from `address`.

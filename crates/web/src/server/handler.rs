@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use hyper::{
-    Request, Version,
+    HeaderMap, Request, Version,
     body::Incoming,
     header::{self, HeaderValue},
 };
@@ -84,7 +84,7 @@ impl<I: Interface> Handler for I {
         in_flight: RequestInFlight,
         stream_reservation: Option<Reservation>,
     ) -> Handling {
-        Box::pin(respond(
+        Box::pin(handle_and_track(
             self,
             connection,
             request,
@@ -94,9 +94,9 @@ impl<I: Interface> Handler for I {
     }
 }
 
-/// Handles a request, and does what depends on its connection: adds header fields, and tracks the response as
-/// in progress until it is sent.
-async fn respond<I: Interface>(
+/// Handles a request, and tracks its response as in progress until it is sent. Adds the header fields that
+/// depend on the connection.
+async fn handle_and_track<I: Interface>(
     interface: Arc<I>,
     connection: Arc<ConnectionState>,
     request: Request<Incoming>,
@@ -120,10 +120,16 @@ async fn respond<I: Interface>(
         response =
             response.map(|body| activity.track_response(body, in_flight, stream_reservation));
     } else {
+        // The response is as good as sent, because it fits into the socket's send buffer.
         drop(in_flight);
     }
-    let headers = response.headers_mut();
-    if activity.is_old() && version < Version::HTTP_2 {
+    add_connection_headers(&connection, version, response.headers_mut());
+    Ok(response)
+}
+
+/// Adds the header fields that every response on a connection has.
+fn add_connection_headers(connection: &ConnectionState, version: Version, headers: &mut HeaderMap) {
+    if connection.activity.is_old() && version < Version::HTTP_2 {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     // Without this, a browser might interpret text from a client as a page or a script.
@@ -133,5 +139,4 @@ async fn respond<I: Interface>(
         let always_encrypted = HeaderValue::from_static(ALWAYS_ENCRYPTED);
         headers.insert(header::STRICT_TRANSPORT_SECURITY, always_encrypted);
     }
-    Ok(response)
 }

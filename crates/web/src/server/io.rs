@@ -70,7 +70,7 @@ thread_local! {
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
-    /// The client, until its send buffer has been enlarged.
+    /// The client, until its send buffer has been enlarged because a request carried a valid key.
     stranger: Option<Arc<Client>>,
     activity: Arc<Activity>,
     heads: StrictHeads,
@@ -80,11 +80,12 @@ pub(super) struct ClientStream<S: Socket> {
 
 /// A phase of a connection.
 enum Phase {
-    /// Waiting for the first bytes. This many must still arrive before the deadline.
-    Opening(usize, Deadline),
+    /// Waiting for the first bytes. `missing` of them must still arrive before the deadline.
+    Opening { missing: usize, deadline: Deadline },
+    /// Between the first bytes and the last response.
     Open,
-    /// After the last response. Up to this many more bytes are discarded until the deadline.
-    Lingering(usize, Deadline),
+    /// After the last response. Up to `allowed` more bytes are discarded until the deadline.
+    Lingering { allowed: usize, deadline: Deadline },
 }
 
 type Deadline = Pin<Box<Sleep>>;
@@ -92,10 +93,12 @@ type Deadline = Pin<Box<Sleep>>;
 impl<S: Socket> ClientStream<S> {
     /// Wraps a stream whose first bytes must arrive within `timeout`.
     pub(super) fn new(stream: S, timeout: Duration, activity: Arc<Activity>) -> Self {
-        let deadline = Box::pin(time::sleep(timeout));
         Self {
             stream,
-            phase: Phase::Opening(PREFACE_LENGTH, deadline),
+            phase: Phase::Opening {
+                missing: PREFACE_LENGTH,
+                deadline: Box::pin(time::sleep(timeout)),
+            },
             stranger: None,
             activity,
             heads: StrictHeads::default(),
@@ -103,8 +106,8 @@ impl<S: Socket> ClientStream<S> {
         }
     }
 
-    /// Whether the connection must yield now. If so, wakes the task, so that it is polled again.
-    fn must_yield(&mut self, cx: &Context<'_>) -> bool {
+    /// Returns whether the connection must yield now. If so, wakes the task, so that it is polled again.
+    fn begin_yield(&mut self, cx: &Context<'_>) -> bool {
         let must_yield = self.written_in_a_row >= YIELD_AFTER;
         if must_yield {
             self.written_in_a_row = 0;
@@ -113,14 +116,14 @@ impl<S: Socket> ClientStream<S> {
         must_yield
     }
 
-    /// Sets the client, whose trust decides when the send buffer is enlarged.
+    /// Sets the client, whose first valid key enlarges the send buffer.
     pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
         self.stranger = Some(client);
         self
     }
 
-    /// Enlarges the send buffer if a request has carried a valid key.
-    fn enlarge_send_buffer(&mut self) {
+    /// Enlarges the send buffer once, when a request has carried a valid key.
+    fn enlarge_send_buffer_if_trusted(&mut self) {
         let is_trusted = self
             .stranger
             .as_ref()
@@ -134,7 +137,7 @@ impl<S: Socket> ClientStream<S> {
     /// Records the result of a write. The first one shows that hyper has read a head, so the timeout for the
     /// first bytes ends.
     fn record_write(&mut self, result: &Poll<io::Result<usize>>) {
-        if matches!(self.phase, Phase::Opening(..)) {
+        if matches!(self.phase, Phase::Opening { .. }) {
             self.phase = Phase::Open;
         }
         match result {
@@ -161,8 +164,9 @@ impl<S: Socket> ClientStream<S> {
                 response.extend_from_slice(slice);
             }
             if response.starts_with(HYPER_ERROR) && !self.activity.has_had_request() {
-                let status_line = memchr(b'\n', response).map_or(0, |end| end + 1);
-                response.splice(status_line..status_line, NOSNIFF_FIELD.iter().copied());
+                // The fields begin after the status line.
+                let fields_start = memchr(b'\n', response).map_or(0, |end| end + 1);
+                response.splice(fields_start..fields_start, NOSNIFF_FIELD.iter().copied());
             }
             let result = Pin::new(&mut self.stream).poll_write(cx, response);
             // hyper does not know the added field, so the result must not count its bytes.
@@ -180,6 +184,8 @@ impl<S: Socket> Drop for ClientStream<S> {
 }
 
 impl<S: Socket> AsyncRead for ClientStream<S> {
+    /// Reads bytes of the client, and inspects them for invalid heads. Fails if the first bytes do not arrive
+    /// in time.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -188,20 +194,17 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         let previous_length = buffer.filled().len();
         let this = &mut *self;
         let result = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        let nothing_in_flight = this.activity.nothing_in_flight();
-        this.heads.inspect(
-            &mut buffer.filled_mut()[previous_length..],
-            nothing_in_flight,
-        );
+        let new_bytes = &mut buffer.filled_mut()[previous_length..];
+        this.heads
+            .inspect(new_bytes, this.activity.nothing_in_flight());
         // Only the first bytes have a deadline here.
-        let Phase::Opening(missing_bytes, deadline) = &mut self.phase else {
+        let Phase::Opening { missing, deadline } = &mut self.phase else {
             return result;
         };
         match result {
             Poll::Ready(_) => {
-                *missing_bytes =
-                    missing_bytes.saturating_sub(buffer.filled().len() - previous_length);
-                if *missing_bytes == 0 {
+                *missing = missing.saturating_sub(buffer.filled().len() - previous_length);
+                if *missing == 0 {
                     self.phase = Phase::Open;
                 }
                 result
@@ -220,24 +223,25 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.must_yield(cx) {
+        if self.begin_yield(cx) {
             return Poll::Pending;
         }
-        self.enlarge_send_buffer();
+        self.enlarge_send_buffer_if_trusted();
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.record_write(&result);
         result
     }
 
+    /// Writes like [`Self::poll_write`]. A small response is copied into one buffer first.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.must_yield(cx) {
+        if self.begin_yield(cx) {
             return Poll::Pending;
         }
-        self.enlarge_send_buffer();
+        self.enlarge_send_buffer_if_trusted();
         let length: usize = slices.iter().map(|slice| slice.len()).sum();
         let result = if length <= MAX_SMALL_RESPONSE {
             self.poll_write_small(cx, slices, length)
@@ -256,22 +260,27 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
+    /// Shuts down the sending side, and then lingers: discards bytes of the client until it closes its side,
+    /// sends too many bytes, or takes too long.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if !matches!(this.phase, Phase::Lingering(..)) {
+        if !matches!(this.phase, Phase::Lingering { .. }) {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
-            let deadline = Box::pin(time::sleep(LINGER_TIMEOUT));
-            this.phase = Phase::Lingering(LINGER_BYTES, deadline);
+            this.phase = Phase::Lingering {
+                allowed: LINGER_BYTES,
+                deadline: Box::pin(time::sleep(LINGER_TIMEOUT)),
+            };
         }
-        let Phase::Lingering(remaining, deadline) = &mut this.phase else {
+        let Phase::Lingering { allowed, deadline } = &mut this.phase else {
+            // Never happens, because the phase was set above.
             return Poll::Ready(Ok(()));
         };
-        let mut scratch = [0; 4096];
-        while *remaining > 0 {
-            let mut buffer = ReadBuf::new(&mut scratch);
+        let mut discarded_bytes = [0; 4096];
+        while *allowed > 0 {
+            let mut buffer = ReadBuf::new(&mut discarded_bytes);
             match Pin::new(&mut this.stream).poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    *remaining = remaining.saturating_sub(buffer.filled().len());
+                    *allowed = allowed.saturating_sub(buffer.filled().len());
                 }
                 // The client closed its side, or the connection failed.
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
@@ -333,10 +342,7 @@ mod tests {
         let client = Arc::new(Client::from(IpAddr::from([192, 0, 2, 1])));
         let mut server = server.with_client(Arc::clone(&client));
         let stranger_size = socket_send_buffer_size(&server.stream).unwrap();
-        assert!(
-            stranger_size <= 2 * SEND_BUFFER_OF_STRANGER,
-            "{stranger_size}"
-        );
+        assert!(stranger_size <= 2 * SEND_BUFFER_OF_STRANGER);
         assert!(fill_send_buffer(&mut server).await > 0);
         assert_eq!(
             socket_send_buffer_size(&server.stream).unwrap(),

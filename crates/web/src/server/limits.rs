@@ -30,11 +30,18 @@ pub struct Limits {
     pub shutdown_timeout: Duration,
 }
 
-/// Returns the default limit of connections from one address: a twentieth of all, so that an attacker
-/// needs 20 addresses to occupy a large service, but at least 64, so that the connection pool of one
-/// client also fits into a small service.
+/// How many addresses an attacker needs at least to occupy all connections of a large service.
+const MIN_ADDRESSES: usize = 20;
+
+/// The smallest default limit of connections from one address. The connection pool of one client fits into it.
+const MIN_LIMIT_PER_ADDRESS: usize = 64;
+
+/// Returns the default limit of connections from one address: a twentieth of all connections, but not less
+/// than 64.
 pub fn default_limit_per_address(max_connections: usize) -> usize {
-    max_connections.div_ceil(20).max(64)
+    max_connections
+        .div_ceil(MIN_ADDRESSES)
+        .max(MIN_LIMIT_PER_ADDRESS)
 }
 
 /// How many open files are reserved for purposes other than connections: 464 for webhook deliveries and their

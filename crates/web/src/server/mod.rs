@@ -19,7 +19,6 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use petstore_domain::Client;
-
 use rustix::{io::Errno, net::sockopt::set_socket_send_buffer_size};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -31,13 +30,15 @@ use tracing::warn;
 
 use crate::edge::Edge;
 
-pub use self::handler::Handler;
-pub use self::limits::{Limits, default_limit_per_address, raise_open_files_limit};
-pub use self::tls::{Tls, TlsError};
 use self::{
     activity::Activity,
     connection_slots::{ConnectionSlot, ConnectionSlots, NoFreeSlot},
     io::SEND_BUFFER_OF_STRANGER,
+};
+pub use self::{
+    handler::Handler,
+    limits::{Limits, default_limit_per_address, raise_open_files_limit},
+    tls::{Tls, TlsError},
 };
 
 /// How long accepting pauses after the process or the system ran out of a resource that a new
@@ -97,7 +98,7 @@ struct Server<'s> {
     slots: Arc<ConnectionSlots>,
     connections: JoinSet<()>,
     rejections: Rejections,
-    /// Tells connections to shut down when it is dropped.
+    /// Tells connections to shut down when it is dropped. Nothing is ever sent.
     stop_sender: watch::Sender<()>,
 }
 
@@ -165,7 +166,7 @@ impl<'s> Server<'s> {
                     reject(&stream, no_slot, self.handler.edge());
                 }
                 self.handler.connections().turned_away.count();
-                self.rejections.refused += 1;
+                self.rejections.rejected += 1;
                 self.rejections.last_address = Some(address);
                 return;
             }
@@ -284,27 +285,33 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let _ = stream.try_write(response.as_bytes());
 }
 
-/// The numbers of failed and rejected connections since the last log message. They are logged together, so
-/// that a flood of connections does not flood the log.
+/// The numbers of connections that failed or were closed since the last log message. They are
+/// logged together, so that a flood of connections does not flood the log.
 #[derive(Default)]
 struct Rejections {
-    refused: u64,
-    replaced: u64,
+    /// Connections that got no slot.
+    rejected: u64,
+    /// The address of the last connection that got no slot.
     last_address: Option<IpAddr>,
+    /// Connections that were closed, so that another one got their slot.
+    replaced: u64,
+    /// Connections that could not be accepted.
     failures: u64,
+    /// The error of the last connection that could not be accepted.
     last_error: Option<Error>,
 }
 
 impl Rejections {
     /// Whether there is anything to report.
     fn has_any(&self) -> bool {
-        self.refused > 0 || self.replaced > 0 || self.failures > 0
+        self.rejected > 0 || self.replaced > 0 || self.failures > 0
     }
 
     /// Logs one line for each kind of rejection, and resets the counters.
     fn report(&mut self) {
         if let Some(address) = self.last_address {
-            warn!(refused = self.refused, last = %address, "connections above the limit were rejected");
+            // `refused` and `last` are the names of the log fields.
+            warn!(refused = self.rejected, last = %address, "connections above the limit were rejected");
         }
         if self.replaced > 0 {
             warn!(

@@ -13,6 +13,7 @@ pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     const IS_ENCRYPTED: bool;
 
     /// Makes closing the socket reset the connection and discard everything that is not sent yet.
+    /// If the system rejects this, the socket closes as usual.
     fn reset_on_close(&self);
 
     /// Sets the size of the send buffer in bytes (Linux doubles it). If the system rejects it, the size stays

@@ -48,7 +48,7 @@ impl StrictHeads {
         };
         self.begin_read(bytes, nothing_in_flight);
         if let Position::Head { in_first_line } = self.position
-            && let Some(index) = self.find_invalid_byte(bytes, in_first_line)
+            && let Some(index) = self.advance_in_head(bytes, in_first_line)
         {
             bytes[index] = 0;
         }
@@ -85,17 +85,18 @@ impl StrictHeads {
         }
     }
 
-    /// Whether the bytes of the connection, with `bytes` as the next ones, are those of
-    /// [`PREFACE_LINE`] as far as both go.
+    /// Whether the bytes of the connection, with `bytes` as the next ones, equal [`PREFACE_LINE`] as far as
+    /// both go.
     fn continues_preface(&self, bytes: &[u8]) -> bool {
         let expected = &PREFACE_LINE[self.line_length..];
         let length = expected.len().min(bytes.len());
         bytes[..length] == expected[..length]
     }
 
-    /// Returns the index of the first invalid byte of the head, and advances the state past `bytes`. Stops at
-    /// the end of the head.
-    fn find_invalid_byte(&mut self, bytes: &[u8], mut in_first_line: bool) -> Option<usize> {
+    /// Advances the state past `bytes`, which begin in a head, or to the end of that head. Returns
+    /// the index of the first invalid byte. If there is one, the state no longer matters: hyper
+    /// closes the connection.
+    fn advance_in_head(&mut self, bytes: &[u8], mut in_first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
             let preceding_byte = end
@@ -104,18 +105,15 @@ impl StrictHeads {
             if preceding_byte != b'\r' {
                 return Some(end);
             }
+            // What this read has of the line. The line includes its CR, so an empty one has one
+            // byte.
             let line = &bytes[begin..end];
-            // The line includes its CR, so an empty line has one byte.
             let is_empty = self.line_length + line.len() == 1;
             self.line_length = 0;
             if in_first_line {
                 // Empty lines before the request line are allowed (RFC 9112, section 2.2).
                 in_first_line = is_empty;
-                // A later "head" may be the end of a body. It then counts only if it looks like one.
-                let is_request = self.is_first_head
-                    || line.ends_with(b" HTTP/1.1\r")
-                    || line.ends_with(b" HTTP/1.0\r");
-                if is_request && let Some(offset) = memchr(b'#', line) {
+                if let Some(offset) = self.find_fragment(line) {
                     return Some(begin + offset);
                 }
             } else if is_empty {
@@ -124,15 +122,28 @@ impl StrictHeads {
             }
             begin = end + 1;
         }
-        if in_first_line
-            && self.is_first_head
-            && let Some(offset) = memchr(b'#', &bytes[begin..])
-        {
-            return Some(begin + offset);
+        // The first line of the first head is not complete yet, but a fragment in it is certain.
+        if in_first_line && self.is_first_head {
+            let fragment = memchr(b'#', &bytes[begin..]);
+            if let Some(offset) = fragment {
+                return Some(begin + offset);
+            }
         }
         self.position = Position::Head { in_first_line };
         self.line_length += bytes.len() - begin;
         None
+    }
+
+    /// Returns the offset of a fragment in the first line of a head. The line ends with its CR.
+    fn find_fragment(&self, line: &[u8]) -> Option<usize> {
+        // What follows the first head may be the end of a body. It is a head only if it looks like one.
+        let is_request_line =
+            self.is_first_head || line.ends_with(b" HTTP/1.1\r") || line.ends_with(b" HTTP/1.0\r");
+        if is_request_line {
+            memchr(b'#', line)
+        } else {
+            None
+        }
     }
 }
 

@@ -148,18 +148,7 @@ impl CertificateFiles {
     fn server_config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
         let certificate = self.certificate.display();
         let key = self.key.display();
-        let chain = CertificateDer::pem_slice_iter(&content.certificate)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| {
-                TlsError(format!(
-                    "{certificate} contains no certificate in PEM format: {error}"
-                ))
-            })?;
-        if chain.is_empty() {
-            return Err(TlsError(format!(
-                "{certificate} contains no certificate in PEM format"
-            )));
-        }
+        let chain = self.parse_chain(&content.certificate)?;
         let private_key = PrivateKeyDer::from_pem_slice(&content.key).map_err(|error| {
             TlsError(format!(
                 "{key} contains no unencrypted private key in PEM format: {error}"
@@ -180,6 +169,26 @@ impl CertificateFiles {
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))
+    }
+
+    /// Parses a certificate and its chain. Fails if there is none.
+    fn parse_chain(&self, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+        let certificate = self.certificate.display();
+        let mut chain = Vec::new();
+        for element in CertificateDer::pem_slice_iter(pem) {
+            let element = element.map_err(|error| {
+                TlsError(format!(
+                    "{certificate} contains no certificate in PEM format: {error}"
+                ))
+            })?;
+            chain.push(element);
+        }
+        if chain.is_empty() {
+            return Err(TlsError(format!(
+                "{certificate} contains no certificate in PEM format"
+            )));
+        }
+        Ok(chain)
     }
 }
 
@@ -221,7 +230,8 @@ pub(super) async fn handshake(
         Ok(Ok(stream)) => Some(stream),
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
-            // Lingers, so that the client can read the alert with the reason.
+            // Lingers, so that the client can read the alert with the reason. The connection ends
+            // even if this fails, and nothing reads its counters.
             let _ = ClientStream::new(stream, timeout, Arc::default())
                 .shutdown()
                 .await;

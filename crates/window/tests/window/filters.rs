@@ -179,8 +179,8 @@ async fn the_species_are_above_the_list_with_their_drawings_and_numbers() {
     }
     let page = street.get("/").await.expect(200);
     let all = pairs(&[
-        ("/?field.species=Dog", "Dog1"),
-        ("/?field.species=Cat", "Cat2"),
+        ("/?field.species=Dog", "Dogs 1"),
+        ("/?field.species=Cat", "Cats 2"),
     ]);
     assert_eq!(kinds(&page), all);
     let row = page.between("<ul class=\"kinds\"", "</ul>");
@@ -194,8 +194,8 @@ async fn the_species_are_above_the_list_with_their_drawings_and_numbers() {
         .await
         .expect(200);
     let chosen = [
-        ("/?sort=longest&field.species=Dog", "Dog1"),
-        ("/?sort=longest", "Remove Cat×"),
+        ("/?sort=longest&field.species=Dog", "Dogs 1"),
+        ("/?sort=longest", "Remove Cats×"),
     ];
     assert_eq!(kinds(&page), pairs(&chosen));
     assert!(!page.text.contains("<ul class=\"chosen\""), "{page:?}");
@@ -203,8 +203,8 @@ async fn the_species_are_above_the_list_with_their_drawings_and_numbers() {
     // Another filter stays, and the numbers would be wrong.
     let page = street.get("/?field.sex=Female").await.expect(200);
     let others = [
-        ("/?field.sex=Female&field.species=Dog", "Dog"),
-        ("/?field.sex=Female&field.species=Cat", "Cat"),
+        ("/?field.sex=Female&field.species=Dog", "Dogs"),
+        ("/?field.sex=Female&field.species=Cat", "Cats"),
     ];
     assert_eq!(kinds(&page), pairs(&others));
     street.add("Kiwi", &[("species", "Bird")]).await;
@@ -212,7 +212,7 @@ async fn the_species_are_above_the_list_with_their_drawings_and_numbers() {
         .into_iter()
         .map(|(_, name)| name)
         .collect();
-    assert_eq!(names, ["Dog1", "Cat2", "Bird1"]);
+    assert_eq!(names, ["Dogs 1", "Cats 2", "Birds 1"]);
 }
 
 #[tokio::test]
@@ -230,7 +230,7 @@ async fn without_two_species_the_categories_are_above_the_list() {
     };
     street.patch(id, patch).await;
     let page = street.get("/").await.expect(200);
-    let all = [("/?categoryId=1", "Cats1"), ("/?categoryId=2", "Puppies1")];
+    let all = [("/?categoryId=1", "Cats 1"), ("/?categoryId=2", "Puppies 1")];
     assert_eq!(kinds(&page), pairs(&all));
     assert!(
         page.between("<ul class=\"kinds\"", "</ul>")

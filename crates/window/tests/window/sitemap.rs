@@ -63,7 +63,7 @@ async fn beyond_50_000_addresses_there_is_an_index_whose_sitemaps_have_each_anim
     let street = Street::open().await;
     let (url, now) = (street.database.url(), street.clock.now());
     let import = move || {
-        let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
+        let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
         load.begin(IdSource::Next, now).unwrap();
         for _ in 0..50_000 {
             let name = PetName::new("Rex".to_owned()).unwrap();

@@ -1,4 +1,7 @@
-//! Delivers the changes of the log to one client, as a stream or as one page after a wait.
+//! Delivers the changes of the journal to one client, as a stream or as one page after a wait.
+//!
+//! The service renders new changes once for all streams and caches them for a moment ([`RecentEvents`]). A
+//! stream that falls behind this cache reads from the store until it has caught up.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +13,7 @@ use petstore_app::journal::{
 };
 use petstore_domain::{
     Clock, KeyId,
-    store_area::{ChangePage, ChangeType, Epoch, JournalState},
+    store_area::{ChangePage, ChangeType, Epoch, JournalEntry, JournalState},
 };
 use petstore_store::{Store, StoreError};
 use petstore_web::edge::{Body, ResponseMemory};
@@ -28,7 +31,7 @@ const MAX_CHANGES_PER_READ: u32 = 100;
 /// The maximum size of one piece of a stream, in bytes. A single change that is larger is a piece of its own.
 const MAX_PIECE_BYTES: usize = 64 << 10;
 
-/// Delivers the changes of the log to one client, as a stream or as one page after a wait.
+/// A client that follows the changes of the journal.
 pub(super) struct Follower {
     recent: watch::Receiver<RecentEvents>,
     ticket: Ticket,
@@ -45,12 +48,19 @@ pub(super) struct Follower {
     max_changes: u32,
 }
 
-/// Where a follower gets the next changes.
-enum Next {
-    /// From the cache: these events.
+/// The next changes for a follower.
+enum NextChanges {
+    /// They are cached, rendered as events.
     Cached(RenderedEvents),
-    /// From the store, because they are no longer cached.
+    /// They are no longer cached, so the follower must read them from the store.
     NotCached,
+}
+
+/// A piece of a stream, rendered from changes that were read from the store.
+struct RenderedPiece {
+    events: Vec<u8>,
+    /// The number of changes in the piece.
+    count: usize,
 }
 
 /// Why there is no page after a wait.
@@ -70,7 +80,7 @@ impl Follower {
     pub(super) fn new(
         area: &StoreArea,
         key: KeyId,
-        log: &JournalState,
+        state: &JournalState,
         kind: Option<ChangeType>,
         position: i64,
     ) -> Self {
@@ -84,21 +94,22 @@ impl Follower {
             clock: Arc::clone(&app.clock),
             memory: area.http.memory.clone(),
             metrics: Arc::clone(&app.journal.metrics),
-            epoch: log.epoch,
+            epoch: state.epoch,
             kind,
             position,
             max_changes: MAX_CHANGES_PER_READ,
         }
     }
 
-    /// Waits for the next change of the requested type. Skips changes of other types.
-    async fn next(&mut self) -> Result<Next, EndReason> {
+    /// Waits for the next changes of the requested type. Skips changes of other types.
+    async fn wait_for_changes(&mut self) -> Result<NextChanges, EndReason> {
         loop {
             let ticket = self.ticket;
             let position = self.position;
             let has_news = |recent: &RecentEvents| {
                 recent.last > position || recent.end_reason(ticket).is_some()
             };
+            // The sender is dropped only at shutdown.
             let recent = self
                 .recent
                 .wait_for(has_news)
@@ -108,23 +119,23 @@ impl Follower {
                 return Err(reason);
             }
             match recent.events_after(position, self.kind) {
-                NextEvents::Events(events) => return Ok(Next::Cached(events)),
-                NextEvents::NotCached => return Ok(Next::NotCached),
+                NextEvents::Events(events) => return Ok(NextChanges::Cached(events)),
+                NextEvents::NotCached => return Ok(NextChanges::NotCached),
                 NextEvents::Nothing { read_to } => self.position = read_to,
             }
         }
     }
 
-    /// Waits for a change of the requested type, then reads a page from the store. The page is empty only if
-    /// the store has nothing after `position`.
+    /// Waits for a change of the requested type, and returns a page of changes from the store. The page is
+    /// empty only if the store has nothing after `position`.
     ///
     /// The position advances past changes of other types during the wait. A caller that drops the future at
     /// a timeout can read the progress there.
-    pub(super) async fn page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
+    pub(super) async fn wait_for_page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
         loop {
-            // Ignore the cached events, which are rendered for streams. They only signal that there is
-            // something to read.
-            self.next().await?;
+            // The cached events are rendered for streams. Here they only signal that there is something to
+            // read.
+            self.wait_for_changes().await?;
             let page = self
                 .store
                 .changes_after(self.position, self.kind, limit)
@@ -140,43 +151,52 @@ impl Follower {
     /// Returns the changes as an endless response body that starts with `preamble`.
     pub(super) fn into_body(self, guard: StreamGuard, preamble: Bytes) -> Body {
         let first_piece = stream::iter((!preamble.is_empty()).then_some(preamble));
-        let pieces = stream::unfold((self, guard), async |(mut follower, guard)| match follower
-            .piece(&guard)
-            .await
-        {
-            Ok(piece) => Some((piece, (follower, guard))),
-            Err(end) => {
-                guard.record_end(&end, follower.clock.instant());
-                None
-            }
+        let later_pieces = stream::unfold((self, guard), async |(mut follower, guard)| {
+            let piece = follower.next_piece(&guard).await?;
+            Some((piece, (follower, guard)))
         });
-        Body::Stream(Box::pin(first_piece.chain(pieces)))
+        Body::Stream(Box::pin(first_piece.chain(later_pieces)))
     }
 
-    /// Waits for the next piece of a stream. An error ends the stream; its client can reconnect and resume.
-    async fn piece(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
-        loop {
-            match time::timeout(COMMENT_INTERVAL, self.next()).await {
-                Err(_) => return Ok(COMMENT),
-                Ok(Ok(Next::Cached(events))) => {
-                    self.position = events.read_to;
-                    self.metrics.sent.add(events.count);
-                    return Ok(events.text);
-                }
-                Ok(Ok(Next::NotCached)) => {
-                    let events = self.catch_up(guard).await?;
-                    if !events.is_empty() {
-                        return Ok(events);
-                    }
-                }
-                Ok(Err(reason)) => return Err(reason.into()),
+    /// Waits for the next piece of a stream. Returns `None` at its end, and records the reason.
+    async fn next_piece(&mut self, guard: &StreamGuard) -> Option<Bytes> {
+        match self.try_next_piece(guard).await {
+            Ok(piece) => Some(piece),
+            Err(end) => {
+                guard.record_end(&end, self.clock.instant());
+                None
             }
         }
     }
 
-    /// Reads the next changes, which are no longer cached, from the store, and renders as many as fit into
-    /// one piece. Returns an empty piece if the store has only changes of other types.
-    async fn catch_up(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
+    /// Waits for the next piece of a stream. An error ends the stream; its client can reconnect and resume.
+    async fn try_next_piece(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
+        loop {
+            let waiting = time::timeout(COMMENT_INTERVAL, self.wait_for_changes());
+            let Ok(result) = waiting.await else {
+                return Ok(COMMENT);
+            };
+            match result? {
+                NextChanges::Cached(events) => {
+                    self.position = events.read_to;
+                    self.metrics.sent.add(events.count);
+                    return Ok(events.text);
+                }
+                NextChanges::NotCached => {
+                    let piece = self.read_piece(guard).await?;
+                    if !piece.is_empty() {
+                        return Ok(piece);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the next changes from the store, and renders as many as fit into one piece. Returns an empty
+    /// piece if the store has only changes of other types.
+    ///
+    /// Fails if the changes after the position were deleted, and advances the position otherwise.
+    async fn read_piece(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
         let read = self
             .store
             .changes_after(self.position, self.kind, self.max_changes);
@@ -188,9 +208,24 @@ impl Follower {
             return Err(StreamEnd::ChangesDeleted);
         }
 
+        let RenderedPiece { events, count } = self.render_piece(&page.changes);
+        // The next read starts with the first change that did not fit. It asks for twice as many
+        // changes as fit this time, so that it reads few changes that it cannot send. After a read
+        // without changes of the requested type, it asks for 2.
+        let first_unsent = page.changes.get(count);
+        self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
+        self.max_changes = u32::try_from(2 * count)
+            .unwrap_or(MAX_CHANGES_PER_READ)
+            .clamp(2, MAX_CHANGES_PER_READ);
+        self.metrics.sent.add(count);
+        self.memory.hold(events).map_err(|_| StreamEnd::NoMemory)
+    }
+
+    /// Renders as many changes as fit into one piece, and at least one, if there is one.
+    fn render_piece(&self, changes: &[JournalEntry]) -> RenderedPiece {
         let mut events = Vec::new();
         let mut count = 0;
-        for change in &page.changes {
+        for change in changes {
             let length_before = events.len();
             write_event(&mut events, self.epoch, change);
             if events.len() > MAX_PIECE_BYTES && count > 0 {
@@ -200,16 +235,7 @@ impl Follower {
             count += 1;
         }
         events.shrink_to_fit();
-
-        // The next read starts with the first change that did not fit. It asks for twice as many changes as
-        // fit this time, so that it reads few changes that it cannot send.
-        let first_unsent = page.changes.get(count);
-        self.position = first_unsent.map_or(page.read_to, |change| change.seq - 1);
-        self.max_changes = u32::try_from(2 * count)
-            .unwrap_or(MAX_CHANGES_PER_READ)
-            .clamp(2, MAX_CHANGES_PER_READ);
-        self.metrics.sent.add(count);
-        self.memory.hold(events).map_err(|_| StreamEnd::NoMemory)
+        RenderedPiece { events, count }
     }
 
     /// Whether the page continues directly at the position, without a missing change.

@@ -1,4 +1,8 @@
 //! `followChanges`: `GET /v1/store/changes`.
+//!
+//! The journal of the store has every change of the store area, numbered without gaps. A client reads it page
+//! by page or as a stream, from a position: the number of the last change that it has. A cursor contains a
+//! position and the epoch of the journal, so that it is not valid after the database was restored.
 
 mod follower;
 
@@ -22,7 +26,7 @@ use tokio::time;
 
 use self::follower::{Follower, PageError};
 use super::{
-    page::{self, Element},
+    page::{self, ElementRenderer},
     shared::StoreArea,
 };
 use crate::{accept, access::auth, context::Call, query};
@@ -33,7 +37,10 @@ const PATH: &str = "/store/changes";
 /// The longest time that a client can ask the service to wait for a change.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
+/// The maximum number of changes in a page.
 const MAX_LIMIT: u32 = 1000;
+
+/// The number of changes in a page if the client does not choose one.
 const DEFAULT_LIMIT: u32 = 100;
 
 /// An upper bound of the number of changes that are deleted during one request. A deletion step removes fewer
@@ -51,57 +58,74 @@ pub(crate) async fn follow_changes(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let parameters = FeedParameters::parse(request)?;
-    let log = area.app.store.journal_state().await?;
+    let state = area.app.store.journal_state().await?;
     let last_event_id = last_event_id(request)?;
-    let position = start_position(&parameters, last_event_id, &log)?;
+    let position = start_position(&parameters, last_event_id, &state)?;
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
-    let follower = Follower::new(area, key, &log, parameters.kind, position);
+    let follower = Follower::new(area, key, &state, parameters.kind, position);
 
     if parameters.is_stream {
         let begins_at_end = last_event_id.is_none() && parameters.after.is_none();
-        // If the client starts at the end, first send the cursor of the end. The client can then resume
-        // there even if it is disconnected before it receives an event.
         let preamble = if begins_at_end {
-            format!(
-                ": the changes from now on\nid: {}\n\n",
-                journal::encode(log.epoch, position)
-            )
+            preamble_at_end(&state)
         } else {
-            String::new()
+            Bytes::new()
         };
         let guard = area.app.journal.streams.open(Actor::Key(key))?;
-        let body = follower.into_body(guard, Bytes::from(preamble));
-        return Ok(response::events(body));
+        return Ok(response::events(follower.into_body(guard, preamble)));
     }
 
     let page = read_page(area, &parameters, follower).await?;
-    // If changes after the position were deleted while the page was read, the page may have a gap. Only
-    // the oldest changes are deleted, so at most positions the log need not be read again.
-    let may_have_gap = position < log.first + MAX_DELETED_CHANGES;
-    if may_have_gap && position < area.app.store.journal_state().await?.first - 1 {
-        return Err(expired_cursor());
-    }
-    let next_cursor = journal::encode(log.epoch, page.read_to.max(position));
+    reject_gap(area, position, &state).await?;
+    let next_cursor = journal::encode(state.epoch, page.read_to.max(position));
     respond_with_page(area, &parameters, page, &next_cursor).await
 }
 
+/// Checks a page that was read from `position` on. Fails with 410 if changes after the position may
+/// have been deleted while the page was read, so that the page has a gap. `earlier_state` is the
+/// state before the read.
+async fn reject_gap(
+    area: &StoreArea,
+    position: i64,
+    earlier_state: &JournalState,
+) -> Result<(), ApiError> {
+    // Only the oldest changes are deleted, so at most positions the state need not be read again.
+    if position >= earlier_state.first + MAX_DELETED_CHANGES {
+        return Ok(());
+    }
+    let state = area.app.store.journal_state().await?;
+    if position < state.first - 1 {
+        return Err(expired_cursor());
+    }
+    Ok(())
+}
+
+/// Returns the beginning of a stream that starts at the end of the journal: a comment and the cursor of the
+/// end.
+///
+/// With the cursor, the client can resume there even if it is disconnected before it receives an event.
+fn preamble_at_end(state: &JournalState) -> Bytes {
+    let cursor = journal::encode(state.epoch, state.last);
+    Bytes::from(format!(": the changes from now on\nid: {cursor}\n\n"))
+}
+
 /// Returns the position after which the client wants the changes. It is the cursor in `Last-Event-ID`, or
-/// else in `after`, or else the end of the log.
+/// else in `after`, or else the end of the journal.
 fn start_position(
     parameters: &FeedParameters<'_>,
     last_event_id: Option<&str>,
-    log: &JournalState,
+    state: &JournalState,
 ) -> Result<i64, ApiError> {
     match (last_event_id, parameters.after.as_deref()) {
-        (Some(cursor), _) => decode_cursor(cursor, "Last-Event-ID", log),
+        (Some(cursor), _) => decode_cursor(cursor, "Last-Event-ID", state),
         // The position before the oldest change.
-        (None, Some("start")) => Ok(log.first - 1),
-        (None, Some(cursor)) => decode_cursor(cursor, "after", log),
-        (None, None) => Ok(log.last),
+        (None, Some("start")) => Ok(state.first - 1),
+        (None, Some(cursor)) => decode_cursor(cursor, "after", state),
+        (None, None) => Ok(state.last),
     }
 }
 
-/// The parsed parameters of a request, and whether it asks for a stream.
+/// The parsed parameters of a request.
 struct FeedParameters<'r> {
     /// The cursor, or `start`; `None` if the query has none.
     after: Option<Cow<'r, str>>,
@@ -111,6 +135,7 @@ struct FeedParameters<'r> {
     limit: u32,
     /// How long to wait for a change if the page would be empty.
     wait: Duration,
+    /// Whether the client asks for a stream of Server-Sent Events.
     is_stream: bool,
 }
 
@@ -167,11 +192,12 @@ async fn read_page(
     }
 
     follower.position = page.read_to.max(follower.position);
-    match time::timeout(parameters.wait, follower.page(parameters.limit)).await {
+    match time::timeout(parameters.wait, follower.wait_for_page(parameters.limit)).await {
         Ok(Ok(page)) => Ok(page),
         Ok(Err(PageError::Store(error))) => Err(error.into()),
         Ok(Err(PageError::Ended(EndReason::InvalidKey))) => Err(auth::invalid_key()),
-        Ok(Err(PageError::Ended(EndReason::OtherLog))) => Err(expired_cursor()),
+        Ok(Err(PageError::Ended(EndReason::OtherJournal))) => Err(expired_cursor()),
+        // An empty page, after which the client continues with its next request.
         Ok(Err(PageError::Ended(EndReason::ShuttingDown))) | Err(_) => Ok(ChangePage {
             changes: Vec::new(),
             read_to: follower.position,
@@ -187,11 +213,11 @@ async fn respond_with_page(
     next_cursor: &str,
 ) -> Result<Response, ApiError> {
     area.app.journal.metrics.sent.add(page.changes.len());
-    let element: Element<JournalEntry> = Element {
-        length: JournalEntry::length,
+    let renderer: ElementRenderer<JournalEntry> = ElementRenderer {
+        texts_length: JournalEntry::length,
         write: json::write_change,
     };
-    let body = page::render(page.changes, element, |body| body).await?;
+    let body = page::render_array(page.changes, renderer, |body| body).await?;
     let mut response = response::json(StatusCode::OK, area.http.memory.hold(body)?);
     let limit = parameters.limit.to_string();
     let link_parameters = [
@@ -206,10 +232,12 @@ async fn respond_with_page(
 }
 
 /// Adds a link with `rel="changes"` to the response of a list. A client that has read the list follows the
-/// link to receive the changes after the end of `log`. The caller must read `log` before the list: then a
-/// change that is missing in the list comes after the end of `log`.
-pub(super) fn add_changes_link(area: &StoreArea, log: &JournalState, response: &mut Response) {
-    let cursor = journal::encode(log.epoch, log.last);
+/// link to receive the changes after the end of the journal.
+///
+/// The caller must read `state` before the list. Then a change that is missing in the list comes after the
+/// end.
+pub(super) fn add_changes_link(area: &StoreArea, state: &JournalState, response: &mut Response) {
+    let cursor = journal::encode(state.epoch, state.last);
     let Some(changes_link) = page::link(area, PATH, "changes", [("after", Some(&*cursor))]) else {
         return;
     };
@@ -261,8 +289,8 @@ fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
 
 /// Decodes a cursor and returns its position. `name` is the parameter or header that contains it. Fails
 /// with 400 if the cursor is invalid, and with 410 if it has expired.
-fn decode_cursor(text: &str, name: &str, log: &JournalState) -> Result<i64, ApiError> {
-    journal::decode(text, log).map_err(|error| match error {
+fn decode_cursor(text: &str, name: &str, state: &JournalState) -> Result<i64, ApiError> {
+    journal::decode(text, state).map_err(|error| match error {
         CursorError::Expired => expired_cursor(),
         CursorError::Invalid => {
             let message = format!(

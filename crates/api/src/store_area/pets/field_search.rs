@@ -24,6 +24,14 @@ pub(super) struct FieldSearch {
     pub(super) dates: Option<DateRange>,
 }
 
+/// The unparsed parameters of a search, by what they search for.
+struct GroupedParameters<'q> {
+    /// Names of fields, and the values that they must have.
+    values: Vec<(&'q str, &'q str)>,
+    /// The ranges of fields, by the name of the field.
+    ranges: BTreeMap<&'q str, RangeParameters<'q>>,
+}
+
 /// The unparsed first and last day of a range.
 #[derive(Default)]
 struct RangeParameters<'q> {
@@ -41,18 +49,9 @@ pub(super) async fn parse(
     if parameters.is_empty() {
         return Ok(FieldSearch::default());
     }
-    let mut values = Vec::new();
-    let mut ranges = BTreeMap::<&str, RangeParameters<'_>>::new();
-    for PrefixedParameter { name, value } in parameters {
-        if let Some(name) = name.strip_suffix(".from") {
-            ranges.entry(name).or_default().from = Some(value);
-        } else if let Some(name) = name.strip_suffix(".to") {
-            ranges.entry(name).or_default().to = Some(value);
-        } else {
-            values.push((name.as_str(), &**value));
-        }
-    }
-    check_fields(&values, &ranges)?;
+    let grouped_parameters = group_parameters(parameters);
+    check_limits(&grouped_parameters)?;
+    let GroupedParameters { values, mut ranges } = grouped_parameters;
 
     let fields = area.app.store.fields().await?;
     let mut search = FieldSearch::default();
@@ -68,11 +67,26 @@ pub(super) async fn parse(
     Ok(search)
 }
 
+/// Groups parameters into values and ranges.
+fn group_parameters<'q>(parameters: &'q [PrefixedParameter<'_>]) -> GroupedParameters<'q> {
+    let mut values = Vec::new();
+    let mut ranges = BTreeMap::<&str, RangeParameters<'_>>::new();
+    for PrefixedParameter { name, value } in parameters {
+        if let Some(field) = name.strip_suffix(".from") {
+            ranges.entry(field).or_default().from = Some(value);
+        } else if let Some(field) = name.strip_suffix(".to") {
+            ranges.entry(field).or_default().to = Some(value);
+        } else {
+            values.push((name.as_str(), &**value));
+        }
+    }
+    GroupedParameters { values, ranges }
+}
+
 /// Checks the limits of a search: at most one range, no field with both a value and a range, and at most
 /// [`PetQuery::MAX_VALUE_FILTERS`] fields.
-fn check_fields(
-    values: &[(&str, &str)],
-    ranges: &BTreeMap<&str, RangeParameters<'_>>,
+fn check_limits(
+    GroupedParameters { values, ranges }: &GroupedParameters<'_>,
 ) -> Result<(), ApiError> {
     if ranges.len() > 1 {
         return Err(invalid_parameter(format!(

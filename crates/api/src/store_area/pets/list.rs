@@ -9,19 +9,19 @@ use petstore_domain::{
 use petstore_formats::json;
 use petstore_web::edge::{ApiError, Response};
 
-use super::field_search::{self, FIELD_PARAMETERS, FIELD_PREFIX};
+use super::field_search::{self, FIELD_PARAMETERS, FIELD_PREFIX, FieldSearch};
 use crate::{
     context::Call,
     query::{self, PrefixedParameters},
     store_area::{
         cursor::{self, Walk},
         everyday, feed,
-        page::{self, Element},
+        page::{self, ElementRenderer},
         shared::StoreArea,
     },
 };
 
-/// The names of the parameters, except those that search by fields.
+/// The names of the parameters, except the parameters that search by fields.
 const SEARCH_PARAMETERS: [&str; 8] = [
     "status",
     "categoryId",
@@ -52,16 +52,15 @@ pub(crate) async fn list_pets(
     )?;
     let mut query = parse_query(&parameters)?;
     query::check_utf8(request.uri.query())?;
-    let field_search = field_search::parse(area, &parameters.prefixed).await?;
-    query.values = field_search.values;
-    query.dates = field_search.dates;
-
+    let FieldSearch { values, dates } = field_search::parse(area, &parameters.prefixed).await?;
+    query.values = values;
+    query.dates = dates;
     let walk = walk_through(&parameters, &query);
     query.after = last_pet_before_page(&walk, &parameters)?;
 
-    // Read the position in the log before the page, so that a client that follows the changes from there
+    // Read the end of the journal before the page, so that a client that follows the changes from there
     // misses none.
-    let log = if query.after.is_none() {
+    let journal_state = if query.after.is_none() {
         Some(area.app.store.journal_state().await?)
     } else {
         None
@@ -74,18 +73,18 @@ pub(crate) async fn list_pets(
 
     let next =
         last_id.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
-    let element: Element<StorePet> = Element {
-        length: StorePet::length,
+    let renderer: ElementRenderer<StorePet> = ElementRenderer {
+        texts_length: StorePet::length,
         write: json::write_store_pet,
     };
-    let mut response = page::respond(area, request, pets, element, next).await?;
-    if let Some(log) = log {
-        feed::add_changes_link(area, &log, &mut response);
+    let mut response = page::respond(area, request, pets, renderer, next).await?;
+    if let Some(state) = journal_state {
+        feed::add_changes_link(area, &state, &mut response);
     }
     Ok(response)
 }
 
-/// Parses all parameters except the cursor and those that search by fields.
+/// Parses all parameters, except the cursor and the parameters that search by fields.
 fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> {
     let [
         status,
@@ -131,13 +130,15 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
             parse_boolean,
             "true or false",
         )?,
-        limit: query::limit(limit.as_ref())?,
+        limit: query::parse_limit(limit.as_ref())?,
         ..PetQuery::default()
     })
 }
 
-/// Returns the walk through the results of a search ([`Walk`]). Uses the parsed values where they have a
-/// normal form, so that equal searches have the same walk even if their parameters differ in order or case.
+/// Returns the walk through the results of a search ([`Walk`]).
+///
+/// Uses the parsed values where they have a normal form, so that equal searches have the same walk even if
+/// their parameters differ in order, or in upper and lower case.
 fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     let [status, category_id, ..] = &parameters.values;
     let name = query.name.as_ref().map(NamePrefix::as_str);
@@ -190,12 +191,13 @@ fn last_pet_before_page(
     let Some(cursor) = cursor else {
         return Ok(None);
     };
-    let (key, id) = walk.decode(cursor)?;
+    let position = walk.decode(cursor)?;
     // Only cursors of an earlier release, which sorted animals by name, have a key.
-    if !key.is_empty() {
+    if !position.key.is_empty() {
         return Err(cursor::invalid());
     }
-    PetId::new(id).map(Some).ok_or_else(cursor::invalid)
+    let id = PetId::new(position.id).ok_or_else(cursor::invalid)?;
+    Ok(Some(id))
 }
 
 /// Returns the link to the next page of a search.
@@ -236,6 +238,7 @@ fn parse_name_prefix(text: &str) -> Option<NamePrefix> {
     }
 }
 
+/// Parses `true` or `false`.
 fn parse_boolean(text: &str) -> Option<bool> {
     match text {
         "true" => Some(true),

@@ -45,13 +45,9 @@ pub(crate) async fn get_pet(
 pub(crate) async fn add_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let (pet, fields) = write.members(AddPet::NAMES)?.read::<AddPet>()?.into_pet()?;
-    write
-        .execute(
-            area,
-            Command::AddPet(pet, fields, Vec::new()),
-            wire::created_result,
-        )
-        .await
+    // A client adds photos later, with `addPhoto`.
+    let command = Command::AddPet(pet, fields, Vec::new());
+    write.execute(area, command, wire::created_result).await
 }
 
 /// Changes an animal: `PATCH /v1/store/pets/{petId}`.
@@ -85,7 +81,7 @@ pub(crate) async fn withdraw_pet(area: &StoreArea, call: Call<'_>) -> Result<Res
 pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&call.request.headers)?;
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    write.members(&[])?;
+    write.reject_members()?;
     let command = Command::RestorePet {
         id: write.pet_id()?,
         preconditions,
@@ -100,7 +96,7 @@ pub(crate) async fn inventory(
 ) -> Result<Response, ApiError> {
     let [] = query::parameters(request.uri.query(), [])?;
     let inventory = area.app.inventory.read().await?;
-    let body = area.http.memory.hold(wire::inventory(&inventory))?;
+    let body = area.http.memory.hold(wire::inventory_json(&inventory))?;
     let etag = area.http.etag_key.etag(&body);
     Ok(etag::respond(
         &request.headers,

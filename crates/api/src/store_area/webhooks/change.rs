@@ -1,5 +1,6 @@
 //! The operations that change or test a webhook: `addWebhook`, `patchWebhook`, `deleteWebhook`,
-//! `rotateWebhookSecret`, `testWebhook` and `enableWebhook`.
+//! `rotateWebhookSecret`, `testWebhook` and `enableWebhook`. [`execute`] finds the webhook by the
+//! id in the path.
 
 use petstore_app::delivery::{NewWebhook, WebhookCommand};
 use petstore_domain::{
@@ -20,6 +21,7 @@ use crate::{
     },
 };
 
+// For each body, its members in JSON, which the fields of the type below have as names.
 bodies! {
     AddWebhook: url, types, description;
     PatchWebhook: url, types, description, enabled;
@@ -43,35 +45,47 @@ pub(in crate::store_area) struct PatchWebhook {
 
 /// The body of `enableWebhook`.
 pub(in crate::store_area) struct EnableWebhook {
-    from: Resumes,
+    from: ContinueFrom,
 }
 
 /// The URL of an endpoint, not yet checked.
 struct Url(String);
 /// The types of changes that the endpoint receives.
 struct Types(Vec<MaybeKnown<ChangeType>>);
-/// The value `false` of `enabled`, which disables the webhook. No other value is valid.
+/// The only valid value of `enabled`, which is `false`: a patch can disable a webhook, but not
+/// enable it.
 struct Disable;
-/// Whether a webhook that is enabled again receives the changes that it missed.
-struct Resumes(bool);
+/// The first change that a webhook receives after it is enabled again.
+enum ContinueFrom {
+    /// `resume`: the first change that it missed.
+    FirstMissedChange,
+    /// `now`: the next change.
+    NextChange,
+}
 
+// For each type: what a value must be, for error messages; its parser; its schema in the OpenAPI
+// document.
 values! {
     Url: "the URL of the endpoint, such as https://shop.example/hooks",
         |value| json::as_string(value).map(Self), json!({ "type": "string" });
     Types: "an array of types, each once, such as [\"pet.changed\"]",
         |value| parse_types(value).map(Self),
         json!({ "type": "array", "minItems": 1, "maxItems": ChangeType::ALL.len(), "uniqueItems": true });
-    Disable: "false; the operation enable enables a webhook again",
+    Disable: "false; to enable the webhook again, call enableWebhook",
         |value| (value.get() == "false").then_some(Self),
         json!({ "type": "boolean", "const": false });
-    Resumes: "resume or now", |value| match &*json::as_string(value)? {
-        "resume" => Some(Self(true)),
-        "now" => Some(Self(false)),
-        _ => None,
-    }, json!({ "type": "string", "enum": ["resume", "now"] });
+    ContinueFrom: "resume or now",
+        |value| match &*json::as_string(value)? {
+            "resume" => Some(Self::FirstMissedChange),
+            "now" => Some(Self::NextChange),
+            _ => None,
+        },
+        json!({ "type": "string", "enum": ["resume", "now"] });
 }
 
 /// Parses an array of types. Returns `None` if it is empty, or has an unknown or a repeated type.
+/// The elements of the result are [`MaybeKnown`] only because a stored webhook may have types of a
+/// later release.
 fn parse_types(value: &RawValue) -> Option<Vec<MaybeKnown<ChangeType>>> {
     let mut types = Vec::new();
     for element in json::parse_elements(value.get().as_bytes()).ok()? {
@@ -128,22 +142,21 @@ pub(crate) async fn delete_webhook(area: &StoreArea, call: Call<'_>) -> Result<R
 /// Replaces the secret of a webhook: `POST /v1/store/webhooks/{webhookId}/rotate-secret`.
 pub(crate) async fn rotate_secret(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    write.members(&[])?;
+    write.reject_members()?;
     execute(area, write, WebhookCommand::RotateSecret).await
 }
 
 /// Enables a webhook again: `POST /v1/store/webhooks/{webhookId}/enable`.
 pub(crate) async fn enable_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
-    let EnableWebhook {
-        from: Resumes(resumes),
-    } = write.members(EnableWebhook::NAMES)?.read()?;
+    let EnableWebhook { from } = write.members(EnableWebhook::NAMES)?.read()?;
+    let resumes = matches!(from, ContinueFrom::FirstMissedChange);
     execute(area, write, WebhookCommand::Enable { resumes }).await
 }
 
 /// Queues a test message to a webhook: `POST /v1/store/webhooks/{webhookId}/test`.
 pub(crate) async fn test_webhook(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
-    write.members(&[])?;
+    write.reject_members()?;
     execute(area, write, WebhookCommand::Test).await
 }

@@ -110,6 +110,7 @@ fn refusal_error(refusal: WebhookRefusal) -> ApiError {
     }
 }
 
+/// Returns the 404 for a webhook.
 fn no_webhook() -> ApiError {
     ApiError::new(Problem::NotFound, "No webhook has this id.")
 }

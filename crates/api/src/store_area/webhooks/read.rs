@@ -10,7 +10,7 @@ use crate::{
     query,
     store_area::{
         cursor::{self, Walk},
-        page::{self, Element},
+        page::{self, ElementRenderer},
         shared::StoreArea,
         wire,
     },
@@ -22,7 +22,7 @@ pub(crate) async fn list_webhooks(
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     let walk = Walk::new(cursor::WEBHOOKS, &[]);
     // The ids start from 1.
     let after = walk.integer_before_page(cursor.as_deref())?.unwrap_or(0);
@@ -37,11 +37,11 @@ pub(crate) async fn list_webhooks(
     let next = last_id.and_then(|WebhookId(id)| {
         page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id))
     });
-    let element: Element<Webhook> = Element {
-        length: texts_length,
+    let renderer: ElementRenderer<Webhook> = ElementRenderer {
+        texts_length,
         write: |out, webhook| json::write_webhook(out, webhook, None),
     };
-    page::respond(area, request, webhooks, element, next).await
+    page::respond(area, request, webhooks, renderer, next).await
 }
 
 /// Returns the total length of the texts of a webhook, in bytes.
@@ -70,7 +70,7 @@ pub(crate) async fn list_attempts(
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
-    let limit = query::limit(limit.as_ref())?;
+    let limit = query::parse_limit(limit.as_ref())?;
     // The walk contains the parsed id, so that it does not depend on how the path is percent-encoded.
     let path_id = query::path_integer(parameter);
     let filter = path_id.map(|id| id.to_string());
@@ -87,12 +87,12 @@ pub(crate) async fn list_attempts(
     let path = format!("/store/webhooks/{id}/attempts");
     let next = last_number
         .and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
-    let element: Element<(i64, Attempt)> = Element {
+    let renderer: ElementRenderer<(i64, Attempt)> = ElementRenderer {
         // All texts of an attempt are short, and made by the service.
-        length: |_| 0,
+        texts_length: |_| 0,
         write: |out, (_, attempt)| json::write_attempt(out, attempt),
     };
-    page::respond(area, request, attempts, element, next).await
+    page::respond(area, request, attempts, renderer, next).await
 }
 
 /// Reads a webhook. Fails with 404 if it does not exist.

@@ -313,6 +313,9 @@ async fn a_client_that_changes_values_without_a_pause_does_not_keep_the_search_a
         store.batch(json!(vec![add.clone(); 100])).await.ok();
     }
     assert_eq!(found(&store, "field.species=cat&limit=3").await, [1, 2, 3]);
+    // Without the merges of the commands, 9,000 animals would wait: more than one step merges.
+    let has_backlog = store.server.store.tend_search(4_000).await.unwrap();
+    assert!(!has_backlog);
 }
 
 #[tokio::test]

@@ -236,7 +236,7 @@ async fn two_fields_have_labels_that_differ_in_any_case_and_normalization() {
         " größe des\u{a0}käfigs",
     ] {
         let reply = store.send("PUT /fields/box", &ABSENT, &field(label)).await;
-        let message = "The field cage has the same label, in any case.";
+        let message = "The field cage has the same label, regardless of upper and lower case.";
         reply.expect_message(409, "duplicate_value", message);
         assert_eq!(reply.json()["current"]["name"], "cage");
         let reply = store.change("PUT /fields/breed", 1, field(label)).await;

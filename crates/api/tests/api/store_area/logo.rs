@@ -40,7 +40,7 @@ impl Store {
             .logo(logo, now)
             .await
             .unwrap()
-            .map(|(png, _)| png)
+            .map(|stored_logo| stored_logo.png)
     }
 
     /// What becomes of this picture.

@@ -1,5 +1,7 @@
-//! The leases of webhooks. A process takes the leases that are free or that their holders no longer renew. It
-//! saves the progress of a webhook only while it holds the lease.
+//! Takes, renews and releases the leases of webhooks.
+//!
+//! A process takes the leases that are free or that their holders no longer renew. It saves the
+//! progress of a webhook only while it holds the lease.
 
 use std::{
     collections::HashMap,
@@ -8,7 +10,7 @@ use std::{
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{DeliveryUpdate, Lease, StoredWebhook, WebhookId};
-use petstore_observe::{log::chain, metrics::WebhookState};
+use petstore_observe::{log::error_chain, metrics::WebhookState};
 use petstore_store::StoreError;
 use tracing::error;
 
@@ -28,18 +30,6 @@ const PRUNE_INTERVAL: Duration = Duration::from_hours(1);
 /// The holder of a lease that no process holds.
 const NO_HOLDER: i64 = 0;
 
-/// The state of a lease, from the point of view of this process.
-enum LeaseState {
-    /// The webhook is disabled, so no process delivers to it.
-    Disabled,
-    /// This process holds the lease.
-    Own,
-    /// Another process holds the lease and renewed it recently.
-    Foreign,
-    /// This process may take the lease.
-    Free,
-}
-
 /// A webhook whose lease this process may take, with its decrypted secrets.
 struct FreeWebhook {
     stored: StoredWebhook,
@@ -47,27 +37,28 @@ struct FreeWebhook {
 }
 
 impl Dispatcher {
-    /// Reads the webhooks and adapts to their present state: drops the endpoints whose leases this process
-    /// has lost, takes free leases, updates the metrics, and starts the pending test messages.
+    /// Reads the webhooks, and adapts to their present state.
+    ///
+    /// Drops the endpoints whose leases this process has lost, takes free leases, updates the
+    /// metrics, and starts the pending test messages.
     pub(super) async fn refresh_webhooks(&mut self) -> Result<(), StoreError> {
         let mut webhooks = self.store.list_webhooks().await?;
         if self.has_unsaved_progress_of_stale_leases(&webhooks) {
-            // Save first. The endpoint will be loaded from the store again, and would otherwise resend the
-            // messages that it has just delivered.
+            // Save first. The endpoint will be loaded from the store again, and the messages that
+            // were just delivered would otherwise be sent again.
             self.save_and_renew().await?;
             webhooks = self.store.list_webhooks().await?;
         }
         let now = self.clock.instant();
-        self.poll_log_state(now).await?;
+        self.poll_journal_state(now).await?;
         self.connector.close_old();
         self.drop_lost_leases(&webhooks);
         self.track_foreign_leases(&webhooks, now);
 
         let mut free_webhooks = Vec::new();
         for stored in &webhooks {
-            match self.lease_state(stored, now) {
-                LeaseState::Disabled | LeaseState::Own | LeaseState::Foreign => {}
-                LeaseState::Free => free_webhooks.extend(self.decrypt_secrets(stored)),
+            if self.may_take_lease(stored, now) {
+                free_webhooks.extend(self.decrypt_secrets(stored));
             }
         }
         self.take_leases(free_webhooks).await?;
@@ -75,8 +66,8 @@ impl Dispatcher {
         self.start_tests(&webhooks).await
     }
 
-    /// Whether a leased endpoint has unsaved progress although the stored lease differs from its own:
-    /// somebody has changed the webhook, or another process has taken the lease.
+    /// Whether a leased endpoint has unsaved progress although the stored lease differs from its
+    /// own. Somebody has then changed the webhook, or another process has taken the lease.
     fn has_unsaved_progress_of_stale_leases(&self, webhooks: &[StoredWebhook]) -> bool {
         self.leased_endpoints.iter().any(|(&id, leased_endpoint)| {
             let endpoint = &leased_endpoint.endpoint;
@@ -99,8 +90,10 @@ impl Dispatcher {
             .retain(|&id| find_webhook(webhooks, id).is_some());
     }
 
-    /// Notes when each lease of another process was last seen to change. A lease that stays unchanged for too
-    /// long is stale. Only the local clock measures this time, so the clocks of the processes need not agree.
+    /// Notes when each lease of another process was last seen to change.
+    ///
+    /// A lease that stays unchanged for [`TAKE_OVER_AGE`] is stale. Only the local clock measures
+    /// this time, so the clocks of the processes need not agree.
     fn track_foreign_leases(&mut self, webhooks: &[StoredWebhook], now: Instant) {
         for stored in webhooks {
             let id = stored.webhook.id;
@@ -122,14 +115,12 @@ impl Dispatcher {
         }
     }
 
-    /// Returns the state of the lease of a webhook.
-    fn lease_state(&self, stored: &StoredWebhook, now: Instant) -> LeaseState {
+    /// Whether this process may take the lease of a webhook: the webhook is enabled, and no process
+    /// delivers to it.
+    fn may_take_lease(&self, stored: &StoredWebhook, now: Instant) -> bool {
         let id = stored.webhook.id;
-        if stored.webhook.disabled.is_some() {
-            return LeaseState::Disabled;
-        }
-        if self.leased_endpoints.contains_key(&id) {
-            return LeaseState::Own;
+        if stored.webhook.disabled.is_some() || self.leased_endpoints.contains_key(&id) {
+            return false;
         }
 
         // A lease is also free if this process is the stored holder but no longer has the endpoint: it
@@ -138,15 +129,13 @@ impl Dispatcher {
         let is_stale = self.foreign_leases.get(&id).is_some_and(|foreign| {
             now.saturating_duration_since(foreign.unchanged_since) >= TAKE_OVER_AGE
         });
-        if holder == NO_HOLDER || holder == self.holder || is_stale {
-            LeaseState::Free
-        } else {
-            LeaseState::Foreign
-        }
+        holder == NO_HOLDER || holder == self.holder || is_stale
     }
 
-    /// Decrypts the secrets of a webhook. Returns `None` and logs the reason once if this process does not
-    /// have the right key file. The webhook is then left to a process that has it.
+    /// Decrypts the secrets of a webhook whose lease this process may take.
+    ///
+    /// Returns `None` and logs the reason once if this process does not have the right key file.
+    /// The webhook is then left to a process that has it.
     fn decrypt_secrets(&mut self, stored: &StoredWebhook) -> Option<FreeWebhook> {
         let id = stored.webhook.id;
         match SigningSecrets::open(&self.vault, stored) {
@@ -159,7 +148,7 @@ impl Dispatcher {
             }
             Err(error) => {
                 if self.unreadable_webhooks.insert(id) {
-                    let cause = chain(&error);
+                    let cause = error_chain(&error);
                     error!(webhook = id.0, cause, "a secret cannot be read");
                 }
                 None
@@ -178,9 +167,10 @@ impl Dispatcher {
             .map(|free| lease_update(&free.stored, self.holder))
             .collect();
         let renewed_at = self.clock.instant();
-        let results = self.store.save_deliveries(updates).await?;
+        let were_taken = self.store.save_deliveries(updates).await?;
 
-        for (free, was_taken) in free_webhooks.into_iter().zip(results) {
+        // The results are in the order of the updates.
+        for (free, was_taken) in free_webhooks.into_iter().zip(were_taken) {
             if !was_taken {
                 continue;
             }
@@ -208,12 +198,16 @@ impl Dispatcher {
         for stored in webhooks {
             let id = stored.webhook.id;
             let is_enabled = stored.webhook.disabled.is_none();
-            let lag = (self.last_seq - stored.progress.cursor).max(0);
+            let lag = if is_enabled {
+                (self.last_seq - stored.progress.cursor).max(0)
+            } else {
+                0
+            };
             let leased_endpoint = self.leased_endpoints.get(&id);
             let state = WebhookState {
                 is_enabled,
                 is_failing: is_enabled && stored.progress.failing_since.is_some(),
-                lag: if is_enabled { lag } else { 0 },
+                lag,
                 waiting: leased_endpoint
                     .map(|leased_endpoint| leased_endpoint.endpoint.waiting_count()),
             };
@@ -232,13 +226,14 @@ impl Dispatcher {
         self.save_with_holder(NO_HOLDER).await
     }
 
-    /// Saves the progress of all leased endpoints, and sets `holder` as the holder of their leases. Drops the
-    /// endpoints whose leases were lost, and those that the save disabled.
+    /// Saves the progress of all leased endpoints, and sets `holder` as the holder of their leases.
+    ///
+    /// Drops the endpoints whose leases were lost, and the endpoints whose webhooks the save
+    /// disabled.
     async fn save_with_holder(&mut self, holder: i64) -> Result<(), StoreError> {
         let now = self.clock.instant();
         let forget_before = self.prune_cutoff(now).await?;
         let mut updates = Vec::with_capacity(self.leased_endpoints.len());
-        let mut leases = Vec::with_capacity(self.leased_endpoints.len());
         for leased_endpoint in self.leased_endpoints.values() {
             let lease = next_lease(leased_endpoint.endpoint.lease, holder);
             let mut update = leased_endpoint.endpoint.delivery_update(lease);
@@ -246,43 +241,43 @@ impl Dispatcher {
                 update.forget_before = forget_before;
             }
             updates.push(update);
-            leases.push(lease);
         }
         if updates.is_empty() {
             return Ok(());
         }
 
         let were_saved = self.store.save_deliveries(updates).await?;
-        // `retain` visits the endpoints in the order of the updates.
-        let mut results = were_saved.into_iter().zip(leases);
-        self.leased_endpoints.retain(|_, leased_endpoint| {
-            // If the update was not saved, this process has lost the lease.
-            let Some((true, lease)) = results.next() else {
-                return false;
+        let ids: Vec<WebhookId> = self.leased_endpoints.keys().copied().collect();
+        // The results are in the order of the updates, which is the order of the endpoints.
+        for (id, was_saved) in ids.into_iter().zip(were_saved) {
+            let Some(leased_endpoint) = self.leased_endpoints.get_mut(&id) else {
+                continue;
             };
             let is_disabled = leased_endpoint.endpoint.disabled_reason().is_some();
-            leased_endpoint.endpoint.mark_saved(lease);
-            leased_endpoint.renewed_at = now;
-            if leased_endpoint.must_prune_attempts(now) {
-                leased_endpoint.attempts_pruned_at = Some(now);
+            // If the update was not saved, this process has lost the lease.
+            if !was_saved || is_disabled {
+                self.leased_endpoints.remove(&id);
+            } else {
+                leased_endpoint.mark_saved(holder, now);
             }
-            !is_disabled
-        });
+        }
         Ok(())
     }
 
-    /// Returns the time before which attempts are to be deleted. Returns `None` if no deletion is due, or if
-    /// the clock is not confirmed: a wrong clock could delete recent attempts.
+    /// Returns the time before which attempts are to be deleted.
+    ///
+    /// Returns `None` if no deletion is due, or if the clock is not confirmed: a wrong clock could
+    /// delete recent attempts.
     async fn prune_cutoff(&self, now: Instant) -> Result<Option<Timestamp>, StoreError> {
-        let is_due = self
+        let is_any_due = self
             .leased_endpoints
             .values()
             .any(|leased_endpoint| leased_endpoint.must_prune_attempts(now));
-        if !is_due {
+        if !is_any_due {
             return Ok(None);
         }
-        let confirmed_now = self.confirmed_clock.now().await?;
-        Ok(confirmed_now.map(|now| now - ATTEMPT_RETENTION))
+        let confirmed_time = self.confirmed_clock.now().await?;
+        Ok(confirmed_time.map(|time| time - ATTEMPT_RETENTION))
     }
 }
 
@@ -291,14 +286,27 @@ impl LeasedEndpoint {
     fn must_prune_attempts(&self, now: Instant) -> bool {
         is_due(self.attempts_pruned_at, now, PRUNE_INTERVAL)
     }
+
+    /// Marks the progress as saved and the lease as renewed for `holder`, both at `now`.
+    fn mark_saved(&mut self, holder: i64, now: Instant) {
+        let lease = next_lease(self.endpoint.lease, holder);
+        self.endpoint.mark_saved(lease);
+        self.renewed_at = now;
+        // Without a confirmed clock, the save has deleted no attempts. The next try is then an
+        // interval later, too.
+        if self.must_prune_attempts(now) {
+            self.attempts_pruned_at = Some(now);
+        }
+    }
 }
 
+/// Returns the webhook with this id; `None` if it was deleted.
 fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebhook> {
     webhooks.iter().find(|stored| stored.webhook.id == id)
 }
 
-/// Returns the lease that replaces `lease` when `holder` takes or renews it. Its incremented beat tells other
-/// processes that the holder is alive.
+/// Returns the lease that replaces `lease` when `holder` takes or renews it. The incremented beat
+/// tells other processes that the holder is alive.
 fn next_lease(lease: Lease, holder: i64) -> Lease {
     Lease {
         holder,

@@ -2,12 +2,14 @@
 
 use std::mem;
 
-use jiff::Timestamp;
 use petstore_domain::store_area::WebhookId;
 use tracing::{error, info, warn};
 
 use super::Dispatcher;
-use crate::delivery::sending::FinishedAttempt;
+use crate::delivery::{
+    endpoint::OutcomeTime,
+    sending::{FinishedAttempt, LeasedChange},
+};
 
 impl Dispatcher {
     /// Records the outcomes of all completed attempts: in the traces, in the metrics, and at their endpoints.
@@ -16,14 +18,14 @@ impl Dispatcher {
             // An aborted attempt yields an error, and has no outcome.
             self.finished_attempts.extend(result.ok());
         }
-        let now = self.clock.now();
         let has_failure = self
             .finished_attempts
             .iter()
             .any(|finished| !finished.outcome.is_success());
-        // A webhook that fails for days is disabled. Only a confirmed clock may measure this time.
-        let is_time_confirmed =
-            has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
+        let now = self.clock.now();
+        // Only failures need a confirmed time: they disable a webhook that fails for days.
+        let is_confirmed = has_failure && matches!(self.confirmed_clock.now().await, Ok(Some(_)));
+        let time = OutcomeTime { now, is_confirmed };
 
         for finished in mem::take(&mut self.finished_attempts) {
             if let Some(spans) = &self.spans {
@@ -32,28 +34,28 @@ impl Dispatcher {
             self.metrics
                 .count(finished.outcome.attempt.error.as_deref());
             // A test message has no change, and does not affect the queue of the endpoint.
-            if let Some(seq) = finished.seq {
-                self.record_finished_attempt(finished, seq, now, is_time_confirmed);
+            if let Some(change) = finished.change {
+                self.record_at_endpoint(finished, change, time);
             }
         }
     }
 
-    /// Records the outcome of an attempt to deliver the change `seq`. Logs when a webhook starts to fail,
-    /// recovers, or is disabled.
-    fn record_finished_attempt(
+    /// Records the outcome of an attempt to deliver a change at its endpoint. Logs when the webhook
+    /// starts to fail, recovers, or is disabled.
+    fn record_at_endpoint(
         &mut self,
         finished: FinishedAttempt,
-        seq: i64,
-        now: Timestamp,
-        is_time_confirmed: bool,
+        change: LeasedChange,
+        time: OutcomeTime,
     ) {
         let webhook = finished.webhook;
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
+            // The lease was lost, so the next holder of the lease sends the message again.
             return;
         };
         // Ignore an attempt of an earlier lease: its message was queued again when the new lease was taken.
-        if leased_endpoint.generation != finished.generation
-            || leased_endpoint.attempts.remove(&seq).is_none()
+        if leased_endpoint.generation != change.generation
+            || leased_endpoint.attempts.remove(&change.seq).is_none()
         {
             return;
         }
@@ -61,13 +63,7 @@ impl Dispatcher {
         let endpoint = &mut leased_endpoint.endpoint;
         let was_failing = endpoint.failing_since.is_some();
         let error_class = finished.outcome.attempt.error.clone();
-        endpoint.record_outcome(
-            seq,
-            finished.outcome,
-            now,
-            is_time_confirmed,
-            &mut self.random,
-        );
+        endpoint.record_outcome(change.seq, finished.outcome, time, &mut self.random);
 
         match error_class {
             Some(class) if !was_failing => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage, WebhookId};
-use petstore_observe::log::chain;
+use petstore_observe::log::error_chain;
 use petstore_store::StoreError;
 use tracing::warn;
 
@@ -12,16 +12,17 @@ use super::{Dispatcher, LeasedEndpoint};
 use crate::delivery::{
     endpoint::{MAX_MESSAGES_IN_FLIGHT, NextMessage},
     message::{self, Content},
-    sending::{OutgoingMessage, record_test},
+    sending::{LeasedChange, OutgoingMessage, record_test_attempt},
 };
 
 /// The maximum number of test messages in flight.
 const MAX_TESTS_IN_FLIGHT: usize = 64;
 
 impl Dispatcher {
-    /// Starts attempts for the messages that each endpoint may send now. Starts at most
-    /// [`MAX_MESSAGES_IN_FLIGHT`] per endpoint, to bound the time of a call: each attempt may have to read
-    /// its change from the store.
+    /// Starts attempts for the messages that may be sent to each endpoint now.
+    ///
+    /// Starts at most [`MAX_MESSAGES_IN_FLIGHT`] per endpoint, to bound the time of a call: each
+    /// attempt may have to read its change from the store.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
         let Some(epoch) = self.epoch else {
             return Ok(());
@@ -53,11 +54,12 @@ impl Dispatcher {
             Some(content) => Some(content),
             None => self.read_content(epoch, webhook, &next).await?,
         };
-        // The log no longer has the change, so the message was discarded.
+        // The journal no longer has the change, so the message was discarded.
         let Some(content) = content else {
             return Ok(());
         };
 
+        // Borrow the endpoint again, because `read_content` borrows the whole dispatcher.
         let Some(leased_endpoint) = self.leased_endpoints.get_mut(&webhook) else {
             return Ok(());
         };
@@ -70,9 +72,11 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Renders the content of a message whose content is not cached, by reading its change from the log. If
-    /// the log no longer has the change, discards the message and returns `None`. After an error, the message
-    /// stays ready.
+    /// Reads the change of a message from the journal, and renders the content, which is not
+    /// cached.
+    ///
+    /// Discards the message and returns `None` if the journal no longer has the change. After an
+    /// error, the message stays ready.
     async fn read_content(
         &mut self,
         epoch: Epoch,
@@ -84,7 +88,7 @@ impl Dispatcher {
         if let Some(change) = page.changes.iter().find(|change| change.seq == seq) {
             let previous_id = next
                 .previous_seq
-                .map(|seq| message::change_message_id(epoch, webhook, seq));
+                .map(|previous_seq| message::change_message_id(epoch, webhook, previous_seq));
             let content = message::change_content(change, previous_id.as_deref());
             return Ok(Some(content));
         }
@@ -110,7 +114,7 @@ impl Dispatcher {
             .values()
             .map(|leased_endpoint| leased_endpoint.attempts.len())
             .sum();
-        // All other attempts are of test messages.
+        // All other attempts send test messages.
         let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
         let capacity = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
 
@@ -121,8 +125,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Claims a test message and starts its attempt, unless another process has claimed it. If this process
-    /// cannot decrypt the secret of the webhook, it leaves the message to a process that can.
+    /// Claims a test message and starts its attempt, unless another process has claimed it. Leaves
+    /// the message to another process if this one cannot decrypt the secret of the webhook.
     async fn start_test(
         &mut self,
         test: TestMessage,
@@ -130,6 +134,8 @@ impl Dispatcher {
     ) -> Result<(), StoreError> {
         let webhook = test.webhook;
         let Some(stored) = webhooks.iter().find(|stored| stored.webhook.id == webhook) else {
+            // The webhook was deleted, or was added after `webhooks` were read. In the latter case,
+            // the next call starts its test.
             return Ok(());
         };
         let now = self.clock.now();
@@ -145,9 +151,10 @@ impl Dispatcher {
         let store = Arc::clone(&self.store);
         self.attempts.spawn(async move {
             let finished = outgoing.send(connector, clock).await;
-            let result = record_test(store.as_ref(), webhook, &finished.outcome.attempt).await;
+            let attempt = &finished.outcome.attempt;
+            let result = record_test_attempt(store.as_ref(), webhook, attempt).await;
             if let Err(error) = result {
-                let cause = chain(&error);
+                let cause = error_chain(&error);
                 warn!(webhook = webhook.0, cause, "an attempt could not be noted");
             }
             finished
@@ -169,8 +176,10 @@ impl LeasedEndpoint {
         let message_id = message::change_message_id(epoch, webhook.id, seq);
         OutgoingMessage {
             webhook: webhook.id,
-            generation: self.generation,
-            seq: Some(seq),
+            change: Some(LeasedChange {
+                seq,
+                generation: self.generation,
+            }),
             url: webhook.url.clone(),
             signature: self.secrets.sign(&message_id, now, &content.body),
             message_id,

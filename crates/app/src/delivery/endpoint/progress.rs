@@ -1,4 +1,4 @@
-//! What an endpoint reports about its state, and the progress that it saves to the store.
+//! Reports the state of an endpoint, and the progress that must be saved to the store.
 
 use petstore_domain::store_area::{
     DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, WaitingMessage,
@@ -7,19 +7,19 @@ use petstore_domain::store_area::{
 use super::{Endpoint, UnsavedProgress};
 
 /// The maximum number of messages that are only in memory, without a row in the store.
-const MAX_UNSAVED_MESSAGES: usize = 256;
+const MAX_ROWLESS_MESSAGES: usize = 256;
 
 /// The number of bytes of cached bodies at which the endpoint takes no more messages.
 const MAX_CONTENT_BYTES: usize = 1 << 20;
 
-/// The maximum number of undelivered messages. At this limit, reading the log pauses until some are
-/// delivered.
+/// The maximum number of undelivered messages. At this limit, reading the journal pauses until some
+/// messages are delivered.
 const MAX_WAITING_MESSAGES: usize = 10_000;
 
 impl Endpoint {
-    /// Whether the endpoint can take more messages from the log.
+    /// Whether the endpoint can take more messages from the journal.
     pub(in crate::delivery) fn has_room(&self) -> bool {
-        self.unsaved_count < MAX_UNSAVED_MESSAGES
+        self.rowless_count < MAX_ROWLESS_MESSAGES
             && self.content_bytes < MAX_CONTENT_BYTES
             && self.messages.len() < MAX_WAITING_MESSAGES
     }
@@ -31,7 +31,7 @@ impl Endpoint {
 
     /// Returns the number of messages that failed, or that wait behind a failed one.
     pub(in crate::delivery) fn waiting_count(&self) -> usize {
-        self.messages.len() - self.unsaved_count
+        self.messages.len() - self.rowless_count
     }
 
     /// Whether there is progress that is not yet saved.
@@ -45,28 +45,31 @@ impl Endpoint {
         Some(reason)
     }
 
-    /// Returns the progress to store. The cursor stops before the first message without a row. Such a message
-    /// exists only in memory, so if the process crashes, the next holder of the lease must read its change
-    /// again.
+    /// Returns the progress to store.
+    ///
+    /// The cursor stops before the first message without a row. Such a message is only in memory,
+    /// so after a crash, the next holder of the lease must read its change again.
     fn progress(&self) -> DeliveryProgress {
-        let first_unsaved = self.messages.iter().find(|(_, message)| !message.has_row);
-        let (cursor, last) = match first_unsaved {
-            Some((seq, message)) => (seq - 1, message.previous_seq),
-            None => (self.read_to, self.last_seq),
-        };
-        DeliveryProgress {
-            cursor,
-            last,
+        let mut progress = DeliveryProgress {
+            cursor: self.read_to,
+            last: self.last_seq,
             failing_since: self.failing_since,
+        };
+        let first_rowless = self.messages.iter().find(|(_, message)| !message.has_row);
+        if let Some((seq, message)) = first_rowless {
+            progress.cursor = seq - 1;
+            progress.last = message.previous_seq;
         }
+        progress
     }
 
-    /// Returns all unsaved progress as an update for the store, which also replaces the lease with
-    /// `next_lease`.
+    /// Returns all unsaved progress as an update for the store. The update also replaces the lease
+    /// with `next_lease`.
     pub(in crate::delivery) fn delivery_update(&self, next_lease: Lease) -> DeliveryUpdate {
         let mut waiting = Vec::with_capacity(self.unsaved.waiting.len());
         for &seq in &self.unsaved.waiting {
             let Some(message) = self.messages.get(&seq) else {
+                // Does not occur: a message that is removed also leaves `unsaved.waiting`.
                 continue;
             };
             waiting.push(WaitingMessage {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{super::batch::retain_fitting, *};
+use super::{super::batch::truncate_to_room, *};
 use petstore_domain::{
     Actor,
     store_area::{JournalEntry, JournalSubject, SubjectKind},
@@ -30,7 +30,7 @@ fn change(seq: i64, kind: ChangeType, length: usize) -> JournalEntry {
     }
 }
 
-fn log(epoch: Epoch, last: i64) -> JournalState {
+fn journal(epoch: Epoch, last: i64) -> JournalState {
     JournalState {
         epoch,
         first: 1,
@@ -76,7 +76,7 @@ fn after(
 fn a_follower_gets_everything_after_its_position_or_what_it_asks_for() {
     use ChangeType::{OrderPlaced, PetAdded, PetChanged};
     let mut recent = RecentEvents::default();
-    assert!(recent.sync_with(&log(EPOCH, 4)));
+    assert!(recent.sync_with(&journal(EPOCH, 4)));
     let kinds = [PetAdded, OrderPlaced, PetChanged, PetChanged];
     let changes = (5..).zip(kinds).map(|(seq, kind)| change(seq, kind, 9));
     push(&mut recent, &changes.collect::<Vec<_>>());
@@ -93,7 +93,7 @@ fn a_follower_gets_everything_after_its_position_or_what_it_asks_for() {
 #[test]
 fn only_the_newest_events_are_kept_in_batches_of_limited_size() {
     let mut recent = RecentEvents::default();
-    recent.sync_with(&log(EPOCH, 0));
+    recent.sync_with(&journal(EPOCH, 0));
     for seq in 1..=300 {
         push(&mut recent, &[change(seq, ChangeType::PetAdded, 20_000)]);
     }
@@ -118,20 +118,19 @@ fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
     let mut read_to = 0_i64;
     let mut read_count = 0;
     while read_to < 100 {
-        let mut room = MAX_BYTES_PER_READ;
         let unread_changes = &changes[usize::try_from(read_to).unwrap()..];
         let mut batches = Batch::from_changes(EPOCH, unread_changes);
         let start = read_to;
-        read_to = retain_fitting(&mut batches, &mut room).unwrap();
+        let room = truncate_to_room(&mut batches, MAX_BYTES_PER_READ);
+        read_to = batches.last().unwrap().last_seq();
         let size: usize = batches.iter().map(|batch| batch.text.len()).sum();
         assert!(
             size < MAX_BYTES_PER_READ + 100_000 && batches[0].first_seq == start + 1,
             "{size}"
         );
-        assert!(
-            read_to == 100
-                || retain_fitting(&mut Batch::from_changes(EPOCH, &changes), &mut room).is_none()
-        );
+        let mut more_batches = Batch::from_changes(EPOCH, &changes);
+        truncate_to_room(&mut more_batches, room);
+        assert!(read_to == 100 || more_batches.is_empty());
         read_count += 1;
     }
     assert_eq!(read_count, 5);
@@ -140,18 +139,18 @@ fn one_reading_adds_half_of_what_is_kept_and_the_next_one_goes_on_there() {
 #[test]
 fn a_database_that_was_replaced_ends_the_following_and_a_long_pause_does_not() {
     let mut recent = RecentEvents::default();
-    recent.sync_with(&log(EPOCH, 5));
+    recent.sync_with(&journal(EPOCH, 5));
     let ticket = recent.ticket(KEY);
-    assert!(!recent.sync_with(&log(EPOCH, 6)));
-    assert!(recent.sync_with(&log(EPOCH, 5 + MAX_UNREAD_CHANGES + 1)));
+    assert!(!recent.sync_with(&journal(EPOCH, 6)));
+    assert!(recent.sync_with(&journal(EPOCH, 5 + MAX_UNREAD_CHANGES + 1)));
     assert_eq!(
         (recent.end_reason(ticket), recent.last),
         (None, 5 + MAX_UNREAD_CHANGES + 1)
     );
-    for replaced_log in [log(EPOCH, 3), log(Epoch([2; 16]), 9)] {
+    for replacement in [journal(EPOCH, 3), journal(Epoch([2; 16]), 9)] {
         let ticket = recent.ticket(KEY);
-        recent.sync_with(&replaced_log);
-        assert_eq!(recent.end_reason(ticket), Some(EndReason::OtherLog));
+        recent.sync_with(&replacement);
+        assert_eq!(recent.end_reason(ticket), Some(EndReason::OtherJournal));
     }
 }
 
@@ -164,7 +163,7 @@ fn an_invalid_key_and_the_shutdown_end_the_following() {
     assert!(recent.set_invalid_keys(HashSet::from([KEY])));
     assert!(!recent.set_invalid_keys(HashSet::from([KEY])));
     assert_eq!(recent.end_reason(ticket), Some(EndReason::InvalidKey));
-    recent.sync_with(&log(EPOCH, 5));
+    recent.sync_with(&journal(EPOCH, 5));
     assert_eq!(recent.end_reason(ticket), Some(EndReason::InvalidKey));
     recent.end_all();
     assert_eq!(recent.end_reason(ticket), Some(EndReason::ShuttingDown));
@@ -173,7 +172,7 @@ fn an_invalid_key_and_the_shutdown_end_the_following() {
 #[test]
 fn the_animals_of_what_follows_are_known_while_it_is_here() {
     let mut recent = RecentEvents::default();
-    recent.sync_with(&log(EPOCH, 0));
+    recent.sync_with(&journal(EPOCH, 0));
     let change_of = |seq, pet| JournalEntry {
         pet,
         ..change(seq, ChangeType::PetChanged, 40_000)

@@ -16,7 +16,7 @@ use crate::{ask::SettingChange, pages::parts::missing_page, prelude::*, reply::F
 /// The path of the list of webhooks.
 const LIST_PATH: &str = "/settings/webhooks";
 
-/// Adds a webhook, and renders the page with its secret.
+/// Handles `POST /settings/webhooks`: adds a webhook, and renders the page with its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
     let url = errors.ok_or_add("url", parse_url(desk));
@@ -31,8 +31,8 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         description,
     });
     match execute_once(desk, command, "saved", LIST_PATH).await? {
-        Ok(reply) => Ok(reply),
-        Err(message) => list(desk, &Errors::from_text(message)).await,
+        CommandOutcome::Done(reply) => Ok(reply),
+        CommandOutcome::Refused(message) => list(desk, &Errors::from_text(message)).await,
     }
 }
 
@@ -62,14 +62,10 @@ fn parse_description(text: &str) -> Result<Option<Label>, String> {
 /// Returns the types of changes that the form selects. Returns `None`, which means all types, if no
 /// checkbox is checked.
 fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
+    let chosen_names: Vec<&str> = desk.visit.form.all("type").collect();
     let mut types = Vec::new();
     for kind in ChangeType::ALL {
-        if desk
-            .visit
-            .form
-            .all("type")
-            .any(|name| name == kind.as_str())
-        {
+        if chosen_names.contains(&kind.as_str()) {
             types.push(kind.into());
         }
     }
@@ -77,7 +73,9 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
 }
 
 /// Executes the command of a button on the webhook in the path. Asks for confirmation if the command
-/// stops deliveries. `message_code` selects the message about the result.
+/// stops deliveries.
+///
+/// `message_code` selects the message about the result.
 pub(in super::super) async fn execute(
     desk: &Desk<'_>,
     command: WebhookCommand,
@@ -87,28 +85,31 @@ pub(in super::super) async fn execute(
         return Ok(missing_page(texts().no_webhook));
     };
     let path = format!("{LIST_PATH}/{id}");
-    if let Some(question) = confirm(desk, id, &command, &path).await? {
-        return Ok(question);
+    if let Some(question_page) = ask_to_confirm(desk, id, &command, &path).await? {
+        return Ok(question_page);
     }
     let next_path = match command {
         WebhookCommand::Delete => LIST_PATH,
         _ => &path,
     };
     match execute_once(desk, command, message_code, next_path).await? {
-        Ok(reply) => Ok(reply),
-        Err(message) => show(desk, &Errors::from_text(message)).await,
+        CommandOutcome::Done(reply) => Ok(reply),
+        CommandOutcome::Refused(message) => show(desk, &Errors::from_text(message)).await,
     }
 }
 
-/// Returns the page that asks for confirmation if a command stops deliveries. Returns `None` for other
-/// commands, if the webhook does not exist, or if the form already confirms the command.
-async fn confirm(
+/// Returns the page that asks for confirmation of a command that stops deliveries.
+///
+/// Returns `None` for other commands, if the webhook does not exist, or if the form already
+/// confirms the command.
+async fn ask_to_confirm(
     desk: &Desk<'_>,
     id: WebhookId,
     command: &WebhookCommand,
     path: &str,
 ) -> Result<Option<Reply>, ApiError> {
     let (verb, effect) = match command {
+        // The only patch that a page sends is the one of `disable`.
         WebhookCommand::Patch(_) => (texts().disable, texts().disable_hint),
         WebhookCommand::Delete => (texts().delete, texts().delete_hint),
         _ => return Ok(None),
@@ -125,7 +126,7 @@ async fn confirm(
     Ok(change.confirm(desk))
 }
 
-/// Disables the webhook in the path.
+/// Handles `POST /settings/webhooks/{id}/disable`: disables the webhook in the path.
 pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let patch = WebhookPatch {
         disable: true,
@@ -134,48 +135,59 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
     execute(desk, WebhookCommand::Patch(patch), "disabled").await
 }
 
+/// The outcome of a command.
+enum CommandOutcome {
+    /// The page that shows the new secret, or if the command made none, a redirect with a message.
+    Done(Reply),
+    /// The message that explains why nothing was changed.
+    Refused(&'static str),
+}
+
 /// Executes a command, at most once for all submissions of the same form.
 ///
-/// If the command made a secret, returns the page that shows it, and otherwise a redirect to
-/// `next_path` with a message. The inner error is the message that explains why nothing was changed.
+/// `next_path` is the path of the page that follows.
 async fn execute_once(
     desk: &Desk<'_>,
     command: WebhookCommand,
     message_code: &'static str,
     next_path: &str,
-) -> Result<Result<Reply, &'static str>, ApiError> {
-    // The stored response is the secret or the message, so that a repetition of the form shows the
-    // same one.
-    let respond = |decided: &WebhookDecision| {
-        // Without a webhook, which was deleted, the message has the id 0.
-        let id = decided.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
-        let body = match &decided.secret {
-            Some(secret) => secret.clone(),
-            None => Flash::new(message_code, id).to_string(),
-        };
-        StoredResponse {
-            status: 303,
-            body: body.into_bytes(),
-            ..StoredResponse::default()
-        }
-    };
+) -> Result<CommandOutcome, ApiError> {
+    let respond = |decision: &WebhookDecision| response_to_store(decision, message_code);
     let id = webhook_in_path(desk);
-    let context = desk.context();
+    // Without versions, a button works whatever version the webhook has.
     let result = desk
         .app()
         .webhooks
-        .change(id, None, &command, context, respond)
+        .change(id, None, &command, desk.context(), respond)
         .await?;
-    match result {
-        Changed::Done(response) => Ok(Ok(stored_reply(&response, next_path))),
-        Changed::Refused(WebhookRefusal::Full) => Ok(Err(texts().too_many_webhooks)),
-        Changed::Refused(_) => Ok(Err(texts().no_webhook)),
-        Changed::IdempotencyConflict => Ok(Err(texts().stale)),
+    Ok(match result {
+        Changed::Done(response) => CommandOutcome::Done(stored_reply(&response, next_path)),
+        Changed::Refused(WebhookRefusal::Full) => {
+            CommandOutcome::Refused(texts().too_many_webhooks)
+        }
+        Changed::Refused(_) => CommandOutcome::Refused(texts().no_webhook),
+        Changed::IdempotencyConflict => CommandOutcome::Refused(texts().stale),
+    })
+}
+
+/// Returns the response to store for a form. It is the new secret or the message, so that a
+/// repetition of the form shows the same one.
+fn response_to_store(decision: &WebhookDecision, message_code: &str) -> StoredResponse {
+    // Without a webhook, which was deleted, the message has the id 0.
+    let id = decision.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
+    let body = match &decision.secret {
+        Some(secret) => secret.clone(),
+        None => Flash::new(message_code, id).to_string(),
+    };
+    StoredResponse {
+        status: 303,
+        body: body.into_bytes(),
+        ..StoredResponse::default()
     }
 }
 
-/// Converts a stored response of [`execute_once`] into a reply: a redirect with its message, or the
-/// page with its secret.
+/// Converts a response of [`response_to_store`] into a reply. The reply is a redirect with the
+/// message, or the page with the secret.
 fn stored_reply(response: &StoredResponse, next_path: &str) -> Reply {
     let text = String::from_utf8_lossy(&response.body);
     match Flash::parse(&text) {

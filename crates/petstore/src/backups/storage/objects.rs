@@ -8,9 +8,12 @@ use object_store::{ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as 
 use petstore_photos::Bucket;
 use tokio::runtime::Runtime;
 
-/// The length of one part of an upload. Two parts are in memory at once. A bucket accepts 10,000 parts,
-/// so an object can have 78 GiB.
+/// The length of one part of an upload. A bucket accepts 10,000 parts, which are 78 GiB.
 const PART_BYTES: usize = 8 << 20;
+
+/// The number of parts that are sent at once. With the part that is being filled, two parts are in
+/// memory.
+const PARTS_IN_FLIGHT: usize = 1;
 
 /// An object in a bucket, with the client that reads and writes it.
 pub(super) struct Object<'b> {
@@ -29,33 +32,51 @@ impl<'b> Object<'b> {
         }
     }
 
-    /// Uploads the object in parts, then reads it back to verify it: a bucket can acknowledge an upload
-    /// and still lose it or change its bytes. Returns the length.
+    /// Uploads the object, and verifies it. Returns its length. `fill` writes its content.
     pub(super) fn write(
         &self,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
-        let path = &self.path;
-        let upload = self.runtime.block_on(self.client.put_multipart(path))?;
+        let uploaded_sum = self.upload(fill)?;
+        self.verify(&uploaded_sum)?;
+        Ok(uploaded_sum.length)
+    }
+
+    /// Uploads the content of the object in parts, while `fill` writes it. Returns its length and
+    /// checksum.
+    fn upload(
+        &self,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<ContentSum> {
+        let upload = self
+            .runtime
+            .block_on(self.client.put_multipart(&self.path))?;
         let mut writer = ObjectWriter {
             runtime: self.runtime,
             upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
             sum: ContentSum::default(),
         };
         if let Err(error) = fill(&mut writer) {
-            // Whether or not this succeeds, the first error is the one to report.
+            // Even if the abort fails, the first error is the one to report.
             let _ = self.runtime.block_on(writer.upload.abort());
             return Err(error);
         }
         self.runtime.block_on(writer.upload.finish())?;
+        Ok(writer.sum)
+    }
 
+    /// Reads the object back. If its content differs from the uploaded content, deletes it and
+    /// fails. A bucket can acknowledge an upload and still lose it or change its bytes.
+    fn verify(&self, uploaded_sum: &ContentSum) -> io::Result<()> {
         let stored_sum = self.read_sum()?;
-        let length = writer.sum.length;
-        if stored_sum == writer.sum {
-            return Ok(length);
+        if stored_sum == *uploaded_sum {
+            return Ok(());
         }
-        // A damaged object must not pass for a backup. The error is reported even if this fails.
+        // A damaged object must not pass for a backup. Even if the deletion fails, the difference
+        // is the error to report.
         let _ = self.delete();
+        let path = &self.path;
+        let length = uploaded_sum.length;
         let stored_length = stored_sum.length;
         let message = if stored_length == length {
             format!("the bucket has changed bytes of {path}")
@@ -99,6 +120,7 @@ struct ContentSum {
 }
 
 impl ContentSum {
+    /// Adds the next bytes of the content.
     fn add(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u64;
         self.checksum.update(bytes);
@@ -121,15 +143,17 @@ struct ObjectWriter<'r> {
 }
 
 impl Write for ObjectWriter<'_> {
+    /// Accepts all of `bytes`. Waits while the part before is being sent.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.runtime.block_on(async {
-            self.upload.wait_for_capacity(1).await?;
+            self.upload.wait_for_capacity(PARTS_IN_FLIGHT).await?;
             self.upload.write(bytes);
             self.sum.add(bytes);
             Ok(bytes.len())
         })
     }
 
+    /// Does nothing: only the end of the upload stores the object.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -21,7 +21,7 @@ impl Import {
         checked: &Checked,
     ) -> anyhow::Result<()> {
         let not_imported = "nothing was imported";
-        let mut load = databases::load(&self.database.database, self.if_absent.mode())
+        let mut load = databases::open_load(&self.database.url, self.if_absent.mode())
             .context(not_imported)?;
         let ids = if self.keep_ids {
             IdSource::Given
@@ -104,20 +104,21 @@ fn add_row(
 ) -> anyhow::Result<()> {
     match row {
         Row::Pet { id, pet, fields } => {
+            // Cannot fail: the first pass found the values to be valid.
             let values = checked.fields.validate(&fields).unwrap_or_default();
             load.add_pet(id, &pet, &values)?;
             last_ids.pet = last_ids.pet.max(id.map_or(0, PetId::get));
         }
         // All fields were added before the first row.
         Row::Field(_) => {}
-        Row::Profile(profile, logo) => {
+        Row::Profile { profile, logo } => {
             if !set_profile(load, *profile, logo.as_deref())? {
                 progress.suspend(|| {
                     print_message("The database has a profile, so that of the file was left out.");
                 });
             }
         }
-        Row::Resource(resource, _) => {
+        Row::Resource { resource, .. } => {
             load.add(&resource)?;
             match resource {
                 Resource::Pet(pet) => last_ids.pet = last_ids.pet.max(pet.id.get()),

@@ -19,31 +19,38 @@ use super::{
 };
 use crate::cli::output::counted;
 
+/// The numbers of the valid rows that are not animals, by kind. [`ImportedFields`] counts the
+/// fields.
+#[derive(Default)]
+struct RowCounts {
+    orders: u64,
+    categories: u64,
+    notes: u64,
+    /// The number of profiles of the store, which is 0 or 1.
+    profiles: u64,
+}
+
 /// The result of validating a file, row by row.
 pub(super) struct Checked {
     /// The number of valid rows.
     pub(super) valid_count: u64,
-    /// The number of orders among the valid rows. The same follows for the other kinds.
-    pub(super) orders: u64,
-    pub(super) categories: u64,
-    pub(super) notes: u64,
-    /// The number of profiles, which is 0 or 1.
-    pub(super) profiles: u64,
-    /// The number of photos that are ignored, because only their URLs are in the file.
-    pub(super) photos: u64,
-    /// Whether the rows depend on each other, as in an export with `--all`. Then none of them can be
-    /// skipped.
-    pub(super) is_connected: bool,
     /// The number of invalid rows.
     pub(super) invalid_count: u64,
+    counts: RowCounts,
+    /// The number of photos that are ignored, because only their URLs are in the file.
+    pub(super) ignored_photos: u64,
+    /// Whether the rows depend on each other, as in an export with `--all`. Then no row can be
+    /// skipped.
+    pub(super) is_connected: bool,
     /// The unique values of the database and of the rows so far, and with `--keep-ids`, their ids.
     pub(super) ids: SeenIds,
+    /// The fields of the database and of the file.
     pub(super) fields: ImportedFields,
     /// The facts about the store that the reader of a CSV file needs.
     pub(super) csv: CsvOptions,
     /// The categories of species that the store does not have yet.
     new_categories: Vec<Category>,
-    /// The numbers of the new categories that valid rows use.
+    /// The ids of the new categories that valid rows use.
     used_new_ids: BTreeSet<i64>,
 }
 
@@ -56,25 +63,22 @@ impl Checked {
         new_categories: Vec<Category>,
     ) -> Self {
         Self {
+            valid_count: 0,
+            invalid_count: 0,
+            counts: RowCounts::default(),
+            ignored_photos: 0,
+            is_connected: false,
+            ids,
+            fields,
             csv,
             new_categories,
             used_new_ids: BTreeSet::new(),
-            valid_count: 0,
-            orders: 0,
-            categories: 0,
-            notes: 0,
-            profiles: 0,
-            photos: 0,
-            is_connected: false,
-            invalid_count: 0,
-            ids,
-            fields,
         }
     }
 
-    /// Checks a row that could be parsed against the database and the rows before it, and records its id
-    /// and its unique values. Returns the problem of the row, such as an id that is taken; `None` if it is
-    /// valid.
+    /// Checks a row that could be parsed against the database and the rows before it. Records its
+    /// id and its unique values. Returns the problem of the row, such as an id that is taken;
+    /// `None` if the row is valid.
     pub(super) fn check_and_record(
         &mut self,
         row: &Row,
@@ -83,43 +87,45 @@ impl Checked {
         let row_number = self.valid_count + self.invalid_count + 1;
         match row {
             Row::Field(field) => Ok(self.fields.add(field)),
-            Row::Profile(..) if self.profiles > 0 => {
+            Row::Profile { .. } if self.counts.profiles > 0 => {
                 Ok(Some(InvalidRow::new("the file has a profile already")))
             }
-            Row::Profile(_, logo) => {
+            Row::Profile { logo, .. } => {
                 let logo = logo.as_deref().map(make_imported_logo);
                 Ok(logo.and_then(Result::err))
             }
             Row::Pet { id, fields, .. } => {
                 if let Some(id) = id
-                    && let Some(holder) = self.ids.record(*id, row_number)?
+                    && let Some(holder_row) = self.ids.record(*id, row_number)?
                 {
                     let in_catalogue = "an animal in the catalogue";
-                    return Ok(Some(taken_id(id.get(), holder, in_catalogue)));
+                    return Ok(Some(taken_id(id.get(), holder_row, in_catalogue)));
                 }
                 self.fields
                     .check_and_record_new(fields, &self.ids, row_number, rows)
             }
-            Row::Resource(resource, _) => self.check_resource(resource, row_number, rows),
+            Row::Resource { resource, .. } => {
+                self.check_and_record_resource(resource, row_number, rows)
+            }
         }
     }
 
-    /// Checks and records an animal, an order, a category or a note in an export with `--all`. Returns
-    /// its problem; `None` if it is valid.
-    fn check_resource(
+    /// Checks an animal, an order, a category or a note in an export with `--all`. Records its id
+    /// and its unique values. Returns its problem; `None` if it is valid.
+    fn check_and_record_resource(
         &self,
         resource: &Resource,
         row_number: u64,
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
-        if let Some(holder) = self.ids.record_resource(resource, row_number)? {
+        if let Some(holder_row) = self.ids.record_resource(resource, row_number)? {
             let in_catalogue = match resource {
                 Resource::Pet(_) => "an animal in the catalogue",
                 Resource::Order(_) => "an order in the database",
                 Resource::Category(_) => "a category in the database",
                 Resource::Note(_) => "a note in the database",
             };
-            return Ok(Some(taken_id(resource.id(), holder, in_catalogue)));
+            return Ok(Some(taken_id(resource.id(), holder_row, in_catalogue)));
         }
         if let Resource::Pet(pet) = resource
             && let Some(invalid) = self
@@ -137,33 +143,47 @@ impl Checked {
     pub(super) fn count(&mut self, row: &Row) {
         self.valid_count += 1;
         match row {
-            Row::Resource(Resource::Order(_), _) => self.orders += 1,
-            Row::Resource(Resource::Category(_), _) => self.categories += 1,
-            Row::Resource(Resource::Note(_), _) => self.notes += 1,
-            Row::Resource(Resource::Pet(_), photos) => self.photos += photos,
-            Row::Profile(..) => self.profiles += 1,
-            Row::Pet { pet, .. } => self.count_category(pet.category_id),
+            Row::Resource {
+                resource,
+                photo_count,
+            } => {
+                self.ignored_photos += photo_count;
+                match resource {
+                    Resource::Order(_) => self.counts.orders += 1,
+                    Resource::Category(_) => self.counts.categories += 1,
+                    Resource::Note(_) => self.counts.notes += 1,
+                    Resource::Pet(_) => {}
+                }
+            }
+            Row::Profile { .. } => self.counts.profiles += 1,
+            Row::Pet { pet, .. } => self.mark_category_as_used(pet.category_id),
             Row::Field(_) => {}
         }
     }
 
-    /// Describes how many valid rows there are of each kind, such as `4 animals`.
+    /// Describes the number of valid rows of each kind, such as `4 animals`.
     pub(super) fn describe_rows(&self) -> String {
         let field_count = self.fields.count();
-        let others = self.orders + self.categories + self.notes + self.profiles + field_count;
-        let animals = counted(self.valid_count - others, "animal");
-        if others == 0 {
+        let RowCounts {
+            orders,
+            categories,
+            notes,
+            profiles,
+        } = self.counts;
+        let other_count = orders + categories + notes + profiles + field_count;
+        let animals = counted(self.valid_count - other_count, "animal");
+        if other_count == 0 {
             return animals;
         }
-        let orders = counted(self.orders, "order");
-        let categories = counted(self.categories, "category");
-        let notes = counted(self.notes, "note");
+        let orders = counted(orders, "order");
+        let categories = counted(categories, "category");
+        let notes = counted(notes, "note");
         let fields = counted(field_count, "field");
         format!("{animals}, {orders}, {categories}, {notes} and {fields}")
     }
 
-    /// Notes that a valid row uses the category with this number, if the category is new.
-    fn count_category(&mut self, id: i64) {
+    /// Records that a valid row uses the category with this id, if the category is new.
+    fn mark_category_as_used(&mut self, id: i64) {
         let mut new_categories = self.new_categories.iter();
         if new_categories.any(|category| category.id == id) {
             self.used_new_ids.insert(id);
@@ -210,11 +230,11 @@ impl Checked {
     }
 }
 
-/// Returns the problem of a row whose id is taken. `holder` is the number of the earlier row with this
-/// id. If it is [`IN_CATALOGUE`], `in_catalogue` describes what has the id, such as "an animal in the
-/// catalogue".
-fn taken_id(id: i64, holder: u64, in_catalogue: &str) -> InvalidRow {
-    let reason = if holder == IN_CATALOGUE {
+/// Returns the problem of a row whose id is taken. `holder_row` is the number of the earlier row
+/// with this id. If it is [`IN_CATALOGUE`], `in_catalogue` describes what has the id, such as "an
+/// animal in the catalogue".
+fn taken_id(id: i64, holder_row: u64, in_catalogue: &str) -> InvalidRow {
+    let reason = if holder_row == IN_CATALOGUE {
         format!("{id} is the id of {in_catalogue}; ids must be free")
     } else {
         format!("{id} is the id of an earlier row; each id must occur once")
@@ -227,6 +247,7 @@ pub(super) struct DatabaseFacts {
     /// The unique values, and with `--keep-ids`, the ids of animals, orders, categories and notes.
     pub(super) ids: SeenIds,
     pub(super) fields: ImportedFields,
+    /// The options for the reader of a CSV file, with the categories of the database.
     pub(super) csv: CsvOptions,
 }
 
@@ -235,19 +256,19 @@ pub(super) fn read_database_facts(
     database: &DatabaseUrl,
     catalogue: Option<&mut (dyn Snapshot + 'static)>,
     keep_ids: bool,
-    csv: &CsvArgs,
+    csv_args: &CsvArgs,
 ) -> anyhow::Result<DatabaseFacts> {
     let ids = SeenIds::new(&temporary_folder(database))?;
     let Some(catalogue) = catalogue else {
         let fields = databases::fields_of_new_database()?;
         return Ok(DatabaseFacts {
             ids,
-            csv: csv.options(fields.all(), &Profile::default()),
+            csv: csv_args.options(fields.all(), &Profile::default()),
             fields: ImportedFields::new(fields),
         });
     };
     let mut fields = ImportedFields::new(catalogue.fields()?);
-    let mut csv = csv.options(fields.present(), &catalogue.profile()?);
+    let mut csv = csv_args.options(fields.in_database(), &catalogue.profile()?);
     record_unique_values(catalogue, &ids)?;
     catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
         // All rows of this table have this form.
@@ -256,17 +277,20 @@ pub(super) fn read_database_facts(
         };
         csv.categories.add(*id, label)
     })?;
+    // Without `--keep-ids`, a file has no fields, so those of the database stay anyway.
     if keep_ids && record_ids(catalogue, &ids)? {
-        fields.keep_present();
+        fields.keep_database_fields();
     }
     Ok(DatabaseFacts { ids, fields, csv })
 }
 
-/// Records the unique values of a database.
+/// Records the unique values of a database in `ids`.
 fn record_unique_values(
     catalogue: &mut (dyn Snapshot + 'static),
     ids: &SeenIds,
 ) -> anyhow::Result<()> {
+    // No other animal of the database can have the value, so the result is always `None` or an
+    // error.
     let mut result = Ok(None);
     catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
@@ -282,8 +306,8 @@ fn record_unique_values(
     Ok(())
 }
 
-/// Records the ids of a database, and returns whether it has animals. Withdrawn animals count, too,
-/// because their ids are never assigned again.
+/// Records the ids of a database in `ids`, and returns whether the database has animals. Withdrawn
+/// animals count, too, because their ids are never assigned again.
 fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
     let mut result = Ok(None);
     let mut has_animals = false;
@@ -296,8 +320,9 @@ fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow
     Ok(has_animals)
 }
 
-/// Returns the folder for temporary files: the folder of a SQLite database, which has room for the
-/// animals, and so for their ids; or for PostgreSQL, the temporary folder of the machine.
+/// Returns the folder for the temporary file with the ids. For SQLite, this is the folder of the
+/// database, which has room for the animals, and so for their ids. For PostgreSQL, it is the
+/// temporary folder of the machine.
 fn temporary_folder(database: &DatabaseUrl) -> PathBuf {
     match database {
         DatabaseUrl::Sqlite(file) => Path::new(".").join(file).with_file_name(""),

@@ -20,79 +20,114 @@ use crate::cli::{
 /// The maximum number of invalid rows that are reported one by one.
 const MAX_REPORTED: u64 = 20;
 
+/// The rows of a file before the first one is read.
+struct OpenedRows<'s> {
+    rows: Box<dyn Rows + 's>,
+    /// The categories of species in the file that the store does not have yet.
+    new_categories: Vec<Category>,
+}
+
 impl Import {
-    /// Validates the whole file, and reports its invalid rows.
+    /// Validates the whole file, and reports its invalid rows. Also writes them to `rejects`.
+    /// Without a `catalogue`, validates the file for a new database.
     pub(super) fn check(
         &self,
         source: &Source,
         format: Format,
-        mut rejects: Option<&mut Rejects>,
+        rejects: Option<&mut Rejects>,
         mut catalogue: Option<Box<dyn Snapshot>>,
     ) -> anyhow::Result<Checked> {
-        let not_imported = || format!("nothing was imported: {}", self.input_name());
         let DatabaseFacts {
             ids,
             fields,
             mut csv,
         } = read_database_facts(
-            &self.database.database,
+            &self.database.url,
             catalogue.as_deref_mut(),
             self.keep_ids,
             &self.csv,
         )?;
-        let (mut rows, new_categories) =
-            self.open_rows(source, format, &mut csv, catalogue.as_deref_mut())?;
+        let OpenedRows {
+            mut rows,
+            new_categories,
+        } = self.open_rows(source, format, &mut csv, catalogue.as_deref_mut())?;
+        // Reading the rows can take long, and the snapshot must not stay open meanwhile.
         drop(catalogue);
         print_left_out(&*rows);
 
         let mut checked = Checked::new(ids, fields, csv, new_categories);
         let mut progress = Progress::of_bytes("Checking", source.length());
-        while let Some(row) = rows.next().with_context(not_imported)? {
-            progress.step(|_| rows.bytes_read());
-            let problem = match row {
-                Ok(row) => self.check_row(&row, &*rows, &mut checked)?,
-                Err(invalid) => Some(invalid),
-            };
-            if let Some(invalid) = problem {
-                checked.invalid_count += 1;
-                let raw_row = rows.raw_row()?;
-                report(&progress, checked.invalid_count, raw_row.line, &invalid);
-                if let Some(rejects) = &mut rejects {
-                    rejects.write(&raw_row, &invalid)?;
-                }
-            }
-        }
+        self.check_rows(&mut *rows, &mut checked, rejects, &mut progress)?;
         report_animals_without_order(&mut checked, &progress)?;
         report_remaining_count(&checked, &progress);
         Ok(checked)
     }
 
-    /// Opens the rows of the file, and returns them with the categories that the store does not have
-    /// yet. If the file needs the categories of species, first finds these and adds them to `csv`.
+    /// Opens the rows of the file. If the file needs the categories of species, first finds these
+    /// and adds them to `csv`.
     fn open_rows<'s>(
         &self,
         source: &'s Source,
         format: Format,
         csv: &mut CsvOptions,
         catalogue: Option<&mut (dyn Snapshot + 'static)>,
-    ) -> anyhow::Result<(Box<dyn Rows + 's>, Vec<Category>)> {
-        let not_imported = || format!("nothing was imported: {}", self.input_name());
+    ) -> anyhow::Result<OpenedRows<'s>> {
         let rows = self
             .read_rows(source, format, csv)
-            .with_context(not_imported)?;
+            .with_context(|| self.not_imported())?;
         if !rows.needs_species_categories() {
-            return Ok((rows, Vec::new()));
+            return Ok(OpenedRows {
+                rows,
+                new_categories: Vec::new(),
+            });
         }
         let new_categories = find_species_categories(catalogue, csv)?;
         // The reader has a copy of the options, so it is opened again with the categories.
         let rows = self
             .read_rows(source, format, csv)
-            .with_context(not_imported)?;
-        Ok((rows, new_categories))
+            .with_context(|| self.not_imported())?;
+        Ok(OpenedRows {
+            rows,
+            new_categories,
+        })
     }
 
-    /// Checks a row that could be parsed. Counts the row if it is valid, and otherwise returns its problem.
-    fn check_row(
+    /// Returns the context of an error in reading the file.
+    fn not_imported(&self) -> String {
+        format!("nothing was imported: {}", self.input_name())
+    }
+
+    /// Checks all rows, and counts them in `checked`. Reports each invalid row, and writes it to
+    /// `rejects`.
+    fn check_rows(
+        &self,
+        rows: &mut dyn Rows,
+        checked: &mut Checked,
+        mut rejects: Option<&mut Rejects>,
+        progress: &mut Progress,
+    ) -> anyhow::Result<()> {
+        while let Some(row) = rows.next().with_context(|| self.not_imported())? {
+            progress.step(|_| rows.bytes_read());
+            let problem = match row {
+                Ok(row) => self.check_and_count_row(&row, rows, checked)?,
+                Err(invalid) => Some(invalid),
+            };
+            let Some(invalid) = problem else {
+                continue;
+            };
+            checked.invalid_count += 1;
+            let raw_row = rows.raw_row()?;
+            report(progress, checked.invalid_count, raw_row.line, &invalid);
+            if let Some(rejects) = &mut rejects {
+                rejects.write(&raw_row, &invalid)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a row that could be parsed. Counts the row if it is valid, and otherwise returns its
+    /// problem. Fails if the row depends on other rows and `--skip-invalid` could skip these.
+    fn check_and_count_row(
         &self,
         row: &Row,
         rows: &dyn Rows,

@@ -1,4 +1,6 @@
-//! The fields of the store during an import: the fields of the database, and the ones that the file adds.
+//! The fields of the store during an import: the fields of the database, and the fields that the
+//! file adds. A field is a property that the store has defined for its animals, such as their
+//! species.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -17,10 +19,10 @@ pub(super) const IN_CATALOGUE: u64 = 0;
 /// The fields of the database, the fields of the file, and the result of both.
 #[derive(Default)]
 pub(super) struct ImportedFields {
-    present: FieldSet,
-    /// Whether the fields of the database are kept, because its animals may have values of them.
-    /// Otherwise, the fields of the file replace them.
-    are_kept: bool,
+    in_database: FieldSet,
+    /// Whether the import keeps the fields of the database, because its animals may have values of
+    /// them. Otherwise, the fields of the file replace them.
+    keeps_database_fields: bool,
     /// The fields of the file.
     from_file: Vec<FieldDefinition>,
     /// The fields with which the animals of the file are validated: the result of both.
@@ -31,53 +33,59 @@ pub(super) struct ImportedFields {
 
 impl ImportedFields {
     /// Returns the fields for a database that has these fields and no animals.
-    pub(super) fn new(present: FieldSet) -> Self {
+    pub(super) fn new(in_database: FieldSet) -> Self {
         Self {
-            effective: present.clone(),
-            present,
+            effective: in_database.clone(),
+            in_database,
             now: SystemClock.now(),
             ..Self::default()
         }
     }
 
     /// Keeps the fields of the database, because it has animals.
-    pub(super) fn keep_present(&mut self) {
-        self.are_kept = true;
+    pub(super) fn keep_database_fields(&mut self) {
+        self.keeps_database_fields = true;
     }
 
     /// Adds a field of the file. Returns the problem of the field if it is invalid.
     pub(super) fn add(&mut self, field: &FieldDefinition) -> Option<InvalidRow> {
-        let name = field.name.as_str();
-        let invalid = |reason| Some(InvalidRow::in_column("name", reason));
-        if self
-            .from_file
-            .iter()
-            .any(|earlier| earlier.name == field.name)
-        {
-            return invalid(format!(
-                "{name:?} is the name of an earlier field; each must occur once"
-            ));
-        }
-        if self.are_kept
-            && let Some(present) = self.present.find(name)
-            && (present.kind, present.is_unique) != (field.kind, field.is_unique)
-        {
-            return invalid(format!(
-                "{name:?} is a field of the database with another kind or unique; import into a \
-                 database without animals, or delete that field"
-            ));
+        if let Some(reason) = self.find_conflict(field) {
+            return Some(InvalidRow::in_column("name", reason));
         }
         self.from_file.push(field.clone());
         if let Some(all_fields) = self.after_import() {
             if all_fields.len() > FieldDefinition::MAX {
-                return invalid(format!(
-                    "there are more than {} fields",
-                    FieldDefinition::MAX
-                ));
+                let reason = format!("there are more than {} fields", FieldDefinition::MAX);
+                return Some(InvalidRow::in_column("name", reason));
             }
-            self.effective = FieldSet::new(1, all_fields, Vec::new());
+            // Only the stored set needs a true version.
+            let version = 1;
+            self.effective = FieldSet::new(version, all_fields, Vec::new());
         }
         None
+    }
+
+    /// Returns why a field of the file conflicts with an earlier one of the file or of the
+    /// database.
+    fn find_conflict(&self, field: &FieldDefinition) -> Option<String> {
+        let name = field.name.as_str();
+        let mut earlier_fields = self.from_file.iter();
+        if earlier_fields.any(|earlier| earlier.name == field.name) {
+            return Some(format!(
+                "{name:?} is the name of an earlier field; each must occur once"
+            ));
+        }
+        if !self.keeps_database_fields {
+            return None;
+        }
+        let database_field = self.in_database.find(name)?;
+        if database_field.kind == field.kind && database_field.is_unique == field.is_unique {
+            return None;
+        }
+        Some(format!(
+            "{name:?} is a field of the database, with another kind or another value of unique; \
+             import into a database without animals, or delete that field"
+        ))
     }
 
     /// Checks the values of an animal in an export with `--all`, and records its unique values under the
@@ -117,8 +125,8 @@ impl ImportedFields {
         }
     }
 
-    /// Records the unique values of an animal under the number of its row. Returns the problem of those
-    /// that another animal has; `None` if all are unique.
+    /// Records the unique values of an animal under the number of its row. Returns the problem of
+    /// the values that another animal has, too; `None` if all are unique.
     fn record_unique_values(
         &self,
         values: &FieldValues,
@@ -152,19 +160,26 @@ impl ImportedFields {
         Ok(problems.into_result(()).err())
     }
 
-    /// Whether the values of a new animal are valid, and its unique values are recorded under the
-    /// number of its row.
+    /// Whether the values of a new animal are valid, and the first pass has recorded its unique
+    /// values under the number of its row.
     pub(super) fn are_valid(&self, requested: &FieldPatch, ids: &SeenIds, row_number: u64) -> bool {
         let Ok(values) = self.validate(requested) else {
             return false;
         };
-        self.effective.unique_keys(&values).iter().all(|key| {
-            let holder = ids.record_key(key, row_number, 0);
-            matches!(holder, Ok(Some(holder)) if holder.row == row_number)
-        })
+        for key in self.effective.unique_keys(&values) {
+            // The first pass has recorded the value with its line. So this records nothing, and
+            // only finds the row.
+            let line = 0;
+            match ids.record_key(&key, row_number, line) {
+                Ok(Some(holder)) if holder.row == row_number => {}
+                _ => return false,
+            }
+        }
+        true
     }
 
-    /// Returns the values of a new animal, or why they are invalid.
+    /// Returns the values of a new animal, or why they are invalid. A label of a choice becomes its
+    /// value.
     pub(super) fn validate(&self, requested: &FieldPatch) -> Result<FieldValues, InvalidRow> {
         if requested.is_empty() {
             return Ok(FieldValues::NONE);
@@ -214,14 +229,15 @@ impl ImportedFields {
         }
     }
 
-    /// Whether the database still has the fields with which the file was validated.
+    /// Whether `fields`, which the database has now, are the fields with which the file was
+    /// validated.
     pub(super) fn match_database(&self, fields: &FieldSet) -> bool {
-        self.present.all() == fields.all()
+        self.in_database.all() == fields.all()
     }
 
     /// Returns the fields of the database.
-    pub(super) fn present(&self) -> &[FieldDefinition] {
-        self.present.all()
+    pub(super) fn in_database(&self) -> &[FieldDefinition] {
+        self.in_database.all()
     }
 
     /// Returns the number of fields in the file.
@@ -231,9 +247,11 @@ impl ImportedFields {
 
     /// Returns the fields that the import adds.
     pub(super) fn new_fields(&self) -> impl Iterator<Item = &FieldDefinition> {
-        self.from_file
-            .iter()
-            .filter(|field| self.kept().iter().all(|kept| kept.name != field.name))
+        self.from_file.iter().filter(|field| {
+            self.kept_fields()
+                .iter()
+                .all(|kept| kept.name != field.name)
+        })
     }
 
     /// Returns all fields after the import; `None` if the import does not change them.
@@ -242,13 +260,13 @@ impl ImportedFields {
         if new_fields.is_empty() {
             return None;
         }
-        Some([self.kept(), &new_fields].concat())
+        Some([self.kept_fields(), &new_fields].concat())
     }
 
     /// Returns the fields of the database that the import keeps.
-    fn kept(&self) -> &[FieldDefinition] {
-        if self.are_kept {
-            self.present.all()
+    fn kept_fields(&self) -> &[FieldDefinition] {
+        if self.keeps_database_fields {
+            self.in_database.all()
         } else {
             &[]
         }

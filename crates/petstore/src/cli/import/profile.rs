@@ -27,7 +27,7 @@ pub(super) fn set_profile(
         logo: new_logo.as_ref().map(|new_logo| new_logo.logo),
         ..profile
     };
-    if !load.set_profile(&profile_with_logo)? {
+    if !load.fill_profile(&profile_with_logo)? {
         return Ok(false);
     }
     if let Some(NewLogo { logo, png }) = new_logo {

@@ -1,6 +1,7 @@
-//! Finds the categories of animals for which a file has only a species. As in the console, this is the
-//! category with the label of the species, or else the category of most of its newest animals, or else
-//! a new category.
+//! Finds the categories of animals for which a file has only a species.
+//!
+//! As in the console, the category of a species is the one with its label, or else the category of
+//! most of its newest animals, or else a new category.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -20,15 +21,15 @@ const SPECIES: &str = "species";
 /// The categories that the animals of a store have.
 #[derive(Default)]
 struct UsedCategories {
-    /// The highest number of a category so far.
+    /// The highest id of a category so far.
     highest: i64,
-    /// The categories of the newest animals of each species, the newest last. As many as a page has by
-    /// default.
+    /// The categories of the newest animals of each species, the newest last. Their number is at
+    /// most the default length of a page, as in the console.
     newest: BTreeMap<String, VecDeque<i64>>,
 }
 
 impl UsedCategories {
-    /// Records the category that a resource of the store has or is.
+    /// Records the category of an animal, or the id of a category.
     fn add(&mut self, resource: &Resource) {
         match resource {
             Resource::Pet(pet) => self.add_pet(pet),
@@ -37,7 +38,8 @@ impl UsedCategories {
         }
     }
 
-    /// Records the category of an animal, also as one of the newest of its species unless it is withdrawn.
+    /// Records the category of an animal. Unless the animal is withdrawn, it becomes the newest of
+    /// its species.
     fn add_pet(&mut self, pet: &StorePet) {
         self.highest = self.highest.max(pet.category_id);
         let Some(FieldValue::Text(species)) = pet.fields.get(SPECIES) else {
@@ -54,7 +56,8 @@ impl UsedCategories {
         }
     }
 
-    /// Returns the category that most of the newest animals of a species have.
+    /// Returns the category that most of the newest animals of a species have; `None` without such
+    /// animals.
     fn most_frequent(&self, species: &str) -> Option<i64> {
         let mut ids: Vec<i64> = self.newest.get(species)?.iter().copied().collect();
         ids.sort_unstable();
@@ -74,10 +77,10 @@ pub(super) fn find_species_categories(
     let Some(field) = fields.find(|field| field.name.as_str() == SPECIES).cloned() else {
         return Ok(new_categories);
     };
-    let mut used = UsedCategories::default();
+    let mut used_categories = UsedCategories::default();
     if let Some(catalogue) = catalogue {
         catalogue.visit_resources(&mut |resource| {
-            used.add(&resource);
+            used_categories.add(&resource);
             ControlFlow::Continue(())
         })?;
     }
@@ -87,9 +90,9 @@ pub(super) fn find_species_categories(
         let id = match *csv.categories.with_label(label) {
             [id] => Some(id),
             [_, _, ..] => None,
-            [] => used
+            [] => used_categories
                 .most_frequent(species)
-                .or_else(|| add_category(label, &mut used, &mut new_categories)),
+                .or_else(|| add_category(label, &mut used_categories, &mut new_categories)),
         };
         if let Some(id) = id {
             csv.categories.set_species_category(species, id);
@@ -106,8 +109,8 @@ fn choice_values(field: &FieldDefinition) -> &[String] {
     }
 }
 
-/// Adds a category with this label and the next number. Returns `None` if there is no further number,
-/// or if the label is invalid.
+/// Adds a category with this label and the next id. Returns `None` if there is no further id, or if
+/// the label is invalid.
 fn add_category(
     label: &str,
     used_categories: &mut UsedCategories,

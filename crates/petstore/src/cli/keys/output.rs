@@ -38,7 +38,7 @@ pub(super) fn print_new_key(
         "Key {} ({}) in {}: scope {}, {},{rate} valid {validity}. It is not shown again.",
         record.id,
         record.name,
-        database.database,
+        database.url,
         record.scope.as_str(),
         record.deployment.as_str(),
     ));

@@ -56,7 +56,7 @@ pub(super) struct ConsoleArgs {
     pub(super) provider: ProviderArgs,
 }
 
-/// Where browsers reach the console.
+/// The options for the address of the console.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Console")]
 pub(in crate::cli) struct ConsoleUrlArgs {

@@ -4,13 +4,19 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, future};
 use petstore_api::{Api, Management};
-use petstore_app::{App, delivery::Dispatcher};
+use petstore_app::{
+    App,
+    delivery::{Dispatcher, Registrar},
+};
 use petstore_console::openid::Provider;
 use petstore_databases as databases;
 use petstore_domain::SystemClock;
-use petstore_observe::{log, traces::Exporter};
+use petstore_observe::{
+    log,
+    traces::{Exporter, Spans},
+};
 use petstore_photos::Photos;
-use petstore_store::{Store, confirmed_clock::ConfirmedClock};
+use petstore_store::{OpenError, Store, confirmed_clock::ConfirmedClock};
 use petstore_web::{
     edge::{Edge, Interface as _},
     server::{self, Limits, Tls},
@@ -25,7 +31,7 @@ use tracing::info;
 use super::{FilesChanged, Serve, log_warnings};
 use crate::cli::{
     backups::BackupMaker,
-    demo_store::Demo,
+    demo_store::DemoStore,
     first_start,
     management::{self, ReservedAddress},
     pages::{Listeners, PageParts, Pages},
@@ -34,7 +40,8 @@ use crate::cli::{
     webhooks::KeyFileUser,
 };
 
-/// The reserved addresses of a service, and the settings that were read from files before.
+/// The reserved addresses of a service, and the settings that are read from files before them. See
+/// [`ReservedAddress`].
 struct ServiceAddresses {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -43,7 +50,7 @@ struct ServiceAddresses {
     pages: Pages<ReservedAddress>,
 }
 
-/// The listeners of a service, and the settings that they need.
+/// The listeners of a service, which accept connections, and the settings that they need.
 struct ServiceListeners {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -70,11 +77,8 @@ impl Serve {
         log_warnings(warnings);
         let addresses = self.reserve_addresses()?;
 
-        let database = &self.database.database;
-        let mode = self.pages.open_mode();
-        let mut random = runtime::random();
-        let store = databases::open(database, mode, self.database_connections, &mut random).await?;
-        let photos = Arc::new(self.photos.open(database).await?);
+        let store = self.open_store().await?;
+        let photos = Arc::new(self.photos.open(&self.database.url).await?);
         // The addresses were only reserved so far: no client can connect before the database has its
         // schema.
         let listeners = self.listen(addresses)?;
@@ -83,7 +87,7 @@ impl Serve {
             None => EndSignals::for_service()?,
         };
 
-        let limits = self.limits();
+        let limits = self.raise_and_get_limits();
         let demo = self.demo.take();
         let service = self
             .build_service(&store, photos, &limits, &listeners)
@@ -96,20 +100,23 @@ impl Serve {
                     () = signals.next() => return Ok(()),
                 }
             }
-            None => self.log_addresses(&service.app, &listeners).await?,
+            None => self.log_start(&service.app, &listeners).await?,
         }
         self.run_until_signal(service, listeners, &limits, signals)
             .await?;
+        close_store(store)?;
+        Ok(())
+    }
 
-        // After a fatal error, the store can never write again. The only cause is changed files.
-        let fatal_error = store.wait_for_fatal_error().now_or_never();
-        // Dropping the store waits for its last write.
-        drop(store);
-        info!("stopped");
-        match fatal_error {
-            Some(cause) => Err(FilesChanged(cause).into()),
-            None => Ok(()),
-        }
+    /// Opens the database of the service, which is created if it does not exist.
+    async fn open_store(&self) -> Result<Arc<dyn Store>, OpenError> {
+        databases::open(
+            &self.database.url,
+            self.pages.open_mode(),
+            self.database_connections,
+            &mut runtime::random(),
+        )
+        .await
     }
 
     /// Reads the files that the settings name, and then reserves the addresses. In this order, a port
@@ -156,24 +163,17 @@ impl Serve {
         limits: &Limits,
         listeners: &ServiceListeners,
     ) -> anyhow::Result<Service> {
-        let database = &self.database.database;
+        let database = &self.database.url;
         let clock = Arc::new(ConfirmedClock::new(
             Arc::clone(store),
             Arc::new(SystemClock),
         ));
         let traces = self
             .management
-            .start_traces(self.deployment, &mut runtime::random())?;
-        let (spans, exporter) = traces.unzip();
+            .prepare_traces(self.deployment, &mut runtime::random())?;
+        let spans = traces.as_ref().map(|traces| Arc::clone(&traces.spans));
         let registrar = self.webhooks.registrar(database, KeyFileUser::Service);
-        let dispatcher = Dispatcher::new(
-            Arc::clone(store),
-            Arc::clone(&clock),
-            runtime::random(),
-            self.webhooks.connector()?,
-            &registrar,
-            spans.clone(),
-        );
+        let dispatcher = self.build_dispatcher(store, &clock, &registrar, spans.clone())?;
         let app = Arc::new(App::new(
             Arc::clone(store),
             clock,
@@ -187,15 +187,33 @@ impl Serve {
             app,
             edge: Arc::new(self.build_edge(limits, &listeners.pages).with_spans(spans)),
             dispatcher,
-            exporter,
+            exporter: traces.map(|traces| traces.exporter),
             backups,
         })
+    }
+
+    /// Builds the dispatcher, which sends messages to webhooks.
+    fn build_dispatcher(
+        &self,
+        store: &Arc<dyn Store>,
+        clock: &Arc<ConfirmedClock>,
+        registrar: &Registrar,
+        spans: Option<Arc<Spans>>,
+    ) -> anyhow::Result<Dispatcher> {
+        Ok(Dispatcher::new(
+            Arc::clone(store),
+            Arc::clone(clock),
+            runtime::random(),
+            self.webhooks.connector()?,
+            registrar,
+            spans,
+        ))
     }
 
     /// Fills the store of a demo, and prints the addresses.
     async fn fill_demo(
         &self,
-        demo: Demo,
+        demo: DemoStore,
         app: &Arc<App>,
         listeners: &ServiceListeners,
     ) -> anyhow::Result<()> {
@@ -204,19 +222,18 @@ impl Serve {
         demo.fill(app, address, &urls).await
     }
 
-    /// Logs the addresses of the service, and the first steps for the operator of a new one.
-    async fn log_addresses(
-        &self,
-        app: &Arc<App>,
-        listeners: &ServiceListeners,
-    ) -> anyhow::Result<()> {
+    /// Logs the addresses of the service, and creates the first key and manager of a new service or
+    /// logs how to do so.
+    async fn log_start(&self, app: &Arc<App>, listeners: &ServiceListeners) -> anyhow::Result<()> {
         let has_tls = listeners.tls.is_some();
         let urls = self.pages.urls(&listeners.pages, has_tls);
         let address = listeners.api.local_addr()?;
-        let database = &self.database.database;
+        let database = &self.database.url;
         let settings = self.api_settings(has_tls);
         let photos = app.photos.storage();
-        first_start::log_start(&*app.store, database, photos, &settings, address, urls).await
+        let store = &*app.store;
+        first_start::log_start_and_ensure_access(store, database, photos, &settings, address, urls)
+            .await
     }
 
     /// Serves until a signal begins the shutdown and all requests in flight have ended, or until a
@@ -224,10 +241,64 @@ impl Serve {
     async fn run_until_signal(
         &self,
         service: Service,
-        listeners: ServiceListeners,
+        mut listeners: ServiceListeners,
         limits: &Limits,
         signals: EndSignals,
     ) -> anyhow::Result<()> {
+        let has_tls = listeners.tls.is_some();
+        let api = self.build_api(&service, has_tls)?;
+        let management = Arc::new(Management::new(Arc::clone(&api)));
+        // `stop` completes when `wait_for_last_signal` drops the sender. It ends the listeners.
+        let (stop_sender, stop_receiver) = oneshot::channel::<()>();
+        let stop = stop_receiver.map(drop).shared();
+        let last_signal = wait_for_last_signal(
+            signals,
+            Arc::clone(&service.store),
+            Arc::clone(&management),
+            self.shutdown.delay,
+            stop_sender,
+        );
+
+        // The management listener serves until this guard is dropped, after the tasks have ended.
+        let (service_guard, service_ended) = watch::channel(());
+        let management_listener = listeners.management.take();
+        let serving_clients = async {
+            self.serve_clients(service, api, listeners, limits, stop)
+                .await;
+            drop(service_guard);
+        };
+        let serving_management =
+            management::serve_management(management_listener, management, limits, service_ended);
+        let serving =
+            async { tokio::join!(serving_clients, serving_management, notify("READY=1")) };
+        // The last signal ends the process without waiting for the requests in flight.
+        tokio::select! {
+            _ = serving => {}
+            () = last_signal => {}
+            // Only logs, and never completes. Without it, the service still runs.
+            Ok(()) = runtime::log_file_size_limit() => {}
+        }
+        Ok(())
+    }
+
+    /// Builds the HTTP interface.
+    fn build_api(&self, service: &Service, has_tls: bool) -> anyhow::Result<Arc<Api>> {
+        let settings = self.api_settings(has_tls);
+        let app = Arc::clone(&service.app);
+        let edge = Arc::clone(&service.edge);
+        Ok(Arc::new(Api::new(app, edge, &settings)?))
+    }
+
+    /// Runs the tasks, and serves the interface and the pages until `stop` completes. Returns when
+    /// all requests in flight and then all tasks have ended.
+    async fn serve_clients(
+        &self,
+        service: Service,
+        api: Arc<Api>,
+        listeners: ServiceListeners,
+        limits: &Limits,
+        stop: impl Future<Output = ()> + Clone + Send,
+    ) {
         let Service {
             store,
             app,
@@ -237,22 +308,6 @@ impl Serve {
             backups,
         } = service;
         let tls = listeners.tls;
-        let settings = self.api_settings(tls.is_some());
-        let api = Arc::new(Api::new(Arc::clone(&app), Arc::clone(&edge), &settings)?);
-        let management = Arc::new(Management::new(Arc::clone(&api)));
-        // `stop` completes when `wait_for_last_signal` drops the sender. It ends the listeners.
-        let (stop_sender, stop_receiver) = oneshot::channel::<()>();
-        let stop = stop_receiver.map(drop).shared();
-        // The management listener serves until this guard is dropped, after the tasks have ended.
-        let (service_guard, service_ended) = watch::channel(());
-        let last_signal = wait_for_last_signal(
-            signals,
-            Arc::clone(&store),
-            Arc::clone(&management),
-            self.shutdown.delay,
-            stop_sender,
-        );
-
         let tasks = tasks::start(&app, &store, tls.as_ref(), exporter, dispatcher, backups);
         let page_parts = PageParts {
             app,
@@ -261,27 +316,26 @@ impl Serve {
             tls: tls.clone(),
             deployment: self.deployment,
         };
-        let serving_clients = async {
-            let pages = self
-                .pages
-                .run(listeners.pages, page_parts, limits, stop.clone());
-            let api_stop = Box::pin(end_change_streams(Arc::clone(&api), stop.clone()));
-            let requests = server::serve(listeners.api, tls, api.handler(), limits, api_stop);
-            tokio::join!(requests, pages);
-            tasks.shut_down().await;
-            drop(service_guard);
-        };
-        let serving_management =
-            management::serve_management(listeners.management, management, limits, service_ended);
-        let serving =
-            async { tokio::join!(serving_clients, serving_management, notify("READY=1")) };
-        // The last signal ends the process without waiting for the requests in flight.
-        tokio::select! {
-            _ = serving => {}
-            () = last_signal => {}
-            Ok(()) = runtime::log_file_size_limit() => {}
-        }
-        Ok(())
+        let pages = self
+            .pages
+            .run(listeners.pages, page_parts, limits, stop.clone());
+        let api_stop = Box::pin(end_change_streams(Arc::clone(&api), stop));
+        let requests = server::serve(listeners.api, tls, api.handler(), limits, api_stop);
+        tokio::join!(requests, pages);
+        tasks.shut_down().await;
+    }
+}
+
+/// Drops the store, which waits for its last write. Fails if changed files of the database have
+/// ended the service.
+fn close_store(store: Arc<dyn Store>) -> Result<(), FilesChanged> {
+    // After a fatal error, the store can never write again. The only cause is changed files.
+    let fatal_error = store.wait_for_fatal_error().now_or_never();
+    drop(store);
+    info!("stopped");
+    match fatal_error {
+        Some(cause) => Err(FilesChanged(cause)),
+        None => Ok(()),
     }
 }
 

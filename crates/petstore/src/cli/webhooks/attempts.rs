@@ -20,10 +20,11 @@ const FORBIDDEN_ADDRESS: &str = "address";
 /// The number of attempts that are read at once.
 const ATTEMPTS_PER_READ: u32 = 1000;
 
-/// How often the attempts are polled while a test message is in flight.
+/// The time between two reads of the attempts while a test message is in flight.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a running service takes at most to pick up a test message.
+/// How long the command waits for a running service to take a test message. A service takes it
+/// sooner.
 const PICKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The end of an error message about a test message that waits for a service.
@@ -65,7 +66,8 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
         }
 
         let waiting_time = SystemClock.instant().saturating_duration_since(began_at);
-        if waiting_time >= PICKUP_TIMEOUT && store.waiting_tests().await?.contains(test) {
+        let is_pickup_late = waiting_time >= PICKUP_TIMEOUT;
+        if is_pickup_late && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
         // The service stores the result of an attempt after `ATTEMPT_TIMEOUT` at the latest.
@@ -91,7 +93,6 @@ fn check_delivery(attempt: &Attempt) -> anyhow::Result<()> {
 
 /// Prints an attempt as JSON.
 fn print(attempt: &Attempt) -> anyhow::Result<()> {
-    output::print(&stored::json_line(|json| {
-        json::write_attempt(json, attempt);
-    })?)
+    let line = stored::json_line(|json| json::write_attempt(json, attempt))?;
+    output::print(&line)
 }

@@ -21,7 +21,7 @@ use super::{
     stored,
 };
 
-/// The parts of the program with which a command changes the webhooks of a store.
+/// The store whose webhooks a command changes, with what the changes need.
 pub(super) struct Changer<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) registrar: &'a Registrar,
@@ -45,13 +45,14 @@ impl Changer<'_> {
         self.execute(Some(present), command).await
     }
 
-    /// Carries out a command. `present` is the webhook, or `None` if the command adds one.
+    /// Carries out a command, and prints the result. `present` is the webhook, or `None` if the
+    /// command adds one.
     async fn execute(
         &self,
         present: Option<StoredWebhook>,
         command: WebhookCommand,
     ) -> anyhow::Result<()> {
-        // Determined first, because the decision creates the key file if it needs one.
+        // Looked up first, because `decide` creates the key file if the command needs one.
         let missing_key_file = self.missing_key_file();
         let now = SystemClock.now();
         let decision = self.decide(present.as_ref(), &command, now).await?;
@@ -59,19 +60,7 @@ impl Changer<'_> {
             self.check_key_file()?;
         }
 
-        let context = WriteContext::new(Actor::Command, now);
-        let outcome = self
-            .store
-            .write_webhook(
-                decision.change.clone(),
-                decision.act.clone(),
-                StoredResponse::default(),
-                context,
-            )
-            .await
-            .context("cannot store the webhook")?;
-
-        check_outcome(&outcome, &decision.change)?;
+        self.save(&decision, now).await?;
         match &decision.change {
             WebhookChange::Test(test) => attempts::wait_for_test(self.store, test).await,
             WebhookChange::Delete { id, .. } => {
@@ -86,8 +75,8 @@ impl Changer<'_> {
         }
     }
 
-    /// Decides how a command changes a webhook. If the key file is not configured, the error is a
-    /// [`BadSetting`].
+    /// Decides how a command changes a webhook, and creates the key file if the command needs one.
+    /// If the key file is not configured, the error is a [`BadSetting`].
     async fn decide(
         &self,
         present: Option<&StoredWebhook>,
@@ -101,6 +90,22 @@ impl Changer<'_> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Writes the decided change to the store. Fails if the store does not make the change.
+    async fn save(&self, decision: &WebhookDecision, now: Timestamp) -> anyhow::Result<()> {
+        let context = WriteContext::new(Actor::Command, now);
+        let outcome = self
+            .store
+            .write_webhook(
+                decision.change.clone(),
+                decision.act.clone(),
+                StoredResponse::default(),
+                context,
+            )
+            .await
+            .context("cannot store the webhook")?;
+        check_outcome(&outcome, &decision.change)
     }
 
     /// Returns the path of the key file if the file does not exist yet, so that the command can report
@@ -143,7 +148,10 @@ impl Changer<'_> {
         let Some(webhook) = &decision.webhook else {
             return Ok(());
         };
-        stored::print(webhook, decision.secret.as_deref())?;
+        match decision.secret.as_deref() {
+            Some(secret) => stored::print_with_secret(webhook, secret)?,
+            None => stored::print(webhook)?,
+        }
         let predicate = match command {
             WebhookCommand::RotateSecret => "has another secret",
             WebhookCommand::Enable { .. } => "is enabled",

@@ -40,8 +40,8 @@ pub(in super::super) struct WebhookArgs {
 }
 
 impl WebhookArgs {
-    /// Returns the registrar, which checks the URLs of webhooks, and encrypts their secrets with the
-    /// key file of `process`.
+    /// Returns the registrar, which checks the URLs of webhooks and encrypts their secrets. Its key
+    /// is in the key file that `process` uses.
     pub(in super::super) fn registrar(
         &self,
         database: &DatabaseUrl,
@@ -58,7 +58,8 @@ impl WebhookArgs {
         Registrar::new(vault, self.allowed_networks(), runtime::random())
     }
 
-    /// Returns the path of the key file, if the process can know it.
+    /// Returns the path of the key file. Returns `None` for a command over PostgreSQL without the
+    /// option; see [`KeyFileUser::Command`].
     fn key_file(&self, database: &DatabaseUrl, process: KeyFileUser) -> Option<PathBuf> {
         if let Some(key_file) = &self.secret_key_file {
             return Some(key_file.clone());

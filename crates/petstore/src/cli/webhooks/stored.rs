@@ -9,9 +9,9 @@ use super::super::{args::BadSetting, output};
 
 /// Finds the webhook with this id. Fails if there is none.
 pub(super) async fn find(store: &dyn Store, id: WebhookId) -> anyhow::Result<StoredWebhook> {
-    for stored in list(store).await? {
-        if stored.webhook.id == id {
-            return Ok(stored);
+    for listed in list(store).await? {
+        if listed.webhook.id == id {
+            return Ok(listed);
         }
     }
     let message =
@@ -27,13 +27,17 @@ pub(super) async fn list(store: &dyn Store) -> anyhow::Result<Vec<StoredWebhook>
         .context("cannot read the webhooks")
 }
 
-/// Prints a webhook as JSON. `secret` is its secret if the command has just generated one, which is not
-/// shown again.
-pub(super) fn print(webhook: &Webhook, secret: Option<&str>) -> anyhow::Result<()> {
-    let line = json_line(|json| json::write_webhook(json, webhook, secret))?;
-    if secret.is_none() {
-        return output::print(&line);
-    }
+/// Prints a webhook as JSON, without its secret.
+pub(super) fn print(webhook: &Webhook) -> anyhow::Result<()> {
+    let no_secret = None;
+    let line = json_line(|json| json::write_webhook(json, webhook, no_secret))?;
+    output::print(&line)
+}
+
+/// Prints a webhook as JSON, with the secret that the command has just generated. The secret is not
+/// shown again, so this fails if the line cannot be printed.
+pub(super) fn print_with_secret(webhook: &Webhook, secret: &str) -> anyhow::Result<()> {
+    let line = json_line(|json| json::write_webhook(json, webhook, Some(secret)))?;
     output::print_all(&line).with_context(|| {
         format!(
             "the secret of the webhook {0} could not be printed; make another one: petstore \

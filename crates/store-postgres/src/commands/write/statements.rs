@@ -27,6 +27,7 @@ pub(super) struct Statements {
     pub(super) lock: String,
 }
 
+/// The statements for each table, in the order of [`Table::ALL`].
 static STATEMENTS: LazyLock<[Statements; 5]> = LazyLock::new(|| Table::ALL.map(Statements::new));
 
 /// Returns the statements for the table of a resource.

@@ -651,7 +651,7 @@ impl Shop<'_> {
             self.store.server.clock.now(),
         );
         let importing = task::spawn_blocking(move || {
-            let mut load = databases::load(&url, OpenMode::AsIs).unwrap();
+            let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
             load.begin(IdSource::Next, now).unwrap();
             for name in ["Bella", "Charlie", "Rosie"] {
                 let name = PetName::new(name.to_owned()).unwrap();

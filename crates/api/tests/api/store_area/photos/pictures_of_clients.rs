@@ -282,6 +282,20 @@ async fn a_picture_that_needs_too_much_memory_is_invalid_and_never_decoded() {
         .await;
 }
 
+#[tokio::test]
+async fn a_jpeg_with_two_frames_is_invalid_also_if_the_first_one_is_grey() {
+    let store = open().await;
+    let mut jpeg = pictures::of("image/jpeg", 4, 3);
+    let frame = jpeg
+        .windows(2)
+        .position(|marker| marker == b"\xff\xc0")
+        .unwrap();
+    // Its length, 8 bits, 3 by 4 pixels, and one colour.
+    let grey_frame = b"\xff\xc0\x00\x0b\x08\x00\x03\x00\x04\x01\x01\x11\x00";
+    jpeg.splice(frame..frame, grey_frame.iter().copied());
+    store.expect_invalid("image/jpeg", &jpeg, "").await;
+}
+
 /// A lossless WebP of one pixel whose tables take 68 KiB of memory for each 10 bytes.
 fn tables(count: u64) -> Vec<u8> {
     let (mut bits, mut length) = (Vec::new(), 0_u32);

@@ -1,4 +1,4 @@
-//! Reads changes from the log and queues them as messages at the endpoints.
+//! Reads changes from the journal, and queues messages about them at the endpoints.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -11,28 +11,30 @@ use petstore_store::StoreError;
 use super::{ACTIVE_POLL_INTERVAL, Dispatcher, is_due};
 use crate::delivery::{endpoint::Endpoint, message};
 
-/// The maximum number of changes per read of the log.
+/// The maximum number of changes per read of the journal.
 const PAGE_LENGTH: u32 = 200;
 
 impl Dispatcher {
-    /// Reads the epoch of the log and the sequence number of its last change.
-    pub(super) async fn poll_log_state(&mut self, now: Instant) -> Result<(), StoreError> {
+    /// Reads the epoch of the journal and the sequence number of its last change.
+    pub(super) async fn poll_journal_state(&mut self, now: Instant) -> Result<(), StoreError> {
         let state = self.store.journal_state().await?;
         self.epoch = Some(state.epoch);
         self.last_seq = state.last;
-        self.log_polled_at = Some(now);
+        self.journal_polled_at = Some(now);
         Ok(())
     }
 
-    /// Reads the next page of the log for each endpoint that has room, and queues the changes as messages.
-    /// Endpoints at the same position share one page, so the store is usually queried only once.
-    pub(super) async fn read_log(&mut self, now: Instant) -> Result<(), StoreError> {
+    /// Reads the next page of the journal for each endpoint that has room, and queues messages
+    /// about its changes. Endpoints at the same position share one page, so the store is usually
+    /// queried only once.
+    pub(super) async fn queue_new_messages(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.leased_endpoints.is_empty() {
             return Ok(());
         }
-        if is_due(self.log_polled_at, now, ACTIVE_POLL_INTERVAL) {
-            self.poll_log_state(now).await?;
+        if is_due(self.journal_polled_at, now, ACTIVE_POLL_INTERVAL) {
+            self.poll_journal_state(now).await?;
         }
+        // The first poll is always due, so the epoch is known here.
         let Some(epoch) = self.epoch else {
             return Ok(());
         };
@@ -57,9 +59,10 @@ impl Dispatcher {
     }
 }
 
-/// Queues a message for each change of the page that the webhook wants, until the endpoint has no more room.
+/// Queues a message about each change of the page that the webhook wants, until the endpoint has no
+/// more room.
 fn queue_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
-    // The log numbers its changes without gaps, so the missing ones were deleted.
+    // The journal numbers its changes without gaps, so changes that are missing were deleted.
     if let Some(oldest) = page.changes.first()
         && oldest.seq > endpoint.read_to + 1
     {
@@ -75,7 +78,7 @@ fn queue_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
                 .last_seq()
                 .map(|seq| message::change_message_id(epoch, webhook, seq));
             let content = message::change_content(change, previous_id.as_deref());
-            endpoint.add(change.seq, message::lane(change), content);
+            endpoint.queue(change.seq, message::lane(change), content);
         }
         endpoint.advance_read_to(change.seq);
     }
