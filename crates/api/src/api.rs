@@ -105,19 +105,21 @@ impl Api {
         caller.map_err(auth::key_error)
     }
 
-    /// Handles `GET /photos/{file}`. Requires a key if the public may not see the animal of the photo.
+    /// Handles `GET /photos/{file}`. Requires a key unless the public may see the animal in the
+    /// photo.
     async fn photo_file(&self, client: &Client, call: Call<'_>) -> Result<Response, ApiError> {
         let headers = &call.request.headers;
-        let name = call.parameter;
+        let file_name = call.parameter;
         let reading = &self.app.reading;
-        let audience = photos::audience(&reading.store, name).await?;
+        let audience = photos::audience(&reading.store, file_name).await?;
         if audience == PhotoAudience::Staff {
             self.check_reader_of_animals(client, headers).await?;
         }
-        // The memory for the file counts against the account of the client.
+        // The memory for the file counts against the address of the client, even with a key.
         let reader = self.edge.strangers.reader(client, headers);
         let memory = &self.edge.response_memory;
-        let mut response = photos::respond(&reading.photos, memory, reader, headers, name).await?;
+        let mut response =
+            photos::respond(&reading.photos, memory, reader, headers, file_name).await?;
         if audience == PhotoAudience::Staff {
             photos::make_private(&mut response);
         }

@@ -42,10 +42,11 @@ impl Fields {
     }
 
     /// Creates, changes or deletes a field. If somebody else changes the fields at the same time,
-    /// decides again on the new state.
+    /// decides again on the new state. If that happens too often, fails with
+    /// [`StoreError::Overloaded`].
     ///
-    /// The change is idempotent: a retry gets the remembered response, whatever the present state
-    /// is.
+    /// The change is idempotent: a retry gets the remembered response, even if the fields have
+    /// changed since.
     pub async fn change(
         &self,
         command: &FieldCommand,
@@ -54,16 +55,16 @@ impl Fields {
         respond: fn(&FieldDecision) -> StoredResponse,
     ) -> Result<Changed<FieldRefusal>, StoreError> {
         if let Some(request) = &context.idempotency
-            && let Some(outcome) = self.store.recall_request(request.clone()).await?
+            && let Some(recalled) = self.store.recall_request(request.clone()).await?
         {
-            return Ok(Changed::from_recalled(outcome));
+            return Ok(Changed::from_recalled(recalled));
         }
         for _ in 0..MAX_TRIES {
-            let changed = self
+            let outcome = self
                 .try_change(command, preconditions, &context, respond)
                 .await?;
-            if let Some(changed) = changed {
-                return Ok(changed);
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
             }
         }
         Err(StoreError::Overloaded)
@@ -151,7 +152,8 @@ impl Fields {
     }
 
     /// Creates or changes several fields in one transaction. Each field must have its present
-    /// version, or 0 if it is new.
+    /// version, or 0 if it is new. If somebody else changes the fields too often at the same time,
+    /// fails with [`StoreError::Overloaded`].
     ///
     /// Does not check whether a field is in use, so the changes must be allowed for fields in use.
     pub async fn put_all(
@@ -167,8 +169,8 @@ impl Fields {
             };
             // The callers are pages, which respond without a remembered response.
             let response = StoredResponse::default();
-            if let Some(changed) = self.write(field_changes, response, context).await? {
-                return Ok(changed);
+            if let Some(outcome) = self.write(field_changes, response, context).await? {
+                return Ok(outcome);
             }
         }
         Err(StoreError::Overloaded)

@@ -90,7 +90,8 @@ impl Webhooks {
         Err(StoreError::Overloaded.into())
     }
 
-    /// Writes the change and the act of a decision, and remembers the response for retries.
+    /// Writes what was decided, an act for the audit trail, and the response, which the store
+    /// remembers for retries. Only the outcome [`WriteOutcome::Done`] means that this was written.
     async fn write(
         &self,
         decision: WebhookDecision,

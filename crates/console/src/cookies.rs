@@ -30,18 +30,19 @@ impl Cookie {
     ///
     /// Browsers accept a cookie with the prefix `__Host-` only over HTTPS and from the host itself.
     /// The name includes the port because the ports of a host share their cookies: two services on
-    /// one host would otherwise overwrite each other's.
+    /// one host would otherwise overwrite each other's cookies.
     fn name(self, visit: &Visit<'_>) -> String {
         let prefix = if visit.visitor.is_secure {
             "__Host-"
         } else {
             ""
         };
-        let (_, text_after_colon) = visit.visitor.origin.rsplit_once(':').unwrap_or_default();
-        let port_part = match text_after_colon.parse::<u16>() {
-            Ok(port) => format!("-{port}"),
-            // The origin has no port, so this is the part after `https:`.
-            Err(_) => String::new(),
+        // Without a port, the last colon of the origin is the one in `https:`, and no number
+        // follows.
+        let after_colon = visit.visitor.origin.rsplit_once(':').map(|(_, text)| text);
+        let port_part = match after_colon.map(str::parse::<u16>) {
+            Some(Ok(port)) => format!("-{port}"),
+            Some(Err(_)) | None => String::new(),
         };
         let suffix = match self {
             Self::Session => "",
@@ -59,8 +60,12 @@ impl Cookie {
     pub(super) fn get<'v>(self, visit: &'v Visit<'_>) -> Option<&'v str> {
         let cookie_name = self.name(visit);
         for cookie_header in visit.request.headers.get_all(header::COOKIE) {
-            // The console's cookies are ASCII, so none is in a header that is not.
-            for pair in cookie_header.to_str().unwrap_or_default().split(';') {
+            // The header also has the cookies of other programs on this host, which can contain any
+            // bytes.
+            for pair in cookie_header.as_bytes().split(|byte| *byte == b';') {
+                let Ok(pair) = str::from_utf8(pair) else {
+                    continue;
+                };
                 if let Some((name, value)) = pair.trim().split_once('=')
                     && name == cookie_name
                 {
@@ -71,13 +76,13 @@ impl Cookie {
         None
     }
 
-    /// Adds a session cookie to the response, which the browser drops when it closes.
+    /// Adds a cookie to the response that the browser keeps until it is closed.
     pub(super) fn set(self, visit: &Visit<'_>, response: &mut Response, value: &str) {
         self.add_header(visit, response, value, "");
     }
 
     /// Adds a cookie to the response that the browser keeps for this many seconds.
-    pub(super) fn set_for(
+    pub(super) fn set_for_seconds(
         self,
         visit: &Visit<'_>,
         response: &mut Response,
@@ -90,11 +95,11 @@ impl Cookie {
 
     /// Makes the browser delete the cookie.
     pub(super) fn clear(self, visit: &Visit<'_>, response: &mut Response) {
-        self.set_for(visit, response, "", 0);
+        self.set_for_seconds(visit, response, "", 0);
     }
 
     /// Adds the `Set-Cookie` header to the response. `age` is the `Max-Age` attribute, or empty for
-    /// a session cookie.
+    /// a cookie that the browser keeps until it is closed.
     fn add_header(self, visit: &Visit<'_>, response: &mut Response, value: &str, age: &str) {
         let cookie_name = self.name(visit);
         let secure = if visit.visitor.is_secure {

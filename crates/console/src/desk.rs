@@ -24,7 +24,7 @@ pub(super) struct Desk<'r> {
     pub(super) session: Session,
     /// The number of the last change in the journal that this process knew when the request began.
     /// The page includes this change, and its script asks for the changes after it.
-    pub(super) position: i64,
+    pub(super) journal_position: i64,
     /// A random token for the idempotency keys of all forms on the page.
     token: String,
 }
@@ -96,11 +96,11 @@ impl<'r> Desk<'r> {
     /// Returns the desk for a visit in this session, with a new token for the forms of the page.
     pub(super) fn new(visit: Visit<'r>, session: Session) -> Self {
         let bytes: [u8; KEY_DIGITS / 2] = visit.console.with_random(RngExt::random);
-        let position = visit.console.app.journal.position();
+        let journal_position = visit.console.app.journal.position();
         Self {
             visit,
             session,
-            position,
+            journal_position,
             token: text::hex_digits(&bytes),
         }
     }
@@ -135,7 +135,7 @@ impl<'r> Desk<'r> {
 
     /// Renders the hidden [`KEY_FIELD`], which makes submitting a form idempotent. Every form on
     /// the page needs one. `form_name` must be unique on the page.
-    pub(super) fn key_field(&self, form_name: &str) -> Markup {
+    pub(super) fn idempotency_field(&self, form_name: &str) -> Markup {
         let owner = self.session.member.id;
         html! { input type="hidden" name=(KEY_FIELD) value={ (self.token) "." (owner) "-" (form_name) }; }
     }
@@ -159,7 +159,7 @@ impl<'r> Desk<'r> {
         });
         WriteContext {
             idempotency,
-            ..self.visit.context_without_key(self.session.actor())
+            ..self.visit.context_without_idempotency(self.session.actor())
         }
     }
 

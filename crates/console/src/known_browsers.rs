@@ -50,7 +50,7 @@ pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &Staf
     }
     signatures.truncate(MAX_KNOWN_MEMBERS);
     let value = signatures.join(".");
-    Cookie::Browser.set_for(visit, response, &value, BROWSER_MEMORY_SECONDS);
+    Cookie::Browser.set_for_seconds(visit, response, &value, BROWSER_MEMORY_SECONDS);
 }
 
 /// Returns the bytes to sign for a member. They include the password hash, so a new password

@@ -3,7 +3,7 @@
 //! The pages carry out the same commands as the API. The [`Edge`], which the API uses, too, parses,
 //! limits, logs and measures the requests.
 //!
-//! A request becomes a [`Visit`]. A page that requires a session gets a [`Desk`], which adds the
+//! A request becomes a `Visit`. A page that requires a session gets a `Desk`, which adds the
 //! signed-in member to the visit. Pages show the store's facts ([`StoreFacts`]): what the store
 //! states about itself, such as its name and language. The window is the store's public website.
 
@@ -156,7 +156,7 @@ impl Interface for Console {
         let _form_memory = self
             .receive_submitted_form(client, route, &mut visit, &mut *body)
             .await?;
-        self.open(client, route.target, visit, body, facts).await
+        Box::pin(self.open(client, route.target, visit, body, facts)).await
     }
 
     fn error_response(

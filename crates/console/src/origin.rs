@@ -171,7 +171,7 @@ fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h s
 }
 
 /// Logs a rate-limited warning that a form came from another origin. A proxy that does not forward
-/// the host looks the same as an attack, so the warning also says how to fix the proxy.
+/// the host looks just like an attack, so the warning also says how to fix the proxy.
 pub(super) fn warn_of_foreign_form(
     edge: &Edge,
     now: Instant,

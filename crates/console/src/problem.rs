@@ -23,19 +23,21 @@ struct ErrorText {
 /// Returns the text of an error page: what is wrong, what to do next, and the request id, by which
 /// an operator finds the cause in the log.
 fn error_text(error: &ApiError, request_id: &HeaderValue) -> ErrorText {
-    let (title, general_message, next) = texts().problem(error.problem());
+    let (title, general_message, next_step) = texts().problem(error.problem());
     let message = general_message.unwrap_or_else(|| specific_message(error));
     let content = html! {
         p data-failed { (message) }
-        p { (next) }
+        p { (next_step) }
         p { a href="/" { (texts().to_first_page) } }
         p { small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } } }
     };
     ErrorText { title, content }
 }
 
-/// Returns the message for an error whose problem has no general text. For some problems, this is
-/// the message of the error itself, because the console wrote it, in the language of the request.
+/// Returns the message for an error whose problem has no general text.
+///
+/// Where the console writes the message of the error, it is already in the language of the request,
+/// so it is the result. For problems that only other code reports, it is a text of the console.
 fn specific_message(error: &ApiError) -> &str {
     match error.problem() {
         Problem::BodyTooLarge => texts().body_too_large,
@@ -81,6 +83,7 @@ pub(super) fn with_menu(
         path: "",
         flash: None,
         follows: Follows::Nothing,
+        // Not used by a page that follows nothing.
         last_change: 0,
         today: visit.facts.day_of(visit.now),
     };
@@ -107,6 +110,7 @@ pub(super) fn error_page(
     // `Connection`, which a browser needs, too.
     let (api_response, cause) = error.into_response();
     for (name, value) in api_response.headers() {
+        // The page's own headers stay. The API sends none of its headers twice.
         response.headers_mut().entry(name).or_insert(value.clone());
     }
     (response, cause)

@@ -125,7 +125,7 @@ impl Page {
             path: visit.request.uri.path(),
             flash: message,
             follows: self.follows,
-            last_change: desk.position,
+            last_change: desk.journal_position,
             today: visit.facts.day_of(visit.now),
         };
         let html = layout::framed_page(&frame, &self.title, &self.content).into_string();

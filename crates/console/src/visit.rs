@@ -73,7 +73,7 @@ impl Visit<'_> {
 
     /// Returns the context of a write without an idempotency key: if a form is submitted twice, it
     /// writes twice.
-    pub(super) fn context_without_key(&self, actor: NamedActor) -> WriteContext {
+    pub(super) fn context_without_idempotency(&self, actor: NamedActor) -> WriteContext {
         let mut context = WriteContext::new(actor, self.now);
         context.request_id = self.request_id.to_str().ok().map(str::to_owned);
         context

@@ -115,13 +115,12 @@ impl FromStr for RateLimit {
         let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
         let period = period.parse().map_err(|_| InvalidRateLimit)?;
         let limit = Self { requests, period };
-        // Only the canonical spelling is accepted, and not `+10/s`, for example.
-        let is_valid = requests.get() <= Self::MAX_REQUESTS && limit.to_string() == text;
-        if is_valid {
-            Ok(limit)
-        } else {
-            Err(InvalidRateLimit)
+        // Another spelling than the canonical one, such as `+10/s`, is an error.
+        let is_canonical = limit.to_string() == text;
+        if requests.get() > Self::MAX_REQUESTS || !is_canonical {
+            return Err(InvalidRateLimit);
         }
+        Ok(limit)
     }
 }
 

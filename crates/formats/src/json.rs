@@ -46,7 +46,7 @@ pub use self::{
     profile::{parse_stored_profile, stored_profile_text, write_profile},
     resource::AddedMember,
     resources::{declared_resources, write_attempt, write_category, write_resource, write_webhook},
-    store_pet::{AddPet, complete_store_pet, read_stored_fields, write_store_pet},
+    store_pet::{AddPet, complete_store_pet, parse_stored_fields, write_store_pet},
     strict::{parse_elements, parse_named_members},
 };
 pub(crate) use self::{
@@ -55,7 +55,7 @@ pub(crate) use self::{
     pet_note::read_note,
     profile::{read_profile, write_exported_profile},
     resources::{read_category, read_logged_resource},
-    store_pet::{read_new_fields, read_store_pet},
+    store_pet::{parse_new_fields, read_store_pet},
     strict::parse_members,
 };
 

@@ -1,5 +1,5 @@
 //! Makes card files, which have the size [`PhotoSize::Card`], for photos that were stored before
-//! this size existed.
+//! this size existed. They are made from large files, which have the size [`PhotoSize::Large`].
 
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,13 @@ impl Photos {
         queued_photos.extend(photos.take(free_count));
     }
 
-    /// Makes the card file of one queued photo from its large file, and pauses. Other processes may
-    /// make the same file concurrently. Returns `false` if there was nothing to do: no photo is
-    /// queued, or photos are off.
+    /// Makes the card file of one queued photo from its large file, and then pauses, because the
+    /// caller makes one file after the other without a pause of its own. Other processes may make
+    /// the same file concurrently. Returns `false` if there was nothing to do: no photo is queued,
+    /// or photos are off.
+    ///
+    /// If this fails, the photo is no longer queued. The next hourly walk over all files queues it
+    /// again.
     pub async fn make_card(&self) -> Result<bool, PhotoError> {
         let Some(storage) = &self.storage else {
             return Ok(false);

@@ -31,7 +31,7 @@ pub(super) const PARTIAL_SUFFIX: &str = ".part";
 /// same byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// The complete files of each photo. Empty for a photo of which only incomplete files exist.
+    /// The complete files of each photo. Empty for a photo that has only incomplete files.
     pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
     /// The total length of all files, in bytes.
     pub bytes: u64,

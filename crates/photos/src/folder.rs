@@ -161,7 +161,7 @@ impl Folder {
         }
         match create_file(&owners_folder.join(mark), self.owner) {
             Ok(_) => {}
-            // Another process has added the mark meanwhile.
+            // Another process has added the mark first.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

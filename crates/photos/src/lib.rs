@@ -141,7 +141,7 @@ pub struct Photos {
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
-    /// The permits for pictures in the queue: those that are being decoded, and those that wait.
+    /// The permits for pictures in the queue, which are either being decoded or waiting.
     queue: Arc<Semaphore>,
     /// The permits for cores. Decoding a picture takes one of them, or all if it needs much memory.
     cores: Arc<Semaphore>,

@@ -90,6 +90,7 @@ fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProb
 
 /// Converts the colours of a logo to sRGB, unless the profile is unusable. The transparency stays.
 fn convert_colours(logo: &mut RgbaImage, colour_type: ColorType, profile: &ColorProfile) {
+    // The conversion to RGB consumes a picture. A logo is small enough to be copied for it.
     let opaque_logo = DynamicImage::from(logo.clone()).into_rgb8();
     let Some(converted_logo) = to_srgb(&opaque_logo, colour_type, profile) else {
         return;
@@ -133,11 +134,13 @@ fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
         .pixels()
         .all(|image::Rgba([_, _, _, alpha])| *alpha == u8::MAX);
     let result = if is_opaque {
+        // The conversion to RGB consumes a picture. A logo is small enough to be copied for it.
         let opaque_picture: RgbImage = DynamicImage::from(picture.clone()).into_rgb8();
         encoder.write_image(&opaque_picture, width, height, ExtendedColorType::Rgb8)
     } else {
         encoder.write_image(picture, width, height, ExtendedColorType::Rgba8)
     };
+    // Not expected: the encoder writes to memory, and the picture is valid.
     result.map_err(|_| PictureProblem::Unreadable)?;
     Ok(file)
 }

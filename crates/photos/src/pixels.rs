@@ -156,8 +156,8 @@ pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
 
 /// Converts a picture with a colour profile to sRGB. Returns `None` if the profile is unusable.
 ///
-/// `colour_type` is the type of the decoded pixels, of which `picture` was made: a profile for grey
-/// is only usable if they were grey.
+/// `colour_type` is the type of the decoded pixels, from which `picture` was made: a profile for
+/// grey is only usable if they were grey.
 pub(super) fn to_srgb(
     picture: &RgbImage,
     colour_type: ColorType,

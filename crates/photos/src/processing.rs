@@ -19,15 +19,17 @@ struct AdmittedPicture {
     queue_permit: OwnedSemaphorePermit,
 }
 
-/// The result of processing a picture, with the queue permit of the picture.
+/// The result of processing a picture, with the queue permit of the picture. The permit also limits
+/// the memory for results, so the caller holds it while the result is in memory.
 pub(super) struct FinishedWork<T> {
     pub(super) value: T,
     pub(super) queue_permit: OwnedSemaphorePermit,
 }
 
 impl Photos {
-    /// Runs `work` with a picture on a blocking thread, as soon as a core is free. Fails if the
-    /// queue is full, or if the work takes longer than [`OPERATION_TIMEOUT`].
+    /// Runs `work` with a picture on a blocking thread, as soon as enough cores are free. Fails if
+    /// the queue is full, or if a wait for cores or the work itself takes longer than
+    /// [`OPERATION_TIMEOUT`], which limits each of them.
     ///
     /// The work decodes the picture into pixels of `pixel_length` bytes.
     pub(super) async fn process<T: Send + 'static>(
@@ -37,14 +39,16 @@ impl Photos {
         pixel_length: u64,
         work: fn(&[u8], Format) -> Result<T, PictureProblem>,
     ) -> Result<FinishedWork<T>, PhotoError> {
-        let picture = AdmittedPicture {
+        let admitted_picture = AdmittedPicture {
             content: picture,
             format,
             queue_permit: self.enter_queue()?,
         };
-        let (picture, core_permit) = self.acquire_cores_for(picture, pixel_length).await?;
+        let (admitted_picture, core_permit) = self
+            .acquire_cores_for(admitted_picture, pixel_length)
+            .await?;
 
-        let work_handle = self.spawn_work(picture, core_permit, work);
+        let work_handle = self.spawn_work(admitted_picture, core_permit, work);
         let Ok(joined) = time::timeout(OPERATION_TIMEOUT, work_handle).await else {
             return Err(self.count_invalid(PictureProblem::Time));
         };
@@ -84,24 +88,23 @@ impl Photos {
     }
 
     /// Waits for the cores that decoding a picture needs: one, or all of them if it may take more
-    /// than half of the memory, which the head of the picture tells. Returns the picture with the
-    /// permit for the cores.
+    /// than half of the memory. With all cores taken, no other picture is decoded at the same time,
+    /// so all memory is free for this one. Returns the picture with the permit for the cores.
     async fn acquire_cores_for(
         &self,
         picture: AdmittedPicture,
         pixel_length: u64,
     ) -> Result<(AdmittedPicture, OwnedSemaphorePermit), PhotoError> {
         let one_core = self.acquire_cores(1).await?;
-        // The thread owns the permits, so that they stay taken while it runs, even if this future
-        // is dropped.
+        // As in `spawn_work`, the thread owns the permits.
         let inspection = task::spawn_blocking(move || {
             let result = needs_all_memory(&picture.content, picture.format, pixel_length);
             (result, picture, one_core)
         });
         let (result, picture, one_core) = inspection.await?;
 
-        let needs_all_memory = result.map_err(|problem| self.count_invalid(problem))?;
-        if !needs_all_memory {
+        let needs_all_cores = result.map_err(|problem| self.count_invalid(problem))?;
+        if !needs_all_cores {
             return Ok((picture, one_core));
         }
         // Release the core first. Otherwise, this would wait for its own permit.

@@ -37,9 +37,9 @@ pub enum PhotoStorage {
 /// The result of copying photos from another storage.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CopiedPhotos {
-    /// The number of photos of which at least one file was copied.
+    /// The number of photos with at least one copied file.
     pub count: u64,
-    /// The photos of which a required file is in neither storage.
+    /// The photos with a required file that is in neither storage.
     pub incomplete: Vec<PhotoId>,
 }
 

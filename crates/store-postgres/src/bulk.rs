@@ -87,7 +87,7 @@ impl CatalogueConnection for BlockingConnection {
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_ids),
         (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM notes_ids)";
 
-    fn status_clause(status: PetStatus) -> String {
+    fn status_clauses(status: PetStatus) -> String {
         format!("WHERE status = '{status}' ORDER BY id NULLS FIRST")
     }
 

@@ -19,8 +19,8 @@ use super::{
     open_error,
 };
 
-/// The query for indexes that are missing or invalid. Without one of these indexes, the service is slow,
-/// or accepts a write that it must reject, or rejects a write that it must accept.
+/// The query for indexes that are missing or invalid. In either case, the service is slow, or
+/// accepts a write that it must reject, or rejects a write that it must accept.
 const MISSING_INDEXES: &str =
     "SELECT name FROM unnest(ARRAY['pets_token', 'pets_by_status', 'orders_one_holds', 'orders_by_pet', 'orders_by_status',
         'orders_by_reference', 'orders_by_end', 'requests_pkey']) AS name

@@ -63,13 +63,13 @@ const TOKEN_CONSTRAINT: &str = "pets_token";
 /// The queue of animals to add.
 pub(super) type Creates = Queue<NewAnimal, Pet>;
 
-/// Runs the worker of [`Creates`]: adds the queued animals until the queue is closed.
+/// Runs the worker of the queue [`Creates`]: adds the queued animals until the queue is closed.
 pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<Runner>) {
     let token_generator = TokenGenerator::default();
-    while let Some(requests) = groups.next(NewAnimal::length).await {
-        let mut animals = Vec::with_capacity(requests.len());
-        let mut callers = Vec::with_capacity(requests.len());
-        for request in requests {
+    while let Some(group) = groups.next(NewAnimal::length).await {
+        let mut animals = Vec::with_capacity(group.len());
+        let mut callers = Vec::with_capacity(group.len());
+        for request in group {
             animals.push(request.work);
             callers.push(request.caller);
         }
@@ -168,8 +168,8 @@ fn representation_after_id(pet: &NewPet, context: &WriteContext) -> Option<Strin
 struct Group<'a> {
     animals: Vec<NewAnimal>,
     token_generator: &'a TokenGenerator,
-    /// The tokens of the animals, in their order, which all attempts share. Empty before the first
-    /// attempt.
+    /// The tokens of the animals, in the order of `animals`. All attempts share them. Empty before
+    /// the first attempt.
     drawn_tokens: Vec<i64>,
 }
 

@@ -97,8 +97,8 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// Returns an allocated identifier for the next animal. Allocates more when none is left. Those that
-    /// are left at the end of the import stay unused.
+    /// Returns an allocated identifier for the next animal. Allocates more when none is left.
+    /// Identifiers that are left at the end of the import stay unused.
     fn next_pet_id(&mut self) -> Result<PetId, StoreError> {
         if self.allocated_ids.is_empty() {
             self.allocate_ids()?;
@@ -166,6 +166,7 @@ impl Load for PostgresLoad {
             client
                 .batch_execute("SELECT 1 FROM field_state FOR SHARE")
                 .await?;
+            // No other process may take an identifier that the caller gives.
             if ids == IdSource::Given {
                 client.batch_execute(LOCK_PETS).await?;
             }
@@ -263,16 +264,24 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.copier.flush()?;
-        let [pets, orders, keys, staff, webhooks, notes] = CONTINUE_SEQUENCES;
+        let [
+            continue_pets,
+            continue_orders,
+            continue_keys,
+            continue_staff,
+            continue_webhooks,
+            continue_notes,
+        ] = CONTINUE_SEQUENCES;
         let last_ids = [
-            (pets, last.pet),
-            (orders, last.order),
-            (keys, last.key),
-            (staff, last.staff),
-            (webhooks, last.webhook),
-            (notes, last.note),
+            (continue_pets, last.pet),
+            (continue_orders, last.order),
+            (continue_keys, last.key),
+            (continue_staff, last.staff),
+            (continue_webhooks, last.webhook),
+            (continue_notes, last.note),
         ];
         for (statement, last_id) in last_ids {
+            // 0 stands for a sequence that has not given any identifier.
             if last_id > 0 {
                 self.copier
                     .connection

@@ -318,8 +318,8 @@ impl Drop for Lease {
             return;
         };
         match Handle::try_current() {
-            // The number of these tasks is bounded: each holds the slot of its connection in the pool, or
-            // a permit.
+            // The number of such tasks is bounded: each one holds the slot of its connection in the
+            // pool, or a permit.
             Ok(runtime) => {
                 let abandoned_writes = Arc::clone(&self.abandoned_writes);
                 let _task = runtime.spawn(reclaim_connection(
@@ -368,32 +368,33 @@ async fn reclaim_connection(
     }
 }
 
-/// Waits until the server has responded to everything that a dropped operation has sent, but not longer
-/// than the limit for this kind of operation. Returns whether the connection can be reused.
+/// Waits until the server has responded to everything that a dropped operation has sent, or until
+/// the limit for this kind of operation is over. Returns whether the connection can be reused.
 ///
-/// Cancels a read that exceeds its limit. Marks the server as unresponsive if it does not respond to a
-/// write, or not even to the cancellation of a read: new connections then try it last.
+/// A read that exceeds its limit is cancelled. The server is marked as unresponsive if a write
+/// exceeds its limit, or if the server does not respond to the cancellation of a read. New
+/// connections then try this server last.
 async fn drain_responses(connection: &Object<Connector>, access: Access) -> bool {
     // Responses arrive in order, so this one follows those to all earlier statements, including the
     // ROLLBACK of the dropped transaction.
-    let mut response = pin!(connection.simple_query(""));
+    let mut last_response = pin!(connection.simple_query(""));
     let limit = match access {
         Access::Read => ABANDONED_READ_LIMIT,
         Access::Write | Access::Command | Access::Batch => ABANDONED_WRITE_LIMIT,
     };
-    if let Ok(result) = time::timeout(limit, response.as_mut()).await {
+    if let Ok(result) = time::timeout(limit, last_response.as_mut()).await {
         return result.is_ok();
     }
 
     let is_unresponsive = if access == Access::Read {
         connection.session.cancel().await;
-        time::timeout(RESPONSE_LIMIT, response).await.is_err()
+        time::timeout(RESPONSE_LIMIT, last_response).await.is_err()
     } else {
         true
     };
     if is_unresponsive && let Some(pool) = Object::pool(connection) {
         pool.manager().mark_unresponsive(&connection.session);
     }
-    // Never reuse the connection after a cancellation: if it arrives late, it cancels the next statement.
+    // A write may still run, and a late cancellation of a read would cancel the next statement.
     false
 }

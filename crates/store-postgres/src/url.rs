@@ -12,10 +12,10 @@ use tokio_postgres::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the server may leave data unacknowledged (by TCP) before the connection counts as lost.
+/// A connection without data for this long gets its first keepalive.
 const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The pause between two TCP keepalives, the first of which is sent after [`ACKNOWLEDGE_TIMEOUT`] without
-/// data.
+/// The pause between two TCP keepalives.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The number of unanswered TCP keepalives after which the connection counts as lost.
@@ -40,7 +40,8 @@ pub(super) enum SslMode {
     /// TLS if the server supports it, without verification.
     #[default]
     Prefer,
-    /// TLS without verification. If the URL names a root certificate, the same as [`Self::VerifyCa`].
+    /// TLS without verification. If the URL names a root certificate, this is like
+    /// [`Self::VerifyCa`].
     Require,
     /// TLS, with a certificate that a trusted root has issued.
     VerifyCa,
@@ -66,17 +67,20 @@ impl PostgresUrl {
             Some(slash) => address.split_at(slash),
             None => (address, ""),
         };
-        // `user` includes the `@`, so that it can stand in front of each host.
-        let user_length = authority.rfind('@').map_or(0, |position| position + 1);
-        let (user, hosts) = authority.split_at(user_length);
-        if user.trim_end_matches('@').contains('@') {
+        // `user_info` is `USER:PASSWORD@`, including the `@`, so it can stand in front of each host.
+        let user_info_length = authority.rfind('@').map_or(0, |position| position + 1);
+        let (user_info, hosts) = authority.split_at(user_info_length);
+        if user_info.trim_end_matches('@').contains('@') {
             return Err("write an @ in the user name or password as %40".to_owned());
         }
-        // One configuration for each server, because `Connector` tries them one by one, each with its own
-        // time limit.
+        // One configuration for each server, because the `Connector` of `connect.rs` tries the
+        // servers one by one, each with its own time limit.
         let mut servers = Vec::new();
         for host in hosts.split(',') {
-            let url = format!("postgres://{user}{host}{path}?{}", options.driver_query);
+            let url = format!(
+                "postgres://{user_info}{host}{path}?{}",
+                options.driver_query
+            );
             servers.push(server_configuration(&url, options.ssl_mode)?);
         }
         Ok(Self {
@@ -169,19 +173,27 @@ impl Options {
     /// For example, `sslmode=require&sslrootcert=%2Fca.pem&connect_timeout=1` becomes the mode
     /// [`SslMode::Require`], the path `/ca.pem`, and the query `connect_timeout=1` for the driver.
     fn parse(query: &str) -> Result<Self, String> {
-        let mut ssl_mode = SslMode::default();
+        let mut ssl_mode = None;
         let mut root_certificate = None;
         let mut driver_options = Vec::new();
         for option in query.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             match name {
-                "sslmode" => ssl_mode = decode_option(name, value)?.parse()?,
+                "sslmode" => ssl_mode = Some(decode_option(name, value)?.parse()?),
                 "sslrootcert" => root_certificate = Some(decode_option(name, value)?),
                 _ => driver_options.push(option),
             }
         }
-        // As in libpq, `system` stands for the roots of the system instead of a file.
-        let root_certificate = root_certificate.filter(|path| path != "system");
+        // `system` stands for the roots of the system instead of a file. As in libpq since version
+        // 16, it asks for a verified server.
+        if root_certificate.as_deref() == Some("system") {
+            root_certificate = None;
+            let mode = *ssl_mode.get_or_insert(SslMode::VerifyFull);
+            if !matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) {
+                return Err("sslrootcert=system requires sslmode=verify-full".to_owned());
+            }
+        }
+        let ssl_mode = ssl_mode.unwrap_or_default();
         Ok(Self {
             ssl_mode,
             root_certificate: root_certificate.map(PathBuf::from),
@@ -199,7 +211,7 @@ fn decode_option(name: &str, value: &str) -> Result<String, String> {
 }
 
 /// Parses the URL of one server into the driver's configuration, and adds the timeouts and requirements
-/// of this store. The error is a sentence for the operator.
+/// of this store. The error is a message for the operator.
 fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
     let mut configuration = Config::from_str(url).map_err(|error| invalid_url(&error))?;
     if configuration.get_hosts().is_empty() {
@@ -258,5 +270,14 @@ mod tests {
             ssl_settings("sslrootcert=system&sslmode=verify-full"),
             (SslMode::VerifyFull, None)
         );
+        assert_eq!(
+            ssl_settings("sslrootcert=system"),
+            (SslMode::VerifyFull, None)
+        );
+        for mode in ["disable", "prefer", "require"] {
+            let url = format!("postgres://db/pets?sslmode={mode}&sslrootcert=system");
+            let error = PostgresUrl::parse(&url).unwrap().unwrap_err();
+            assert_eq!(error, "sslrootcert=system requires sslmode=verify-full");
+        }
     }
 }

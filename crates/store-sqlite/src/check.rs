@@ -40,10 +40,10 @@ pub fn check(path: &Path) -> Result<Checkup, OpenError> {
         .map_err(|error| opening::open_error(&path.display().to_string(), error))
 }
 
-/// Runs all checks, also of values that do not prevent a copy.
+/// Runs the checks that a copy must pass, and also the checks that only `petstore check` reports.
 fn check_database(database: &mut CheckedDatabase) -> rusqlite::Result<Checkup> {
     let connection = &mut database.connection;
-    let mut checkup = check_all(connection)?;
+    let mut checkup = check_current_version(connection)?;
     run_steps(&[check_impossible_values], connection, &mut checkup)?;
     if database.has_lost_transactions {
         checkup.problems.push(LOST_TRANSACTIONS.to_owned());
@@ -55,7 +55,7 @@ fn check_database(database: &mut CheckedDatabase) -> rusqlite::Result<Checkup> {
 type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Runs the checks that a copy must pass. The database must have the schema version of this release.
-pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup> {
+pub(super) fn check_current_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
     let mut checkup = Checkup {
         problems: check_schema(connection)?,
         ..Checkup::default()
@@ -66,7 +66,7 @@ pub(super) fn check_all(connection: &mut Connection) -> rusqlite::Result<Checkup
         check_animals,
         check_sequences,
         check_keys,
-        check_consistency,
+        check_agreement_and_values,
     ];
     run_steps(&steps, connection, &mut checkup)?;
     Ok(checkup)
@@ -131,9 +131,12 @@ fn check_references(connection: &mut Connection, checkup: &mut Checkup) -> rusql
         // Null for a table without row identifiers.
         let rowid: Option<i64> = row.get(1)?;
         let referenced_table: String = row.get(2)?;
-        let id = rowid.map_or_else(String::new, |rowid| format!(" {rowid}"));
+        let row_name = match rowid {
+            Some(rowid) => format!("row {rowid}"),
+            None => "row".to_owned(),
+        };
         checkup.problems.push(format!(
-            "row{id} of {table} refers to a row of {referenced_table} that is not there"
+            "{row_name} of {table} refers to a row of {referenced_table} that is not there"
         ));
     }
     Ok(())
@@ -206,6 +209,8 @@ fn report_low_sequences(
     for Sequence { name, table } in sequences {
         selections.push(format!("SELECT '{name}', max(id) FROM {table}"));
     }
+    // Each name has one `id`, so the `id` of its group is clear. `max(seq)` is null if the sequence
+    // has no row at all, and would begin at 1 again.
     let statement = format!(
         "WITH highest (name, id) AS ({})
         SELECT name FROM highest LEFT JOIN sqlite_sequence USING (name)
@@ -216,7 +221,7 @@ fn report_low_sequences(
 }
 
 /// Checks the sequences of the tables that a database of any version has. The sequences of other tables
-/// are checked by [`check_consistency`].
+/// are checked by [`check_agreement_and_values`].
 fn check_sequences(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
     let sequences = [
         Sequence {
@@ -240,7 +245,10 @@ fn check_keys(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::R
 
 /// Checks in one snapshot that different tables agree, and that the times of animals, the sequences and
 /// the values are valid.
-fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite::Result<()> {
+fn check_agreement_and_values(
+    connection: &mut Connection,
+    checkup: &mut Checkup,
+) -> rusqlite::Result<()> {
     let snapshot = &mut *Transaction::begin(connection, "BEGIN")?;
     for RowCheck { problem, statement } in DISAGREEMENTS {
         report_rows::<_, i64>(snapshot, problem, statement, &[], checkup)?;
@@ -251,6 +259,7 @@ fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusq
     let times: Parameters<'_> = &[&first_time, &last_time];
     report_rows::<_, i64>(snapshot, problem, INVALID_TIMES, times, checkup)?;
     let sequences = [
+        // A withdrawn animal keeps the identifier that it got from the sequence of all animals.
         Sequence {
             name: "pets",
             table: "withdrawn_pets",
@@ -267,15 +276,18 @@ fn check_consistency(connection: &mut Connection, checkup: &mut Checkup) -> rusq
 }
 
 /// Finds rows with values that no release ever writes, and exhausted sequences. Such rows do not prevent
-/// a complete copy of the database, so this step is not part of [`check_all`].
+/// a complete copy of the database, so this step is not part of
+/// [`check_current_version`].
 fn check_impossible_values(
     connection: &mut Connection,
     checkup: &mut Checkup,
 ) -> rusqlite::Result<()> {
     let snapshot = &*Transaction::begin(connection, "BEGIN")?;
+    // In SQLite, the column `seq` identifies a change.
     for RowCheck { problem, statement } in check::impossible_values("seq") {
         report_rows::<_, i64>(snapshot, &problem, &statement, &[], checkup)?;
     }
+    // A sequence is reported by its name, and not by a number like the rows above.
     report_rows::<_, String>(
         snapshot,
         &check::exhausted_ids_problem(),

@@ -42,7 +42,7 @@ impl Failure {
 /// Commits batches of writes, on the thread of the writer.
 pub(super) struct Committer {
     pub(super) connection: Connection,
-    /// A cache of what creates and commands must know about the newest rows.
+    /// A cache of the facts that creates and commands must know about the newest rows.
     pub(super) newest: Newest,
     /// The files of the database, which are checked before and after each commit.
     pub(super) files: Files,

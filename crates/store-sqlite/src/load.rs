@@ -160,7 +160,8 @@ impl SqliteLoad {
 }
 
 impl Load for SqliteLoad {
-    /// The source of the identifiers does not matter, because nobody else can add animals meanwhile.
+    /// The source of the identifiers does not matter, because nobody else can add animals during
+    /// the import.
     fn begin(&mut self, _: IdSource, now: Timestamp) -> Result<(), StoreError> {
         self.context.now = now;
         // An API key can be added before its successor, to which its foreign key refers. So check the

@@ -55,6 +55,7 @@ pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<WritableDa
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     if has_lost_transactions(path) {
+        // To refuse the database would not bring the transactions back, so only report the loss.
         error!("{}: {path_text}", quick_check::LOST_TRANSACTIONS);
     }
     let to_open_error = |error| open_error(&path_text, error);

@@ -24,9 +24,9 @@ use super::{
 
 /// The statement that calls `goes_on_page` with each animal of a page.
 ///
-/// The function has a side effect, so SQLite must evaluate it after all other conditions, only for the
-/// animals of the page, and in their order. The forced index (or NOT INDEXED) guarantees this, because it
-/// covers all other conditions.
+/// The function has a side effect, so SQLite must evaluate it after all other conditions, only for
+/// the animals of the page, and in the order of the page. The forced index (or NOT INDEXED)
+/// guarantees this, because it covers all other conditions.
 const VISIT_PAGE: &str = "SELECT 1 FROM pets NOT INDEXED
     WHERE id > ?1 AND NOT goes_on_page(id, name, category_id, status) ORDER BY id LIMIT 1";
 /// The statements that call `goes_on_page` with each animal of a page, in the order of

@@ -29,7 +29,7 @@ use super::{
 
 /// An owned copy of a row.
 pub struct Row {
-    /// The values of the columns, in their order.
+    /// The values, in the order of the columns.
     values: Vec<Value>,
 }
 
@@ -213,8 +213,8 @@ fn execute(connection: &Connection, sql: &str, values: Parameters<'_>) -> rusqli
 
 /// Prepares a statement, and binds the n-th value to its parameter `$n`.
 ///
-/// To SQLite, `$1` is only a name: it numbers parameters in the order in which they first appear. So
-/// this finds the value of each parameter by its name.
+/// To SQLite, `$1` is only a name: SQLite numbers the parameters in the order in which they first
+/// appear. So this function finds the value of each parameter by its name.
 fn prepare_with_values<'c>(
     connection: &'c Connection,
     sql: &str,
@@ -227,12 +227,12 @@ fn prepare_with_values<'c>(
             statement.parameter_count(),
         ));
     }
-    for index in 1..=values.len() {
+    for position in 1..=values.len() {
         let value = statement
-            .parameter_name(index)
+            .parameter_name(position)
             .and_then(|name| value_by_name(name, values));
         match value {
-            Some(value) => statement.raw_bind_parameter(index, value)?,
+            Some(value) => statement.raw_bind_parameter(position, value)?,
             // Report the whole SQL, which is more useful in the log than the name.
             None => return Err(Error::InvalidParameterName(sql.to_owned())),
         }

@@ -38,7 +38,8 @@ pub(super) fn make_durable(
     Ok(transaction.rollback()?)
 }
 
-/// Overwrites a file with its own content, and syncs it. This writes every page to the disk again.
+/// Overwrites a file with its own content, so that the sync at the end writes all of it to the
+/// disk. A sync on its own would skip the pages that the operating system has marked as clean.
 fn rewrite(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut chunk = vec![0; CHUNK_LENGTH];

@@ -50,7 +50,7 @@ impl CatalogueConnection for Connection {
         coalesce(max(seq) FILTER (WHERE name = 'notes'), 0)
         FROM sqlite_sequence";
 
-    fn status_clause(status: PetStatus) -> String {
+    fn status_clauses(status: PetStatus) -> String {
         rows::status_clause(status) + " ORDER BY id"
     }
 

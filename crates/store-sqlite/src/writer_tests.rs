@@ -49,12 +49,12 @@ fn block_writer(writer: &Writer) -> (std::sync::mpsc::Sender<()>, impl Future) {
     (release, holding)
 }
 
-/// Awaits `writes`, which queues several writes when it is first polled. The writer is busy until all
-/// of them are queued, so they form one batch.
-async fn in_one_batch<T>(writer: &Writer, writes: impl Future<Output = T>) -> T {
+/// Awaits `queued`, which queues several writes when it is first polled. The writer is busy until
+/// all of them are queued, so they form one batch.
+async fn in_one_batch<T>(writer: &Writer, queued: impl Future<Output = T>) -> T {
     let (release, holding) = block_writer(writer);
     // `join!` first polls each future once, in this order.
-    let (_, results, ()) = tokio::join!(holding, writes, async { drop(release) });
+    let (_, results, ()) = tokio::join!(holding, queued, async { drop(release) });
     results
 }
 

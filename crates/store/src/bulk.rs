@@ -45,8 +45,8 @@ pub trait Snapshot {
         visitor: &mut dyn FnMut(Resource) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `visitor` with every remembered request, including those that are due to be forgotten,
-    /// until `visitor` breaks.
+    /// Calls `visitor` with every remembered request, including requests that are due to be
+    /// forgotten, until `visitor` breaks.
     fn visit_requests(
         &mut self,
         visitor: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
@@ -206,7 +206,7 @@ pub static CATEGORIES: CopiedTable = CopiedTable {
     order: "id",
 };
 
-/// The present logo of the store, and those that were replaced recently.
+/// The present logo of the store, and the logos that were replaced recently.
 pub static LOGOS: CopiedTable = CopiedTable {
     name: "logos",
     row_noun: "logo",

@@ -324,7 +324,7 @@ pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
     notes
 }
 
-/// The labels of categories, to find those that are equal regardless of upper and lower case.
+/// The labels of categories, to find labels that are equal regardless of upper and lower case.
 #[derive(Default)]
 pub(super) struct CategoryLabels {
     /// The first category with each label: at most [`MAX_COMPARED_LABELS`].

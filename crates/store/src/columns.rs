@@ -230,7 +230,7 @@ impl Cell for FieldValues {
 
     /// Reads a null as no values.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
-        let values = row.optional_parsed(column, json::read_stored_fields)?;
+        let values = row.optional_parsed(column, json::parse_stored_fields)?;
         Ok(Some(values.unwrap_or_default()))
     }
 }

@@ -82,11 +82,13 @@ pub type CreationRenderer = fn(&Pet) -> StoredResponse;
 pub struct Version([u8; Self::LENGTH]);
 
 impl Version {
-    /// The length of every version in bytes; a shorter version is padded. It is small, because each
-    /// response of a list copies and compares a version.
+    /// The length of a version in bytes, including its padding. It is small, because each response
+    /// of a list copies and compares a version.
     const LENGTH: usize = 48;
 
-    /// Makes a version from at most `LENGTH` bytes, padded with zeros.
+    /// Makes a version from at most `LENGTH` bytes, padded with zeros. A store always passes the
+    /// same number of bytes, so two of its versions differ after the padding if they differed
+    /// before.
     pub fn new<const N: usize>(bytes: [u8; N]) -> Self {
         const { assert!(N <= Self::LENGTH) };
         let mut version = [0; Self::LENGTH];

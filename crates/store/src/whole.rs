@@ -34,7 +34,7 @@ pub trait CatalogueConnection {
 
     /// Returns the `WHERE` and `ORDER BY` clauses that select the animals with a status in
     /// ascending order of id.
-    fn status_clause(status: PetStatus) -> String;
+    fn status_clauses(status: PetStatus) -> String;
 
     /// Returns the statement that selects every row of a table with the columns that `Table::read`
     /// expects.
@@ -93,11 +93,11 @@ impl<C: CatalogueConnection> Snapshot for C {
         status: Option<PetStatus>,
         visitor: &mut dyn FnMut(PetRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let clause = match status {
-            Some(status) => C::status_clause(status),
+        let clauses = match status {
+            Some(status) => C::status_clauses(status),
             None => "ORDER BY id".to_owned(),
         };
-        let statement = format!("SELECT id, name, category_id, status FROM pets {clause}");
+        let statement = format!("SELECT id, name, category_id, status FROM pets {clauses}");
         self.for_each_row(&statement, &[], |row| Ok(visitor(read_contract_pet(row)?)))
             .map_err(Into::into)
     }
@@ -160,6 +160,7 @@ impl<C: CatalogueConnection> Snapshot for C {
     fn last_ids(&mut self) -> Result<LastIds, StoreError> {
         let result = self.run(&(), |connection, ()| {
             async move {
+                // The columns of `LAST_IDS` are in the order of the members below.
                 let row = connection.only_row(C::LAST_IDS, &[]).await?;
                 Ok(LastIds {
                     pet: row.value(0)?,

@@ -18,8 +18,11 @@ const LIGHT_BACKGROUND: Rgb = [0xef, 0xea, 0xe0];
 /// contrast to all others.
 const DARK_BACKGROUND: Rgb = [0x34, 0x30, 0x2a];
 
+/// The colour of text on the accent in light mode.
+const TEXT_IN_LIGHT_MODE: Rgb = WHITE;
+
 /// The colour of text on the accent in dark mode.
-const DARK_TEXT: Rgb = [0x12, 0x23, 0x1d];
+const TEXT_IN_DARK_MODE: Rgb = [0x12, 0x23, 0x1d];
 
 /// The minimum contrast ratio of text (WCAG 2.2, success criterion 1.4.3).
 const MIN_CONTRAST: f64 = 4.5;
@@ -69,7 +72,7 @@ fn path_for(colour: Rgb) -> String {
 /// Example: `#2b5b4d` becomes `[0x2b, 0x5b, 0x4d]`.
 fn rgb(colour: &Colour) -> Rgb {
     let digits = colour.as_str();
-    // The digits begin after the `#`, and are always hexadecimal.
+    // The digits begin after the `#`. They are always hexadecimal, so the default is never used.
     [1, 3, 5].map(|index| u8::from_str_radix(&digits[index..index + 2], 16).unwrap_or_default())
 }
 
@@ -77,10 +80,11 @@ fn rgb(colour: &Colour) -> Rgb {
 fn style_sheet(colour: Rgb) -> String {
     let light_accent = readable_shade(colour, BLACK, LIGHT_BACKGROUND);
     let dark_accent = readable_shade(colour, WHITE, DARK_BACKGROUND);
-    let light_variables = variables(light_accent, BLACK, WHITE);
-    let dark_variables = variables(dark_accent, WHITE, DARK_TEXT);
+    let light_variables = variables(light_accent, BLACK, TEXT_IN_LIGHT_MODE);
+    let dark_variables = variables(dark_accent, WHITE, TEXT_IN_DARK_MODE);
     format!(
-        ":root {{{light_variables} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{{dark_variables} }} }}\n"
+        ":root {{ {light_variables} }}\n\
+         @media screen and (prefers-color-scheme: dark) {{ :root {{ {dark_variables} }} }}\n"
     )
 }
 
@@ -89,7 +93,7 @@ fn style_sheet(colour: Rgb) -> String {
 fn variables(accent: Rgb, hover_target: Rgb, text_colour: Rgb) -> String {
     let hover = mix(accent, hover_target, HOVER_SHARE);
     format!(
-        " --accent: #{}; --accent-hover: #{}; --on-accent: #{};",
+        "--accent: #{}; --accent-hover: #{}; --on-accent: #{};",
         text::hex_digits(&accent),
         text::hex_digits(&hover),
         text::hex_digits(&text_colour)
@@ -155,6 +159,7 @@ mod tests {
             .skip(1)
             .map(|text| text.split([';', '}']).next().unwrap().trim());
         let long_values = values.map(|value| match value {
+            // `look.css` abbreviates white.
             "#fff" => "#ffffff".to_owned(),
             value => value.to_owned(),
         });
@@ -163,7 +168,8 @@ mod tests {
             .collect()
     }
 
-    /// Checks the contrast of the shades that are derived from a colour.
+    /// Checks the contrast of the shades that are derived from a colour. The ratio of WCAG is
+    /// written out, so that the test also notices a wrong constant.
     #[track_caller]
     fn check_contrasts(colour: Rgb) {
         let css = style_sheet(colour);
@@ -193,7 +199,7 @@ mod tests {
 
         /// A failure prints the colour and the seed, and saves the seed for later runs.
         #[test]
-        fn text_on_every_accent_and_every_accent_on_the_page_has_a_contrast_of_4_5(
+        fn every_accent_has_enough_contrast_to_its_text_and_to_the_page(
             colour in any::<Rgb>(),
         ) {
             check_contrasts(colour);
@@ -219,9 +225,9 @@ mod tests {
     fn a_style_sheet_is_found_by_its_path_and_nothing_else_is() {
         let colour = [0xff, 0x88, 0x00];
         assert_eq!(style_sheet_at(&path_for(colour)), Some(style_sheet(colour)));
-        let path_with_wrong_digest = path_for(colour).replace("ff8800", "ff8801");
+        let path_with_digest_of_another_colour = path_for(colour).replace("ff8800", "ff8801");
         for path in [
-            &*path_with_wrong_digest,
+            &*path_with_digest_of_another_colour,
             "/assets/colour-ff8800.css",
             "/assets/colour-é",
             "/assets/colour-",

@@ -16,8 +16,8 @@ const NEW_DAYS: i32 = 7;
 /// The number of days of waiting after which an animal gets the badge for a long wait.
 const LONG_WAIT_DAYS: i32 = 365;
 
-/// The number of cards that are visible without scrolling. Browsers load the pictures of these
-/// cards eagerly, and all others lazily.
+/// The number of cards that are visible without scrolling. Browsers load their pictures eagerly,
+/// and all other pictures lazily.
 pub(super) const CARDS_IN_FIRST_VIEW: usize = 4;
 
 /// Renders the cards of a list.

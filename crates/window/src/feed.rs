@@ -26,7 +26,7 @@ struct Entry<'p> {
     /// A URL fragment that makes the id of the entry unique, such as `#back-42`, where 42 is the
     /// number of the change that made the animal available again. Empty for a new animal. Feed
     /// readers treat an entry with a new id as unread.
-    fragment: String,
+    id_fragment: String,
     pet: &'p StorePet,
 }
 
@@ -36,7 +36,7 @@ impl<'p> Entry<'p> {
         Self {
             // Animals that were created by an early release have no timestamps.
             published_at: pet.created_at.unwrap_or(Timestamp::UNIX_EPOCH),
-            fragment: String::new(),
+            id_fragment: String::new(),
             pet,
         }
     }
@@ -45,7 +45,7 @@ impl<'p> Entry<'p> {
     fn for_returned_pet(returned_pet: &'p ReturnedPet) -> Self {
         Self {
             published_at: returned_pet.changed_at,
-            fragment: format!("#back-{}", returned_pet.seq),
+            id_fragment: format!("#back-{}", returned_pet.seq),
             pet: &returned_pet.pet,
         }
     }
@@ -123,10 +123,11 @@ impl Feed<'_> {
         writer
             .create_element("feed")
             .with_attributes([namespace, language])
-            .write_inner_content(|feed| {
-                self.write_metadata(feed)?;
+            .write_inner_content(|feed_element| {
+                self.write_metadata(feed_element)?;
                 for entry in &self.entries {
-                    feed.create_element("entry")
+                    feed_element
+                        .create_element("entry")
                         .write_inner_content(|element| self.write_entry(element, entry))?;
                 }
                 Ok(())
@@ -137,35 +138,38 @@ impl Feed<'_> {
     }
 
     /// Writes the metadata of the feed: its id, title, time, author and links.
-    fn write_metadata(&self, feed: &mut XmlWriter) -> io::Result<()> {
+    fn write_metadata(&self, element: &mut XmlWriter) -> io::Result<()> {
         let parameters = self.query.canonical();
         let feed_url = self.shop.url(&format!("/animals.atom{parameters}"));
         let list_url = self.shop.url(&format!("/{parameters}"));
         let store_name = store::display_name(&self.snapshot.facts);
+        // Atom requires a time, also of a feed without entries.
         let newest_entry = self.entries.first();
         let updated_at = newest_entry.map_or(Timestamp::UNIX_EPOCH, |entry| entry.published_at);
 
-        write_text(feed, "id", &feed_url)?;
-        write_text(feed, "title", &store_name)?;
-        write_text(feed, "updated", &updated_at.to_string())?;
-        feed.create_element("author")
+        write_text(element, "id", &feed_url)?;
+        write_text(element, "title", &store_name)?;
+        write_text(element, "updated", &updated_at.to_string())?;
+        element
+            .create_element("author")
             .write_inner_content(|author| write_text(author, "name", &store_name))?;
-        write_link(feed, "self", "application/atom+xml", &feed_url)?;
-        write_link(feed, "alternate", "text/html", &list_url)
+        write_link(element, "self", "application/atom+xml", &feed_url)?;
+        write_link(element, "alternate", "text/html", &list_url)
     }
 
-    /// Writes the content of an `entry` element.
+    /// Writes the content of the `entry` element for an entry of the feed.
     fn write_entry(&self, element: &mut XmlWriter, entry: &Entry) -> io::Result<()> {
         let facts = &self.snapshot.facts;
         let animal = Animal::public(entry.pet, &self.snapshot.fields);
         let name = animal.short_name();
         let url = self.shop.url(&animal.path());
+        let id = format!("{url}{}", entry.id_fragment);
         let published_at = entry.published_at.to_string();
         let summary = animal.summary(LONG_LENGTH).unwrap_or_else(|| {
             texts().about_animal(&name, &animal.kind(), store::own_name(facts).as_deref())
         });
 
-        write_text(element, "id", &[url.as_str(), &entry.fragment].concat())?;
+        write_text(element, "id", &id)?;
         write_text(element, "title", &name)?;
         write_text(element, "published", &published_at)?;
         // Not the time of the last change: that could reveal changes of values that are not public.

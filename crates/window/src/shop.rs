@@ -336,14 +336,14 @@ impl Shop {
             .await
     }
 
-    /// Returns the suggestions for the filter with these parameters. On a cache miss,
-    /// `render_suggestions` reads and renders them. They are cached because the pages of all animals
-    /// of the same kind end with the same suggestions.
+    /// Returns the suggestions for a filter, which is identified by its `parameters`. If they are
+    /// not in the cache, `make_suggestions` reads and renders them. The cache helps because every
+    /// animal of a kind has the same suggestions at the end of its page.
     pub(super) async fn suggestions(
         &self,
         snapshot: &Snapshot,
         parameters: Vec<Parameter>,
-        render_suggestions: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
+        make_suggestions: impl AsyncFnOnce() -> Result<Vec<Suggestion>, StoreError>,
     ) -> Result<SharedList<Suggestion>, StoreError> {
         let key = SuggestionsKey {
             today: self.today(&snapshot.facts),
@@ -353,7 +353,7 @@ impl Shop {
             return Ok(suggestions);
         }
 
-        let suggestions = Arc::new(render_suggestions().await?);
+        let suggestions = Arc::new(make_suggestions().await?);
         self.suggestion_cache
             .insert(key, Some(snapshot.version), &suggestions);
         Ok(suggestions)

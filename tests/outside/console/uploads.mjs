@@ -199,7 +199,7 @@ async function leaving(at) {
   const saved = page.waitForNavigation();
   saved.catch(() => {});
   await press(at, "#shown .buttons button[value=save]:not(.hidden)");
-  await sent(at, "The photos are still uploading. The form will be sent after that.");
+  await sent(at, "The photos are still uploading. The form will be sent when they have finished.");
   await again(at);
   await saved;
   await says(at, "Saved.");
@@ -210,7 +210,7 @@ async function leaving(at) {
   const moved = page.waitForNavigation();
   moved.catch(() => {});
   await press(at, ".photos button[value^=down]");
-  await sent(at, "The photos are still uploading. The form will be sent after that.");
+  await sent(at, "The photos are still uploading. The form will be sent when they have finished.");
   await again(at);
   await moved;
   await says(at, "Saved.");
@@ -342,7 +342,7 @@ async function adding(at) {
   await slowly(at, 100_000);
   await fillNew(at, "Next", await pictures(at, 2, 700, 500));
   await press(at, "form[action='/add'] button.main");
-  await sent(at, "The photos are still uploading. The form will be sent after that.");
+  await sent(at, "The photos are still uploading. The form will be sent when they have finished.");
   [page.asked, page.stays] = [undefined, true];
   await press(at, "nav a[href='/orders']");
   assert.equal(page.asked, "beforeunload");

@@ -1,4 +1,4 @@
-//! The members of request bodies, and those that only the commands of a batch have.
+//! The members of request bodies, and the members that only the commands of a batch have.
 
 use std::borrow::Cow;
 

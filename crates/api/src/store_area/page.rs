@@ -16,7 +16,7 @@ use crate::etag;
 
 /// The maximum number of bytes of texts in a page that is rendered directly. A larger page is rendered on a
 /// separate thread, because it would block the async runtime.
-const MAX_INLINE_BYTES: usize = 128 << 10;
+const MAX_INLINE_TEXTS_LENGTH: usize = 128 << 10;
 
 /// The functions that render an element of a list.
 pub(super) struct ElementRenderer<T> {
@@ -51,22 +51,20 @@ pub(super) async fn respond<T: Send + 'static>(
 
 /// Renders the elements as a JSON array, and returns what `finish` makes of it.
 ///
-/// `finish` runs on the same thread as the rendering, so it can do expensive work such as hashing.
+/// A large array is rendered on a separate thread: see [`MAX_INLINE_TEXTS_LENGTH`]. `finish` runs
+/// on the same thread as the rendering, so it can do expensive work such as hashing.
 pub(super) async fn render_array<T: Send + 'static, R: Send + 'static>(
     elements: Vec<T>,
     renderer: ElementRenderer<T>,
     finish: impl FnOnce(Vec<u8>) -> R + Send + 'static,
 ) -> Result<R, ApiError> {
-    let ElementRenderer {
-        texts_length,
-        write,
-    } = renderer;
-    let total_texts_length: usize = elements.iter().map(texts_length).sum();
+    let total_texts_length: usize = elements.iter().map(renderer.texts_length).sum();
     let render_and_finish = move || {
+        // The two brackets, and the elements.
         let capacity = 2 + elements.len() * USUAL_LENGTH + total_texts_length;
-        finish(write_array(&elements, write, capacity))
+        finish(write_array(&elements, renderer.write, capacity))
     };
-    if total_texts_length <= MAX_INLINE_BYTES {
+    if total_texts_length <= MAX_INLINE_TEXTS_LENGTH {
         return Ok(render_and_finish());
     }
     let rendering = task::spawn_blocking(render_and_finish);

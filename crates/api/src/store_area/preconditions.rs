@@ -91,17 +91,19 @@ fn parse_versions(list: &[u8]) -> Option<Vec<i64>> {
         }
         let (tag, after_tag) = split_tag(remaining)?;
         has_tag = true;
-        versions.extend(version_of_tag(tag));
+        if let Some(version) = version_of_tag(tag) {
+            versions.push(version);
+        }
         if !after_tag.is_empty() && !after_tag.starts_with(b",") {
             return None;
         }
         remaining = after_tag;
     }
-    if has_tag { Some(versions) } else { None }
+    has_tag.then_some(versions)
 }
 
-/// Splits a list of ETags into the first one, without its quotes, and what follows it. Returns
-/// `None` if the list does not begin with an ETag.
+/// Splits a list of ETags into the first one, without its quotes, and what follows it, without the
+/// spaces before it. Returns `None` if the list does not begin with an ETag.
 ///
 /// Example: `"3" , "7"` is split into `3` and `, "7"`.
 fn split_tag(list: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -21,6 +21,7 @@ pub(crate) async fn get_profile(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
+    // The request has no query parameters.
     let [] = query::parameters(request.uri.query(), [])?;
     let profile = area.app.store.profile().await?;
     wire::respond_with_body(area, request, profile_json(&profile), profile.version)
@@ -41,6 +42,7 @@ const LOGOS: Pictures = Pictures {
 
 /// Sets or replaces the logo: `PUT /v1/store/profile/logo`.
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
+    // The request has no query parameters.
     let [] = query::parameters(call.request.uri.query(), [])?;
     let write = Write::read_picture(area, call, &LOGOS).await?;
     let Some(format) = Format::detect(&write.body) else {

@@ -90,8 +90,9 @@ pub(super) fn first_result(decisions: &[Decision]) -> StoredResponse {
     }
 }
 
-/// Renders the response to a single command that may create its resource. If it did, the response has the
-/// status 201 and a `Location`; otherwise it is the response of [`first_result`].
+/// Renders the response to a single command that may create its resource, like [`first_result`]. If
+/// the resource was created, the status is 201. The response then also has a `Location`, except for
+/// a category: the client itself chose its path.
 pub(super) fn created_result(decisions: &[Decision]) -> StoredResponse {
     let mut response = first_result(decisions);
     let change = decisions

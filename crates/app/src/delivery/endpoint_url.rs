@@ -43,7 +43,7 @@ fn check_text(text: &str) -> Result<(), String> {
             "url must have at most {MAX_URL_LENGTH} characters."
         ));
     }
-    // The parser would drop some of these characters.
+    // The parser would drop some spaces and control characters.
     if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!(
             "url must not contain spaces or control characters. {FORM}"

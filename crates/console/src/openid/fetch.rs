@@ -210,13 +210,11 @@ impl Fetcher {
         if url.scheme() != "https" {
             return Ok(None);
         }
-        match &self.tls {
-            Some(connector) => Ok(Some(connector)),
-            None => {
-                let message = "the system has no trusted certificates";
-                Err(Failure::Unreachable(message.to_owned()))
-            }
-        }
+        let Some(connector) = &self.tls else {
+            let message = "the system has no trusted certificates";
+            return Err(Failure::Unreachable(message.to_owned()));
+        };
+        Ok(Some(connector))
     }
 
     /// Resolves the host of a URL that the provider names. Fails unless connections to all of its

@@ -140,8 +140,8 @@ impl IdToken {
     }
 }
 
-/// Returns the highest role that the operator's rules grant for any of these sets of claims; `None`
-/// if no rule matches.
+/// Returns the highest role that the operator's rules grant for any set in `all_claims`; `None` if
+/// no rule matches.
 fn granted_role(settings: &ProviderSettings, all_claims: &[&UserClaims]) -> Option<Role> {
     settings
         .roles

@@ -157,6 +157,7 @@ impl Provider {
             return Ok(());
         }
         let configured_issuer = self.settings.issuer.as_str();
+        // A missing issuer counts as an empty one, which never equals the configured one.
         check_issuer(
             "the response",
             stated_issuer.unwrap_or_default(),
@@ -168,7 +169,8 @@ impl Provider {
     /// claim on which the role depends. Many providers send these claims only there.
     ///
     /// Returns `None` if nothing is missing, or if there is no such endpoint. If only the name is
-    /// missing, a failure to fetch the claims is logged and ignored.
+    /// missing, a failure to fetch the claims is logged and ignored. Claims about another person
+    /// are always rejected.
     async fn fetch_missing_claims(
         &self,
         metadata: &ProviderMetadata,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::prelude::*;
 
-/// The name of the detail with the name of what an act is about, such as the name of an API key.
+/// The name of the detail that has the name of an act's subject, such as the name of an API key.
 const NAME_DETAIL: &str = "name";
 
 /// The prefix of a detail with a former value: `before.kind` has the value that `kind` had before
@@ -233,7 +233,7 @@ fn details_cell(desk: &Desk<'_>, entry: &AuditEntry, references: &References) ->
 /// Renders the details of an act, which are pairs of a name and a value.
 ///
 /// An act that changed something has the former values as well, after [`FORMER_VALUE_PREFIX`]. Of
-/// such an act, only the name of what was changed and the differences are shown.
+/// such an act, only the name of its subject and the differences are shown.
 fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
     let has_differences = details
         .iter()

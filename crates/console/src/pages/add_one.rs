@@ -122,13 +122,13 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
     let category_hint = texts().category_of_species;
     html! {
         form.fields.halves method="post" action="/add" data-draft {
-            (desk.key_field("add"))
+            (desk.idempotency_field("add"))
             div.fields {
                 (photos::new_animal_photos(desk, form))
                 div.pairs {
                     (Input::from_form("name", texts().name, form, errors).show())
                     @for field in first_screen_fields(schema.fields) {
-                        (values::input(field, form, errors))
+                        (values::field_input(field, form, errors))
                         @if field.is_birth() { (age_input.show()) }
                     }
                 }

@@ -165,7 +165,7 @@ fn withdrawn_card(desk: &Desk<'_>, pet: &StorePet, withdrawal: &Withdrawal) -> M
             @if desk.may_write() {
                 p.hint { (texts().restore_hint) }
                 form method="post" action={ "/animals/" (pet.id.get()) "/restore" } {
-                    (desk.key_field("restore"))
+                    (desk.idempotency_field("restore"))
                     input type="hidden" name="version" value=(pet.version);
                     button { (texts().restore) }
                 }
@@ -212,7 +212,7 @@ fn withdrawal_form(desk: &Desk<'_>, pet: &StorePet, errors: &Errors) -> Markup {
             summary { (texts().withdraw_more) }
             form.fields method="post" action={ "/animals/" (pet.id.get()) "/withdraw" } {
                 p.hint { (texts().withdraw_hint) }
-                (desk.key_field("withdraw"))
+                (desk.idempotency_field("withdraw"))
                 input type="hidden" name="version" value=(pet.version);
                 (reason_input.show_dropdown(&forms::withdrawal_reason_options()))
                 (note_input.show())

@@ -42,6 +42,7 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         let (pets, next) = load_page(desk, &filters).await?;
         write_pets(desk, &fields, pets, &mut seen_ids, &mut sheet).await?;
         filters.query.after = next;
+        // A full sheet also gets a last row, which says that animals are missing.
         if next.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
             break;
         }
@@ -68,9 +69,9 @@ async fn load_page(
     desk.store().list_store_pets(query).await
 }
 
-/// Writes a row for each animal that is not yet in `seen_ids`, and adds its id there.
+/// Writes a row for each animal whose id is not yet in `seen_ids`, and adds the id to the set.
 ///
-/// The exact matches of a search come first, and the list can have the same animals again.
+/// The exact matches of a search are written before the list, which can contain them again.
 async fn write_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
@@ -78,6 +79,7 @@ async fn write_pets(
     seen_ids: &mut BTreeSet<PetId>,
     sheet: &mut Spreadsheet,
 ) -> Result<(), StoreError> {
+    // `insert` returns `false` for an id that is already in the set.
     pets.retain(|pet| seen_ids.insert(pet.id));
     let category_ids = pets.iter().map(|pet| pet.category_id).collect();
     let categories = desk.load_categories(category_ids).await?;

@@ -3,7 +3,7 @@
 //! After a search, the first page has the best matches at the top: an animal that the search text
 //! identifies, such as a scanned microchip, and animals with this name.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, mem};
 
 use petstore_domain::{
     PetId,
@@ -97,7 +97,7 @@ async fn load_page_in_store_order(
     })
 }
 
-/// Puts the best matches of the search text at the top of the first page.
+/// Puts the best matches of the search text at the top of `page`, which must be the first page.
 ///
 /// The exact matches come first, even if they do not match the other filters: a member who scans a
 /// microchip wants to see that animal. The animals of [`find_name_matches`] follow. An animal that
@@ -107,20 +107,28 @@ async fn add_best_matches(
     filters: &Filters<'_>,
     page: &mut ListPage,
 ) -> Result<(), StoreError> {
-    let mut best_matches = find_exact_matches(desk, filters.fields, filters.search_text()).await?;
-    let exact_match_count = best_matches.len();
+    let mut exact_matches = find_exact_matches(desk, filters.fields, filters.search_text()).await?;
+    let exact_match_count = exact_matches.len();
     // A match by a unique value, such as a microchip, comes before the match by the number of an
     // animal, which the finder returns first.
-    best_matches.reverse();
-    best_matches.extend(find_name_matches(desk, filters).await?);
-    best_matches.append(&mut page.pets);
+    exact_matches.reverse();
+    let name_matches = find_name_matches(desk, filters).await?;
+    let listed_pets = mem::take(&mut page.pets);
     let mut ids = HashSet::new();
-    best_matches.retain(|pet| ids.insert(pet.id));
-    page.pets = best_matches;
+    for pet in exact_matches
+        .into_iter()
+        .chain(name_matches)
+        .chain(listed_pets)
+    {
+        let is_new = ids.insert(pet.id);
+        if is_new {
+            page.pets.push(pet);
+        }
+    }
 
     let has_all_pets = page.next_position.is_none();
     if has_all_pets {
-        // The count of the store misses the exact matches that a filter excludes.
+        // The store counted only the animals that match all filters, but exact matches need not.
         page.count = Some(page.pets.len());
     }
     // An exact match is always on the page, so the only animal of the page is the exact match.

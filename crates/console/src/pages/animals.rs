@@ -23,7 +23,7 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 /// Shows the list that the parameters in `form` select. If a change of its animals has just failed,
-/// `errors` says why.
+/// `errors` says why, and `form` also has the submitted values.
 ///
 /// If the search text identifies exactly one animal, such as a scanned microchip, redirects to the
 /// page of this animal.
@@ -32,7 +32,8 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     let mut filters = Filters::from_form(form, &fields, parts::today(desk));
     filters.interpret_everyday_words(desk).await?;
     let list_page = load_page(desk, &filters).await?;
-    // The script of the page searches while the member types. Its requests must not leave the list.
+    // While the member types, the script of the page requests the list again and again. It needs
+    // the list even if only one animal is left, so it is not redirected.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
         && !session::is_from_script(desk.visit.request)
@@ -67,7 +68,7 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
 }
 
 /// Returns the changes that the open page [follows](Follows): all changes, unless the page shows
-/// the errors of a failed change, which an update would remove.
+/// the errors of a failed change: an update of the page would remove them.
 fn followed_changes(errors: &Errors) -> Follows {
     if errors.is_empty() {
         Follows::Everything
@@ -113,7 +114,7 @@ impl ListView<'_> {
         } = self;
         let pets = &list_page.pets;
         let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
-        let result_list = self.result_list().await?;
+        let table_or_card = self.table_or_card().await?;
         Ok(html! {
             div #results.stack data-live data-found=(count_text) {
                 (chips(filters, desk, self.schema.categories, pets))
@@ -121,7 +122,7 @@ impl ListView<'_> {
                     p.notice.flash role="status" { (texts().too_many_to_sort(MAX_SORTED)) }
                 }
                 @if !pets.is_empty() { p.muted { (count_text) (sort_links(filters)) } }
-                (result_list)
+                (table_or_card)
                 @if !pets.is_empty() {
                     p.no-print { a href=(filters.export_path()) { (texts().export) } }
                 }
@@ -130,9 +131,9 @@ impl ListView<'_> {
     }
 
     /// Renders the animals of the page, or a card that explains why there are none.
-    async fn result_list(&self) -> Result<Markup, StoreError> {
+    async fn table_or_card(&self) -> Result<Markup, StoreError> {
         if !self.list_page.pets.is_empty() {
-            self.pet_table().await
+            self.table_with_links().await
         } else if self.filters.is_filtered() {
             nothing_found_card(self.desk, self.filters).await
         } else {
@@ -144,7 +145,7 @@ impl ListView<'_> {
     ///
     /// For members who may change animals, the table is inside the form that changes the selected
     /// animals. A list of withdrawn animals has no such form, because they cannot be changed.
-    async fn pet_table(&self) -> Result<Markup, StoreError> {
+    async fn table_with_links(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
             filters,
@@ -152,7 +153,8 @@ impl ListView<'_> {
             ..
         } = self;
         let pets = &list_page.pets;
-        // Of an order, the table shows only the contact, which viewers may not see.
+        // The table shows only the contact of an order. Viewers may not see contacts, so they need
+        // no orders.
         let mut order_ids = Vec::new();
         if desk.may_write() {
             order_ids.extend(pets.iter().filter_map(|pet| pet.order_id));
@@ -181,9 +183,8 @@ impl ListView<'_> {
         let action_bar = selected::bar(self.schema, self.form, &default_end, self.errors);
         html! {
             form.several method="post" action="/animals/selected" {
-                (self.desk.key_field("selected"))
-                // The response to the change is the same page of the list, which these fields
-                // select.
+                (self.desk.idempotency_field("selected"))
+                // These fields select the page of the list that the response to the change shows.
                 input type="hidden" name=(AFTER_PARAMETER) value=(self.form.raw(AFTER_PARAMETER));
                 @for (name, value) in &self.filters.parameters {
                     input type="hidden" name=(name) value=(value);

@@ -1,12 +1,13 @@
 //! The page with the categories, and the form that names a category.
 //!
 //! A category is only a number that animals share. Its name is stored separately, so a number can
-//! be in use without a name.
+//! be in use without a name. The store calls the number the id of the category, and the name its
+//! label.
 
 use petstore_domain::store_area::{Category, Command, Label, Preconditions};
 
 use super::{
-    category_names,
+    category_names::{self, NO_LAST_USED},
     parts::{link, page_links},
 };
 use crate::{ask::Question, prelude::*};
@@ -27,8 +28,8 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 
     // Without a typed number, the form suggests a free one.
     let mut suggested_number = None;
-    if desk.may_write() && desk.visit.form.get("number").is_empty() {
-        suggested_number = desk.find_free_category_number(0).await?;
+    if desk.may_write() && !has_typed_number(&desk.visit.form) {
+        suggested_number = desk.find_free_category_number(NO_LAST_USED).await?;
     }
 
     let content = html! {
@@ -73,19 +74,24 @@ fn category_table(categories: &[Category]) -> Markup {
     markup::table(&markup::headings(&[texts().name, texts().number]), &rows)
 }
 
-/// Renders the form that names a category. If no number was typed, its input shows
+/// Whether the member typed the number of the category to name.
+fn has_typed_number(form: &Form) -> bool {
+    !form.get("number").is_empty()
+}
+
+/// Renders the form that names a category. If no number was typed, the input for the number shows
 /// `suggested_number`.
 fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let suggestion = suggested_number.map(|number| number.to_string());
     let mut number_input = Input::from_form("number", texts().number, form, errors)
         .with_hint(texts().category_number_hint);
-    if form.get("number").is_empty() {
+    if !has_typed_number(form) {
         number_input.value = suggestion.as_deref().unwrap_or_default();
     }
     html! {
         form.fields method="post" action=(CATEGORIES_PATH) {
-            (desk.key_field("category"))
+            (desk.idempotency_field("category"))
             (Input::from_form("label", texts().name, form, errors).show())
             (number_input.show())
             div { button.main { (texts().save) } }
@@ -105,19 +111,20 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         return list(desk, &errors).await;
     };
 
-    let present_category = desk.load_category(id).await?;
-    if let Some(namesake) = find_namesake(desk, id, present_category.as_ref(), &label).await? {
+    let existing_category = desk.load_category(id).await?;
+    if let Some(namesake) = find_namesake(desk, id, existing_category.as_ref(), &label).await? {
         let name = readable_label(&namesake.label);
         errors.add("label", texts().label_taken(&name, namesake.id));
         return list(desk, &errors).await;
     }
-    if let Some(question) = naming_question(desk, id, present_category.as_ref(), &label).await?
+    if let Some(question) = naming_question(desk, id, existing_category.as_ref(), &label).await?
         && let Some(question_page) = question.ask(desk, &html! {})
     {
+        // The member has not yet confirmed the question.
         return Ok(question_page);
     }
 
-    let preconditions = match present_category {
+    let preconditions = match existing_category {
         Some(category) => Preconditions::version(category.version),
         None => Preconditions::ABSENT,
     };
@@ -137,26 +144,26 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// If the typed number is invalid, or no number is free, adds an error and returns `None`.
 async fn choose_number(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<i64>, StoreError> {
     let form = &desk.visit.form;
-    let number = if form.get("number").is_empty() {
-        let free_number = desk.find_free_category_number(0).await?;
-        free_number.ok_or(texts().no_free_number)
-    } else {
+    let number = if has_typed_number(form) {
         form.integer("number").ok_or(texts().number_invalid)
+    } else {
+        let free_number = desk.find_free_category_number(NO_LAST_USED).await?;
+        free_number.ok_or(texts().no_free_number)
     };
     Ok(errors.ok_or_add("number", number))
 }
 
 /// Finds another category that has the same name, regardless of upper and lower case.
 ///
-/// `present_category` is the category `id` itself. If it already has this name, returns `None`,
+/// `existing_category` is the category `id` itself. If it already has this name, returns `None`,
 /// because saving the name again adds no duplicate.
 async fn find_namesake(
     desk: &Desk<'_>,
     id: i64,
-    present_category: Option<&Category>,
+    existing_category: Option<&Category>,
     label: &Label,
 ) -> Result<Option<Category>, StoreError> {
-    if present_category.is_some_and(|category| forms::is_named(category, label.as_str())) {
+    if existing_category.is_some_and(|category| forms::is_named(category, label.as_str())) {
         return Ok(None);
     }
     let namesakes = desk.load_categories_by_names([label.as_str()]).await?;
@@ -171,21 +178,21 @@ async fn find_namesake(
 async fn naming_question(
     desk: &Desk<'_>,
     id: i64,
-    present_category: Option<&Category>,
+    existing_category: Option<&Category>,
     label: &Label,
 ) -> Result<Option<Question<'static>>, StoreError> {
-    if present_category.is_some_and(|category| category.label == *label) {
+    if existing_category.is_some_and(|category| category.label == *label) {
         return Ok(None);
     }
 
     let pet_count = desk.store().count_of_category(id).await?;
-    if pet_count == 0 && present_category.is_none() {
+    if pet_count == 0 && existing_category.is_none() {
         return Ok(None);
     }
     let pet_count = usize::try_from(pet_count).unwrap_or(usize::MAX);
 
     let new_name = readable_label(label);
-    let title = match present_category {
+    let title = match existing_category {
         Some(category) => texts().rename_category(&readable_label(&category.label), &new_name),
         None => texts().name_category(id, &new_name),
     };

@@ -6,7 +6,9 @@
 
 use petstore_domain::store_area::{Category, FieldSet, Label, PetQuery};
 
-use super::{animal_fields::CATEGORY_INPUT, pet_schema::PetSchema, values};
+use super::{
+    animal_fields::CATEGORY_INPUT, category_names::NO_LAST_USED, pet_schema::PetSchema, values,
+};
 use crate::prelude::*;
 
 /// The name of the submit button by which a member confirms a typed category that does not exist.
@@ -168,7 +170,7 @@ pub(super) async fn choose_category(
     let Some(species) = Species::without_category(form, schema.fields) else {
         return choose_typed_category(desk, form, schema.categories, errors).await;
     };
-    let category = match choose_for_species(desk, &species, schema, 0).await? {
+    let category = match choose_for_species(desk, &species, schema, NO_LAST_USED).await? {
         SpeciesCategory::Named => {
             forms::find_category(&species.label, schema.categories).map(ChosenCategory::existing)
         }
@@ -199,7 +201,7 @@ async fn choose_typed_category(
     let confirmation = form.get(CONFIRMED_CATEGORY);
     let is_confirmed = confirmation == NUMBER_IS_CONFIRMED || confirmation == typed_category;
     if is_confirmed && let Some(label) = new_category_name(typed_category, categories) {
-        let free_number = desk.find_free_category_number(0).await?;
+        let free_number = desk.find_free_category_number(NO_LAST_USED).await?;
         let id = errors.ok_or_add(CATEGORY_INPUT, free_number.ok_or(texts().no_free_number));
         return Ok(id.map(|id| ChosenCategory::new(id, label)));
     }

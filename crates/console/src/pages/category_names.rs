@@ -33,6 +33,9 @@ struct FirstCategories {
     last_id: Option<i64>,
 }
 
+/// The value of `last_used` when the search for a free category number begins with the lowest one.
+pub(super) const NO_LAST_USED: i64 = 0;
+
 /// Returns the limit for reading a list in the largest possible pages.
 pub(super) fn largest_page_limit() -> Limit {
     constant_limit(Limit::MAX.into())

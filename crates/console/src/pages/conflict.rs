@@ -47,7 +47,7 @@ pub(super) async fn show(
             section.card {
                 h2 { (texts().yours) }
                 form.fields method="post" action={ (path) "/edit" } {
-                    (desk.key_field("conflict"))
+                    (desk.idempotency_field("conflict"))
                     (merge::hidden_fields(&stored_form))
                     (inputs)
                     div.buttons { button.main { (texts().save_mine) } }

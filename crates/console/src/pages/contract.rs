@@ -70,13 +70,15 @@ fn contract_markup(
     let text = contract.fill(|placeholder| {
         placeholder_value(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
     });
+    // Names and addresses need more room than the values within the text.
+    let long_blank_line = BLANK_LINE.repeat(2);
     html! {
         section.print.contract {
             @for label in [texts().contract_name, texts().contract_address] {
-                p.entry { (label) (window_texts().colon) (BLANK_LINE) (BLANK_LINE) }
+                p.entry { (label) (window_texts().colon) (long_blank_line) }
             }
             // The second line of the address.
-            p.entry { (BLANK_LINE) (BLANK_LINE) }
+            p.entry { (long_blank_line) }
             @for paragraph in text.split("\n\n") {
                 @if !paragraph.trim().is_empty() { p { (markup::lines(paragraph.trim())) } }
             }

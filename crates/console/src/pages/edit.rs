@@ -57,7 +57,7 @@ async fn show_page(
         }
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
-            (desk.key_field("edit"))
+            (desk.idempotency_field("edit"))
             (merge::hidden_fields(&stored_form(pet, schema)))
             (inputs(form, schema, errors, pet, holding_order.as_ref()))
             div.buttons {

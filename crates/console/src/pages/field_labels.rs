@@ -32,7 +32,7 @@ pub(super) async fn relabel_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/labels" {
-                (desk.key_field("labels"))
+                (desk.idempotency_field("labels"))
                 h2 { (texts().store_labels) }
                 p { (labels.join(", ")) }
                 p.hint { (texts().store_labels_hint) }

@@ -104,7 +104,7 @@ fn add_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         .make_optional();
     html! {
         form.fields method="post" action=(FIELDS_PATH) {
-            (desk.key_field("field"))
+            (desk.idempotency_field("field"))
             (label_input.show())
             (property_inputs(form, errors))
             details open[errors.message_for("name").is_some()] {
@@ -172,7 +172,7 @@ fn field_page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Er
         p.muted { (texts().field_name) (window_texts().colon) (field.name.as_str()) }
         (errors.summary())
         form.card.fields method="post" action=(path) {
-            (desk.key_field("field"))
+            (desk.idempotency_field("field"))
             (merge::hidden_fields(&form_of_field(field)))
             (Input::from_form("label", texts().field_label, form, errors).show())
             (choice_inputs(field, form, errors))
@@ -183,7 +183,7 @@ fn field_page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Er
             }
         }
         form method="post" action={ (path) "/delete" } {
-            (desk.key_field("delete"))
+            (desk.idempotency_field("delete"))
             input type="hidden" name="version" value=(field.version);
             button { (texts().delete_field) }
         }

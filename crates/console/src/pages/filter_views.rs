@@ -166,7 +166,7 @@ fn filter_chips<'f>(
 }
 
 /// Returns the names of the fields by which the list is filtered, and [`AGE_PARAMETER`] if it is
-/// filtered by age. Each of these filters counts towards [`PetQuery::MAX_VALUE_FILTERS`].
+/// filtered by age. Each such filter counts towards [`PetQuery::MAX_VALUE_FILTERS`].
 fn filtered_fields<'f>(filters: &'f Filters<'_>) -> Vec<&'f str> {
     let mut names = Vec::new();
     for filter in &filters.query.values {

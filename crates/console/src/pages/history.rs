@@ -252,7 +252,7 @@ fn change_markup(
         @if change.kind != ChangeType::PetsImported { (show_differences(desk, change, schema)) }
         @if can_restore_photo(desk, pet, change) {
             form method="post" action={ "/animals/" (pet.id) "/photos/undo" } {
-                (desk.key_field("put-back"))
+                (desk.idempotency_field("put-back"))
                 button name=(CHANGE_FIELD) value=(change.seq) { (texts().put_back) }
             }
         }

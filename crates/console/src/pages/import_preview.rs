@@ -70,7 +70,7 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
     html! {
         form.card.stack method="post" action="/add/many" {
             // Each step of a long paste is another form, so its key has another name.
-            (desk.key_field(&format!("many-{}", pet_table.remaining_count)))
+            (desk.idempotency_field(&format!("many-{}", pet_table.remaining_count)))
             (hidden_input(LINES_INPUT, form.raw(LINES_INPUT)))
             (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
             (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))

@@ -43,16 +43,19 @@ const MAX_NAMED_PETS: usize = 50;
 /// The stream of events for one open page.
 struct EventStream {
     watcher: Watcher,
+    /// The store, in which the session is looked up.
     store: Arc<dyn Store>,
+    /// The clock, and the reader of the store that updates `facts`.
     reading: ReadingParts,
+    /// The facts about the store as the console last read them, from which the current day follows.
     facts: Arc<KnownFacts>,
     options: StoreOptions,
     session: TokenDigest,
     /// The day that the page shows: the day for which it was rendered, until an event tells it that
     /// a new day has begun.
     shown_day: StoreDay,
-    /// Whether the previous item was an event, so that a pause is due before the next one.
-    has_just_sent: bool,
+    /// Whether the last chunk was an event, so that a pause is due before the next chunk.
+    must_pause: bool,
 }
 
 /// A day in the time zone of the store. A change of the zone counts as a new day, because all times
@@ -72,8 +75,8 @@ impl StoreDay {
         }
     }
 
-    /// Parses the day for which the open page was rendered from the query of the stream. Returns
-    /// `None` if the query has no day.
+    /// Parses the query of the stream, which states the day that the open page shows. Returns
+    /// `None` if the query has no day. A missing or unknown zone counts as no zone.
     fn from_query(query: &Form) -> Option<Self> {
         Some(Self {
             date: query.get("day").parse().ok()?,
@@ -83,7 +86,7 @@ impl StoreDay {
 }
 
 /// Handles `GET /live`: streams an event whenever something changes, with the ids of the animals
-/// concerned.
+/// concerned, and an event when a new day has begun.
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
     let Visit {
@@ -95,7 +98,7 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     } = &desk.visit;
     // The stream also reports the changes between the rendering of the page and the start of the
     // stream, which can be far apart.
-    let after = query.integer("after").unwrap_or(desk.position);
+    let after = query.integer("after").unwrap_or(desk.journal_position);
     let shown_day = StoreDay::from_query(query).unwrap_or_else(|| StoreDay::at(*now, facts));
     let stream = EventStream {
         watcher: app
@@ -107,7 +110,7 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         options: console.settings.store.clone(),
         session: desk.session.record.digest,
         shown_day,
-        has_just_sent: false,
+        must_pause: false,
     };
     let chunks = stream::unfold(stream, async |mut stream| {
         Some((stream.next().await?, stream))
@@ -121,15 +124,15 @@ impl EventStream {
     /// Returns `None` to end the stream, if the session has ended, the store cannot be read, or the
     /// service shuts down.
     async fn next(&mut self) -> Option<Bytes> {
-        if self.has_just_sent {
-            self.has_just_sent = false;
+        if self.must_pause {
+            self.must_pause = false;
             time::sleep(PAUSE_AFTER_EVENT).await;
         }
         let chunk = self.wait_for_chunk().await?;
-        if self.has_session().await {
-            return Some(chunk);
+        if !self.has_session().await {
+            return None;
         }
-        None
+        Some(chunk)
     }
 
     /// Waits for a change, and returns its event. Returns a comment if nothing changes for
@@ -140,18 +143,19 @@ impl EventStream {
         let current_day = self.today().await?;
         if current_day != self.shown_day {
             self.shown_day = current_day;
-            self.has_just_sent = true;
+            self.must_pause = true;
             return Some(EVENT_ABOUT_ANY_PET);
         }
 
+        // A timeout loses no change: the watcher moves on only when it returns a report.
         let change = pin!(self.watcher.next_report());
         let timeout = pin!(time::sleep(COMMENT_INTERVAL));
         match select(change, timeout).await {
             Either::Left((change, _)) => {
                 let change = change?;
-                self.has_just_sent = true;
+                self.must_pause = true;
                 match change.pets {
-                    Some(pets) => Some(event_about(&pets)),
+                    Some(pet_ids) => Some(event_about(&pet_ids)),
                     None => Some(EVENT_ABOUT_ANY_PET),
                 }
             }
@@ -179,10 +183,10 @@ impl EventStream {
 }
 
 /// Returns the event about a change of the animals with these ids, such as `data: 7 12`.
-fn event_about(pets: &[i64]) -> Bytes {
-    if pets.len() > MAX_NAMED_PETS {
+fn event_about(pet_ids: &[i64]) -> Bytes {
+    if pet_ids.len() > MAX_NAMED_PETS {
         return EVENT_ABOUT_ANY_PET;
     }
-    let ids: Vec<String> = pets.iter().map(ToString::to_string).collect();
+    let ids: Vec<String> = pet_ids.iter().map(ToString::to_string).collect();
     format!("data: {}\n\n", ids.join(" ")).into()
 }

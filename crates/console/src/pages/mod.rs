@@ -1,6 +1,6 @@
 //! The route table of the console, with one line for each page and form.
 //!
-//! The submodules are the pages about animals, orders and settings, and the parts of these pages.
+//! The submodules are the pages about animals, orders and settings, and the parts of such pages.
 //! The pages for signing in, accounts, staff and API keys are in [`super::staff`].
 
 mod activity;

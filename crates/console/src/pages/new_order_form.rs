@@ -80,7 +80,7 @@ struct NewOrderForm<'f> {
     is_open: bool,
 }
 
-/// Renders two collapsed forms, of which one reserves the animal, and the other one sells it.
+/// Renders two collapsed forms: one reserves the animal, and the other one sells it.
 ///
 /// A form that was submitted and rejected is expanded, and shows its values and `errors`.
 pub(super) fn new_order_forms(
@@ -134,7 +134,7 @@ impl NewOrderForm<'_> {
             details name="order" open[self.is_open] {
                 summary.button.main[act == Act::Reserve] { (act.opening_label()) }
                 form.card.fields data-draft id=(act.value()) method="post" action=(self.path) {
-                    (desk.key_field("order"))
+                    (desk.idempotency_field("order"))
                     (merge::hidden_fields(self.initial_form))
                     (self.inputs(desk))
                     div { button.main name="do" value=(act.value()) { (act.submit_label()) } }

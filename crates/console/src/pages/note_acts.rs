@@ -107,13 +107,13 @@ fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
     let path = format!("/animals/notes/{}", note.id);
     html! {
         form.fields method="post" action=(path) {
-            (desk.key_field("correct"))
+            (desk.idempotency_field("correct"))
             input type="hidden" name="version" value=(note.version);
             (input.show())
             div { button.main { (texts().save) } }
         }
         form method="post" action={ (path) "/delete" } {
-            (desk.key_field("delete"))
+            (desk.idempotency_field("delete"))
             input type="hidden" name="version" value=(note.version);
             button.danger { (texts().delete_note) }
         }

@@ -19,7 +19,7 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
         .with_hint(texts().new_note_hint);
     html! {
         form.fields.no-print method="post" action={ "/animals/" (pet) "/notes" } {
-            (desk.key_field("note"))
+            (desk.idempotency_field("note"))
             (input.show())
             div { button { (texts().add_note) } }
         }

@@ -116,7 +116,7 @@ impl OrderForms<'_> {
         html! {
             form.stack data-draft[has_warning] data-part={ "order-" (self.order.id) } method="post"
                 action={ (self.path) "/" (command) } {
-                (self.desk.key_field("order"))
+                (self.desk.idempotency_field("order"))
                 (merge::hidden_fields(&self.current_values))
                 (content)
             }

@@ -327,7 +327,7 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     let name = pet.as_ref().map_or("", |pet| pet.name.as_str());
     html! {
         form method="post" action={ "/orders/" (order.id) "/complete" } {
-            (desk.key_field(&format!("complete-{}", order.id)))
+            (desk.idempotency_field(&format!("complete-{}", order.id)))
             (merge::hidden_fields(&row_form(desk, order)))
             @if desk.visit.request.uri.path() == "/" {
                 input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY);

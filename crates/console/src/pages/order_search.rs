@@ -101,7 +101,8 @@ pub(super) async fn find(
     Ok(matches)
 }
 
-/// Finds the orders whose reference equals the text.
+/// Finds the orders whose reference equals the text, but only the first page of them: the newest.
+/// Like the other searches, it finds only orders with the status of `query`.
 async fn find_by_reference(
     desk: &Desk<'_>,
     search_text: &str,

@@ -103,7 +103,7 @@ struct TypedColumn<'c> {
 pub(super) fn read_pet_table(text: &PastedText, form: &Form, reader: LineReader<'_>) -> PetTable {
     let fields = reader.values.fields;
     let meanings = ColumnMeanings::new(fields, reader.values.cells);
-    let sheet = Sheet::new(text, form, &meanings);
+    let sheet = Sheet::split(text, form, &meanings);
     let mut column_errors = Errors::default();
     let columns = read_columns(form, sheet, &meanings, fields, &mut column_errors);
 

@@ -46,9 +46,9 @@ pub(super) struct Sheet<'t> {
 impl<'t> Sheet<'t> {
     /// Splits the rows of a pasted text into headings and animals.
     ///
-    /// The first row has headings if the form says so. If the form says nothing about it, the row has
-    /// headings if it has at least [`MIN_KNOWN_HEADINGS`] known ones.
-    pub(super) fn new(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
+    /// The form can say whether the first row has headings. If it does not, the row counts as
+    /// headings if at least [`MIN_KNOWN_HEADINGS`] of its cells are known headings.
+    pub(super) fn split(text: &'t PastedText, form: &Form, meanings: &ColumnMeanings<'_>) -> Self {
         let rows = text.rows();
         if let Some((first_row, next_rows)) = rows.split_first()
             && has_headings(first_row, form, meanings)
@@ -160,7 +160,7 @@ fn contains_digit(text: &str) -> bool {
     text.contains(|character: char| character.is_ascii_digit())
 }
 
-/// Whether the first row of a pasted text has headings. See [`Sheet::new`].
+/// Whether the first row of a pasted text has headings. See [`Sheet::split`].
 fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>) -> bool {
     let choice = form.raw(HEADINGS_INPUT);
     if !choice.is_empty() {

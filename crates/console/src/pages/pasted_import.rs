@@ -1,5 +1,5 @@
 //! Reads the pasted lines of a spreadsheet as an import: the animals to add, and the categories
-//! that they need. Also checks what a line cannot tell by itself, such as whether a microchip is
+//! that they need. Also checks what a single line cannot tell, such as whether a microchip is
 //! taken.
 
 use std::collections::{BTreeSet, HashSet};

@@ -114,7 +114,7 @@ impl PastedText {
         match &self.table {
             Ok(table) if table.rows.is_empty() => Some(texts().nothing_pasted.to_owned()),
             Ok(_) => None,
-            Err(TableProblem::Quote { line }) => {
+            Err(TableProblem::InvalidQuote { line }) => {
                 Some(texts().on_line(*line, texts().quote_not_closed))
             }
         }

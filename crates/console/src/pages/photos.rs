@@ -98,7 +98,7 @@ fn photos_card(desk: &Desk<'_>, pet: &StorePet) -> Markup {
 fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     html! {
         form method="post" action={ "/animals/" (pet.id) "/photos/change" } {
-            (desk.key_field("photos-change"))
+            (desk.idempotency_field("photos-change"))
             (merge::hidden_fields(&form_of_photos(pet)))
             // The Enter key presses the first button of a form, so the first button saves.
             div.buttons { button.main name="do" value="save" { (texts().save) } }
@@ -113,7 +113,7 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
     html! {
         form.fields #upload data-kept method="post" action={ "/animals/" (pet.id) "/photos" }
             enctype="multipart/form-data" hidden[is_hidden] {
-            (desk.key_field("photos"))
+            (desk.idempotency_field("photos"))
             (picture_input(PictureInput::Submitted))
             noscript {
                 @if !pet.photos.all().is_empty() { p.hint { (texts().save_texts_first) } }

@@ -111,23 +111,24 @@ pub(super) fn preview_form(
 
 /// Renders the dropdowns that say whether the first line has headings, and what separates the cells.
 fn layout_inputs(pet_table: &PetTable) -> Markup {
-    let mut headings_choices = Vec::new();
-    for (value, label) in [NO_HEADINGS, WITH_HEADINGS]
-        .iter()
-        .zip(texts().first_line_is)
-    {
-        headings_choices.push((value, label));
-    }
+    // The labels are in the order of the values.
+    let [no_headings_label, with_headings_label] = texts().first_line_is;
+    let headings_choices = [
+        (NO_HEADINGS, no_headings_label),
+        (WITH_HEADINGS, with_headings_label),
+    ];
     let headings_input = Input {
         id: HEADINGS_INPUT,
         label: texts().first_line,
         value: headings_value(pet_table),
         ..Input::default()
     };
-    let mut separator_choices = Vec::new();
-    for (separator, label) in Separator::ALL.into_iter().zip(texts().separators) {
-        separator_choices.push((separator.as_str(), label));
-    }
+    // The labels are in the order of `Separator::ALL`.
+    let separator_choices: Vec<_> = Separator::ALL
+        .into_iter()
+        .map(Separator::as_str)
+        .zip(texts().separators)
+        .collect();
     let separator_input = Input {
         id: SEPARATOR_INPUT,
         label: texts().separator,

@@ -84,7 +84,7 @@ async fn execute_commands(desk: &Desk<'_>, bulk: BulkCommands<'_>) -> Result<Rep
     show_problems(desk, &problems).await
 }
 
-/// Renders the list of animals with the message that nothing was changed because of these problems.
+/// Renders the list of animals with the message that nothing was changed because of `problems`.
 async fn show_problems(desk: &Desk<'_>, problems: &[AnimalProblem]) -> Result<Reply, ApiError> {
     let list = problem_list(texts().nothing_changed, problems);
     animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await

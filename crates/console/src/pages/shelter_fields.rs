@@ -42,7 +42,7 @@ pub(super) async fn missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiEr
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/shelter-fields" {
-                (desk.key_field("shelter-fields"))
+                (desk.idempotency_field("shelter-fields"))
                 h2 { (texts().shelter_fields) }
                 p { (labels.join(", ")) }
                 p.hint { (texts().shelter_fields_hint) }

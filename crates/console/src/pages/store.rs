@@ -53,7 +53,7 @@ async fn profile_page(
     let content = html! {
         div.columns.wide {
             form.stack data-draft method="post" action=(STORE_PATH) {
-                (desk.key_field("store"))
+                (desk.idempotency_field("store"))
                 (merge::hidden_fields(&form_of(profile)))
                 (input_group(texts().who_you_are, &identity, &no_links))
                 (input_group(texts().how_to_reach_you, &contact, &link_group(form, errors)))
@@ -168,13 +168,13 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
                 }
             }
             form.fields method="post" action={ (STORE_PATH) "/logo" } enctype="multipart/form-data" {
-                (desk.key_field(LOGO))
+                (desk.idempotency_field(LOGO))
                 (picture.show())
                 div.buttons { button { (texts().upload) } }
             }
             @if profile.logo.is_some() {
                 form method="post" action={ (STORE_PATH) "/logo/remove" } {
-                    (desk.key_field("remove"))
+                    (desk.idempotency_field("remove"))
                     button { (texts().remove_logo) }
                 }
             }

@@ -258,7 +258,7 @@ fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
     count_link(status.as_str(), texts().status(status), number)
 }
 
-/// Renders a number of animals with a badge, as a link to the list of these animals.
+/// Renders a number of animals with a badge, as a link to the list of the counted animals.
 ///
 /// `status` is the `status` parameter of the list, and `word` is the word for the status of a
 /// single animal.

@@ -27,7 +27,7 @@ const ARRIVAL_HOURS: i64 = 7 * 24;
 /// A section with links to orders or animals.
 struct Section<'a> {
     title: &'a str,
-    /// The number of all entries, including those that the section does not list.
+    /// The number of all entries, including entries that the section does not list.
     count: usize,
     /// Whether there are more entries than were counted.
     has_more: bool,

@@ -119,9 +119,10 @@ impl<'r> ValueReader<'r> {
                 continue;
             };
             let stored_value = stored_values.get(field.name.as_str());
-            let shown_value = match stored_value {
-                Some(value) => value_markup(desk, field, value),
-                None => html! { (texts().no_value) },
+            let shown_value = if let Some(value) = stored_value {
+                value_markup(desk, field, value)
+            } else {
+                html! { (texts().no_value) }
             };
             compared_values.push(ComparedValue {
                 label: label_of(field),

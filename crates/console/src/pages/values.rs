@@ -37,7 +37,8 @@ pub(super) fn input_values(fields: &FieldSet, values: &FieldValues) -> Vec<(Stri
     inputs
 }
 
-/// Renders an input for each field except those in `omitted_names`, in the order of the fields.
+/// Renders an input for each field whose name is not in `omitted_names`, in the order of the
+/// fields.
 ///
 /// The inputs after the first [`MAX_INPUTS_IN_VIEW`] are collapsed, unless one of them has a value
 /// or an error.
@@ -62,11 +63,11 @@ pub(super) fn inputs(
     });
 
     html! {
-        @for field in fields_in_view { (input(field, form, errors)) }
+        @for field in fields_in_view { (field_input(field, form, errors)) }
         @if !hidden_fields.is_empty() {
             details open[is_open] {
                 summary { (texts().more_fields) }
-                div.fields { @for field in hidden_fields { (input(field, form, errors)) } }
+                div.fields { @for field in hidden_fields { (field_input(field, form, errors)) } }
             }
         }
         @for (name, _) in values_of_deleted_fields(fields, form) {
@@ -133,7 +134,7 @@ pub(super) fn options(
 }
 
 /// Renders the input for the value of a field.
-pub(super) fn input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
+pub(super) fn field_input(field: &FieldDefinition, form: &Form, errors: &Errors) -> Markup {
     let id = input_of(field);
     let label = label_of(field);
     let mut input = Input::from_form(&id, &label, form, errors);

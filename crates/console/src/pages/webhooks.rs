@@ -50,7 +50,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         details.card open[!errors.is_empty() || webhooks.is_empty()] {
             summary { (texts().add_webhook) }
             form.fields method="post" action="/settings/webhooks" {
-                (desk.key_field("webhook"))
+                (desk.idempotency_field("webhook"))
                 (inputs(&desk.visit.form, errors))
                 (type_checkboxes(&chosen_types))
                 div { button.main { (texts().add_webhook) } }
@@ -245,7 +245,7 @@ fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     let button = |command: &str, class: &str, label: &str, hint: &str| {
         html! {
             form method="post" action={ "/settings/webhooks/" (webhook.id) "/" (command) } {
-                (desk.key_field(command))
+                (desk.idempotency_field(command))
                 button class=(class) { (label) }
                 div.hint { (hint) }
             }

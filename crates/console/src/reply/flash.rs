@@ -1,7 +1,7 @@
 //! The flash message, which reports the last action of a member on the next page. A signed cookie
 //! carries it there.
 //!
-//! Its "Undo" button reverts an act: all changes that one request made. The number of any of these
+//! Its "Undo" button reverts an act: all changes that one request made. The number of any of its
 //! changes in the journal identifies the act.
 
 use std::fmt;
@@ -110,7 +110,7 @@ impl Flash {
         let text = self.to_string();
         let signature = desk.visit.sign(&signed_text(desk, &text));
         let value = format!("{signature}.{text}");
-        Cookie::Message.set_for(&desk.visit, response, &value, MESSAGE_SECONDS);
+        Cookie::Message.set_for_seconds(&desk.visit, response, &value, MESSAGE_SECONDS);
     }
 
     /// Parses the [`Display`](fmt::Display) form of a message: `CODE.ID`, or `CODE.ID.CHANGE.PAGE`
@@ -201,7 +201,7 @@ impl Undo {
         let parameters = Form::from_trusted_bytes(query.to_owned().into());
         html! {
             form data-undo method="post" action=(target) {
-                (desk.key_field("undo"))
+                (desk.idempotency_field("undo"))
                 input type="hidden" name=(CHANGE_FIELD) value=(self.seq);
                 @if desk.visit.request.uri.path() == "/" {
                     input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY);

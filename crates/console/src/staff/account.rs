@@ -95,7 +95,7 @@ fn password_section(desk: &Desk<'_>) -> Markup {
         section.card {
             h2 { (texts().password) }
             form.fields method="post" action="/account/password" {
-                (desk.key_field("password"))
+                (desk.idempotency_field("password"))
                 (password_field("current", texts().current_password).show())
                 (new_password_inputs())
                 div.buttons { button { (texts().change_password) } }
@@ -124,7 +124,7 @@ fn language_section(desk: &Desk<'_>) -> Markup {
         section.card #language-section {
             h2 { (texts().language_label) }
             form.fields method="post" action="/account/language" {
-                (desk.key_field("language"))
+                (desk.idempotency_field("language"))
                 (input.show_dropdown(&choices))
                 div.buttons { button { (texts().save) } }
             }

@@ -75,7 +75,7 @@ async fn add_to_audit_trail(
         },
         details: vec![("address".into(), visit.visitor.address.to_string())],
     };
-    let context = visit.context_without_key(Actor::Clock.into());
+    let context = visit.context_without_idempotency(Actor::Clock.into());
     Ok(visit.console.app.store.record_act(act, context).await?)
 }
 

@@ -9,8 +9,8 @@ use crate::{ask::SettingChange, prelude::*};
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/keys";
 
-/// How long the old key stays valid after a rotation, in hours. Programs get the new key in this
-/// time.
+/// How long the old key stays valid after a rotation, in hours. In this time,
+/// the manager enters the new key in the programs that use the old one.
 const OVERLAP_HOURS: i64 = 24;
 
 /// The maximum length of a key's name, in characters.
@@ -57,7 +57,7 @@ fn new_key_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         section.card {
             h2 { (texts().add_key) }
             form.fields method="post" action=(PAGE) {
-                (desk.key_field("add"))
+                (desk.idempotency_field("add"))
                 (name.show())
                 (scope.show_dropdown(&scopes))
                 div.buttons { button.main { (texts().add_key) } }
@@ -79,6 +79,7 @@ fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
                 } @else {
                     (texts().never)
                 }
+                // The deprecated operation is getPet.
                 @if let Some(called_at) = key.last_deprecated_call_at {
                     br; (texts().called_get_pet) (markup::time(called_at, now))
                 }
@@ -98,7 +99,7 @@ fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
     }
 }
 
-/// Renders the state of a key: valid, revoked or expired, with the time of it.
+/// Renders the state of a key: valid until a time or for good, revoked or expired, and since when.
 fn key_state(key: &KeyRecord, now: Timestamp) -> Markup {
     if let Some(revoked_at) = key.revoked_at {
         return html! { (texts().revoked) (markup::time(revoked_at, now)) };
@@ -120,7 +121,7 @@ fn action_button(
 ) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (key.id) } {
-            (desk.key_field(&format!("{action}-{}", key.id)))
+            (desk.idempotency_field(&format!("{action}-{}", key.id)))
             input type="hidden" name="do" value=(action);
             button class=(class) { (label) span.hidden { (window_texts().colon) (key.name) } }
         }
@@ -141,6 +142,7 @@ pub(crate) async fn add_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
 
     let deployment = desk.visit.console.settings.deployment;
+    // Both requests of a double click generate the same key: see `already_created`.
     let key = ApiKey::generate(deployment, &mut desk.random_from_form());
     let new_key = NewKey {
         digest: key.digest(),
@@ -159,15 +161,15 @@ async fn create_key_once(desk: &Desk<'_>, key: &ApiKey, new_key: NewKey) -> Resu
     if already_created(desk, key).await? {
         return Ok(());
     }
-    let context = desk.visit.context_without_key(desk.session.actor());
-    let Err(error) = desk.store().create_key(new_key, context).await else {
-        return Ok(());
-    };
+    let context = desk.visit.context_without_idempotency(desk.session.actor());
+    let result = desk.store().create_key(new_key, context).await;
     // The other request may have stored the key after the check.
-    if already_created(desk, key).await? {
-        return Ok(());
+    if let Err(error) = result
+        && !already_created(desk, key).await?
+    {
+        return Err(error.into());
     }
-    Err(error.into())
+    Ok(())
 }
 
 /// Whether a key can have this name: 1 to [`MAX_NAME_LENGTH`] characters, none of them a control
@@ -191,7 +193,8 @@ fn key_page(key: &ApiKey) -> Reply {
 }
 
 /// Responds to `POST /settings/keys/{id}`: executes the action in the form field `do`, which is
-/// `rotate` or `revoke`.
+/// `rotate` or `revoke`. The key can be one of another deployment, although the page does not show
+/// those.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .path_id(|id| Some(KeyId(id)))
@@ -219,7 +222,7 @@ async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
     if let Some(question_page) = revocation.confirm(desk) {
         return Ok(question_page);
     }
-    let context = desk.visit.context_without_key(desk.session.actor());
+    let context = desk.visit.context_without_idempotency(desk.session.actor());
     desk.store().revoke_key(key.id, context).await?;
     Ok(redirect_with_message(PAGE, "key-revoked"))
 }
@@ -229,7 +232,7 @@ async fn revoke_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
 async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError> {
     let new_key = ApiKey::generate(key.deployment, &mut desk.random_from_form());
     let is_rotated =
-        replace_key(desk, key, &new_key).await? || already_created(desk, &new_key).await?;
+        store_successor(desk, key, &new_key).await? || already_created(desk, &new_key).await?;
     if is_rotated {
         return Ok(key_page(&new_key));
     }
@@ -238,7 +241,11 @@ async fn rotate_key(desk: &Desk<'_>, key: &KeyRecord) -> Result<Reply, ApiError>
 
 /// Stores the successor of a key, and lets the key expire after [`OVERLAP_HOURS`]. Returns `false`
 /// if the key is not valid or already has a successor.
-async fn replace_key(desk: &Desk<'_>, key: &KeyRecord, new_key: &ApiKey) -> Result<bool, ApiError> {
+async fn store_successor(
+    desk: &Desk<'_>,
+    key: &KeyRecord,
+    new_key: &ApiKey,
+) -> Result<bool, ApiError> {
     let now = desk.visit.now;
     if !key.is_valid_at(now) {
         return Ok(false);
@@ -246,9 +253,9 @@ async fn replace_key(desk: &Desk<'_>, key: &KeyRecord, new_key: &ApiKey) -> Resu
     let Some(successor) = key.successor_at(new_key.digest(), now) else {
         return Ok(false);
     };
-    // The sum is out of range only at the end of the year 9999.
+    // The sum is out of range only at the end of the year 9999. The old key then expires at once.
     let end = now.checked_add(OVERLAP_HOURS.hours()).unwrap_or(now);
-    let context = desk.visit.context_without_key(desk.session.actor());
+    let context = desk.visit.context_without_idempotency(desk.session.actor());
     let rotated_key = desk
         .store()
         .rotate_key(key.id, successor, end, context)

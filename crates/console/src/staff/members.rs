@@ -60,7 +60,7 @@ fn new_member_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         section.card {
             h2 { (texts().add_member) }
             form.fields method="post" action=(PAGE) {
-                (desk.key_field("add"))
+                (desk.idempotency_field("add"))
                 (name.show())
                 (role.show_dropdown(&roles))
                 div.buttons { button.main { (texts().add_member_button) } }
@@ -105,7 +105,7 @@ fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     let name = member.name.as_str();
     html! {
         form.row method="post" action={ (PAGE) "/" (member.id) } {
-            (desk.key_field("role"))
+            (desk.idempotency_field("role"))
             input type="hidden" name="do" value="role";
             select name="role" aria-label=(texts().role_of(name)) {
                 @for role in Role::ALL {
@@ -146,7 +146,7 @@ fn member_state(member: &StaffMember, now: Timestamp) -> Markup {
 fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (member.id) } {
-            (desk.key_field(&format!("{action}-{}", member.id)))
+            (desk.idempotency_field(&format!("{action}-{}", member.id)))
             input type="hidden" name="version" value=(member.version);
             input type="hidden" name="do" value=(action);
             button {

@@ -1,5 +1,5 @@
 //! Pages for signing in, for the member's own account, and for managing staff and API keys. This
-//! file contains the parts that several of these pages share.
+//! file contains the parts that several pages share.
 
 mod account;
 mod attempts;
@@ -209,7 +209,7 @@ impl Visit<'_> {
         change: StaffChange,
         actor: NamedActor,
     ) -> Result<StaffWriteOutcome, ApiError> {
-        let context = self.context_without_key(actor);
+        let context = self.context_without_idempotency(actor);
         Ok(self.console.app.store.write_staff(change, context).await?)
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn send_challenge(visit: &Visit<'_>) -> Ready<Result<Response, ApiErr
     let text = format!("{secret}.{}", visit.now.as_second());
     let challenge = Bytes::from(derive_challenge(visit, &text));
     let mut response = layout::response_of_type("text/plain; charset=utf-8", challenge.into());
-    Cookie::Passkey.set_for(visit, &mut response, &text, MAX_SECONDS);
+    Cookie::Passkey.set_for_seconds(visit, &mut response, &text, MAX_SECONDS);
     ready(Ok(response))
 }
 

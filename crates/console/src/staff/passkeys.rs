@@ -85,7 +85,8 @@ struct PasskeySignIn {
     act: Act,
 }
 
-/// Verifies the passkey in the form, which must be one of this member's.
+/// Verifies the passkey in the form. Fails unless it is a passkey of `claimed_member`, and this
+/// member is not disabled.
 fn verify_passkey(
     visit: &Visit<'_>,
     claimed_member: Option<&StaffMember>,
@@ -182,7 +183,7 @@ fn passkey_row(desk: &Desk<'_>, passkey: &Passkey) -> Markup {
             }
             td data-label=(texts().actions) {
                 form method="post" action="/account/passkeys/remove" {
-                    (desk.key_field("remove"))
+                    (desk.idempotency_field("remove"))
                     input type="hidden" name="id" value=(encode_base64url(&passkey.id));
                     button {
                         (texts().remove_choice)
@@ -217,7 +218,7 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
         form.fields.card method="post" action=(PAGE)
             data-user=(encode_base64url(&user_handle(visit, member)))
             data-member=(member.name.as_str()) data-present=(existing_ids.join(" ")) {
-            (desk.key_field("add"))
+            (desk.idempotency_field("add"))
             (name.show())
             (passkey_button(texts().add_passkey))
         }
@@ -225,7 +226,7 @@ fn new_passkey_form(desk: &Desk<'_>, errors: &Errors) -> Markup {
 }
 
 /// Responds to `POST /account/passkeys`: verifies the passkey that the browser has just created,
-/// and adds it to the member's.
+/// and adds it to the passkeys of the member.
 pub(crate) async fn add_passkey(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Desk { visit, session, .. } = desk;
     let member = &session.member;

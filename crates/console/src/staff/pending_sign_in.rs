@@ -113,7 +113,7 @@ impl PendingSignIn {
         if texts.is_empty() {
             Cookie::Provider.clear(visit, response);
         } else {
-            Cookie::Provider.set_for(visit, response, &texts.join("~"), MAX_SECONDS);
+            Cookie::Provider.set_for_seconds(visit, response, &texts.join("~"), MAX_SECONDS);
         }
     }
 

@@ -105,8 +105,8 @@ async fn role_or_sign_out(visit: &Visit<'_>, person: &Person) -> Result<Role, Re
     Err(Rejection::Provider(cause))
 }
 
-/// Returns the response to a successful sign-in: a redirect to the page to which it leads, with the
-/// cookies of the session and of the ID token.
+/// Returns the response to a successful sign-in: a redirect to the next page, with the cookies of
+/// the session and of the ID token.
 fn signed_in_response(
     visit: &Visit<'_>,
     pending: &PendingSignIn,
@@ -114,7 +114,7 @@ fn signed_in_response(
     id_token: &str,
 ) -> Response {
     let next_path = if pending.link().is_some() {
-        // The sign-in has used up the link, so the page of the link would only reject it.
+        // The sign-in has used up the link, so its page would only reject the link.
         "/"
     } else {
         &pending.next_path

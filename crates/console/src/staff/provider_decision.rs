@@ -128,7 +128,7 @@ fn unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
     if !used_keys.contains(&base_name.key()) {
         return Some(base_name);
     }
-    // There are more of these numbers than used names, so at least one number is free.
+    // There are more numbers in this range than used names, so at least one number is free.
     (2..=used_keys.len() + 2)
         .filter_map(|number| StaffName::new(&format!("{} {number}", base_name.as_str())))
         .find(|name| !used_keys.contains(&name.key()))

@@ -108,7 +108,7 @@ pub(crate) async fn page(
     form: &Form,
 ) -> Result<Response, ApiError> {
     let submission = Submission::new(visit, path, form);
-    let description = describe(visit, member, &submission).await?;
+    let description = render_description(visit, member, &submission).await?;
     match desk::owner_of(form) {
         Some(owner) if owner != member.id => {
             let owner_name = find_name(visit, owner).await?;
@@ -176,9 +176,9 @@ fn hidden_form(path: &str, form: &Form, button: &Markup) -> Markup {
     }
 }
 
-/// Renders what the form does, the entries that it changes, and its values, as far as this member
-/// may see them.
-async fn describe(
+/// Renders what the form does, the [`Subjects`] that it changes, and its values, as far as this
+/// member may see them.
+async fn render_description(
     visit: &Visit<'_>,
     member: &StaffMember,
     submission: &Submission<'_>,
@@ -186,11 +186,13 @@ async fn describe(
     let form = submission.form;
     let subjects = Subjects::load(visit, member, submission).await?;
     let values = typed_values(visit, member, submission).await?;
+    // Empty unless the member has confirmed a question.
     let question = form.raw(CONFIRMATION);
     Ok(html! {
         dl.card {
             dt { (texts().what) }
             @if let Some(action) = &submission.action {
+                // If a path has several actions, the field `do` names the chosen one.
                 dd { (wording::form_action(action.name, form.get("do"))) }
             }
             @if !question.is_empty() { dd { (markup::text(question, LONG_LENGTH)) } }

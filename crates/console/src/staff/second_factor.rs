@@ -57,7 +57,7 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
                 h2 { (texts().recovery_codes) }
                 p { (texts().new_codes_hint) }
                 form method="post" action="/account/recovery-codes" {
-                    (desk.key_field("codes"))
+                    (desk.idempotency_field("codes"))
                     button { (texts().new_codes) }
                 }
             }
@@ -65,7 +65,7 @@ fn second_factor_page(desk: &Desk<'_>, new_secret: &TotpSecret, errors: &Errors)
                 section.card {
                     h2 { (texts().without_second_factor) }
                     form method="post" action="/account/second-factor/remove" {
-                        (desk.key_field("remove"))
+                        (desk.idempotency_field("remove"))
                         button.danger { (texts().remove_second_factor) }
                     }
                 }
@@ -91,7 +91,7 @@ fn set_up_section(desk: &Desk<'_>, new_secret: &TotpSecret) -> Markup {
                 }
             }
             form.fields method="post" action=(PAGE) {
-                (desk.key_field("set"))
+                (desk.idempotency_field("set"))
                 input type="hidden" name="secret" value=(new_secret.setup_key());
                 (code_field(texts().app_code).show())
                 div.buttons { button.main { (texts().use_app) } }

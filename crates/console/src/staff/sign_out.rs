@@ -139,9 +139,9 @@ fn log_rejected_logout(visit: &Visit<'_>, reason: &str) {
     }
 }
 
-/// Ends the sessions that a logout token names: all sessions of a person, or those with the name of
-/// a session at the provider (`sid`). If the token has both, ends the person's sessions with this
-/// name.
+/// Ends the sessions that a logout token names: all sessions of a person, or all sessions with the
+/// name of a session at the provider (`sid`). If the token has both, ends the person's sessions
+/// with this name.
 ///
 /// If the token names a person, the person's sessions without a name are ended, too. Each may be
 /// the named session, because some providers send no `sid` in the ID token.

@@ -353,7 +353,7 @@ impl Browser<'_> {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         if !cookies.is_empty() {
-            request = request.header(header::COOKIE, cookies.join("; "));
+            request = request.header(header::COOKIE, cookies.join("; ").into_bytes());
         }
         let request = request.method(method).body(Full::new(body)).unwrap();
         let response = self.shop.console.handle(&self.client, request).await;

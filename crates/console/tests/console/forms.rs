@@ -69,6 +69,12 @@ async fn a_reservation_ends_with_the_day_of_the_reader() {
         // An hour east of Greenwich, it is that time already.
         ("2026-12-06", "-60", Some("2026-12-06T22:59:59Z")),
         ("2026-12-01", "-780", None),
+        // No zone has this offset, so the day ends in UTC.
+        (
+            "2026-12-06",
+            "-9223372036854775808",
+            Some("2026-12-06T23:59:59Z"),
+        ),
         ("", "", None),
         ("2026-11-30", "", None),
         ("x", "", None),

@@ -154,6 +154,16 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
 }
 
 #[tokio::test]
+async fn a_cookie_of_another_program_on_this_host_hides_none_whatever_its_bytes_are() {
+    let shop = Shop::open().await;
+    let mut browser = shop.member("Ana", Role::Clerk).await;
+    for name in ["before", "zone"] {
+        browser.cookies.insert(name.to_owned(), "é 🐾".to_owned());
+    }
+    assert!(browser.is_in().await);
+}
+
+#[tokio::test]
 async fn signing_out_ends_the_session_and_not_only_the_cookie() {
     let shop = Shop::open().await;
     let mut browser = shop.member("Ana", Role::Clerk).await;

@@ -363,10 +363,22 @@ async fn an_empty_input_says_what_counts_instead_and_a_full_one_does_not() {
                     "name",
                     "the system administrator’s setting is used: Paws &amp; &lt;Co&gt;.",
                 ),
-                ("language", "the system administrator’s setting is used: English."),
-                ("currency", "the system administrator’s setting is used: CHF."),
-                ("timeZone", "the system administrator’s setting is used: Europe/Berlin."),
-                ("email", "the system administrator’s setting is used: ask@paws.example."),
+                (
+                    "language",
+                    "the system administrator’s setting is used: English.",
+                ),
+                (
+                    "currency",
+                    "the system administrator’s setting is used: CHF.",
+                ),
+                (
+                    "timeZone",
+                    "the system administrator’s setting is used: Europe/Berlin.",
+                ),
+                (
+                    "email",
+                    "the system administrator’s setting is used: ask@paws.example.",
+                ),
             ],
         ),
         (

@@ -11,7 +11,7 @@ use super::{
         reopen_order, return_order,
     },
     pet_rules::{add_pet, patch_pet, restore_pet, withdraw_pet},
-    photo_rules::{add_photo, delete_photo, order_photos, patch_photo, replace_photo},
+    photo_rules::{add_photo, delete_photo, patch_photo, rearrange_photos, replace_photo},
     revert_rules::revert,
 };
 
@@ -65,7 +65,7 @@ pub fn decide(
             order,
             preconditions,
             ..
-        } => order_photos(order, preconditions, present, now),
+        } => rearrange_photos(order, preconditions, present, now),
         Command::DeletePhoto {
             photo,
             preconditions,

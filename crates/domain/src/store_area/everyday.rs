@@ -15,7 +15,7 @@ pub struct EverydayWord {
     /// The position of the first word in the phrase, from 0.
     pub first_word: usize,
     pub word_count: usize,
-    /// The properties, all of which an animal must have. Empty if the word does not describe a
+    /// The properties: an animal must have all of them. Empty if the word does not describe a
     /// property.
     pub properties: Vec<Property>,
     /// The stem of an inflected word: values that begin with it match, too.

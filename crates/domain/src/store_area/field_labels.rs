@@ -1,13 +1,13 @@
 //! The labels of predefined fields in different languages. The names of the fields and the values
-//! of their choices are the same in all languages, so that programs can rely on them.
+//! of their choices do not depend on the language, so that programs can rely on them.
 
 use std::collections::BTreeMap;
 
 use super::{Choices, FieldDefinition, FieldSet, Label};
 use crate::text::comparison_key;
 
-/// The label of a field in one language, with the labels of those choices whose label differs from
-/// the value.
+/// The label of a field in one language, with the label of each choice whose label differs from its
+/// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub struct FieldLabels {

@@ -117,7 +117,7 @@ impl FieldKind {
     /// Returns the key by which values are compared; `None` for values that cannot be searched for.
     /// Two values with the same key are equal for a search.
     ///
-    /// The key of a text is its [`whole_key`]. If the field is unique, it is the [`compact_key`] of
+    /// The key of a text is its [`whole_key`]. If the field is unique, it is the [`compact_key()`] of
     /// the text without case and accents. Decimal numbers are compared by amount.
     ///
     /// For example, `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have

@@ -1,8 +1,8 @@
 //! Values and rules of the store area: versioned animals, orders and categories, and the commands
 //! that change them.
 //!
-//! Every change goes through [`decide`], which is independent of HTTP and SQL. In one transaction,
-//! a store reads the [`PresentState`] of a command's subject, calls [`decide`], and writes the
+//! Every change goes through [`decide()`], which is independent of HTTP and SQL. In one transaction,
+//! a store reads the [`PresentState`] of a command's subject, calls [`decide()`], and writes the
 //! resulting changes.
 //!
 //! The store records each change in the journal (see [`JournalEntry`]), from which programs read

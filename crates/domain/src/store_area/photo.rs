@@ -190,7 +190,7 @@ impl Photos {
         Self(Some(Box::new(PhotoList { photos, stored })))
     }
 
-    /// Returns the photos in their order.
+    /// Returns all photos, in order.
     pub fn all(&self) -> &[Photo] {
         self.0.as_deref().map_or(&[], |list| &list.photos)
     }

@@ -35,21 +35,21 @@ pub(super) fn add_photo(
 }
 
 /// Decides how the picture of a photo is replaced. The photo keeps its position, its alternative
-/// text and the time at which it was added.
+/// text and the time at which it was added. A picture that is already among the photos of the
+/// animal changes nothing, so that a retry has no effect.
 pub(super) fn replace_photo(
     id: PhotoId,
     replacement: &NewPhoto,
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let subject = find_photo(id, &Preconditions::PRESENT, present)?;
-    let pet = subject.pet;
+    let PhotoSubject { pet, position } = find_photo(id, &Preconditions::PRESENT, present)?;
     if pet.photos.position(replacement.id).is_some() {
         return Ok(unchanged_photo(pet, replacement.id));
     }
 
     let mut photos = pet.photos.all().to_vec();
-    let photo = &mut photos[subject.position];
+    let photo = &mut photos[position];
     photo.id = replacement.id;
     photo.width = replacement.width;
     photo.height = replacement.height;
@@ -57,9 +57,9 @@ pub(super) fn replace_photo(
     Ok(change_photos(pet, photos, Some(replacement.id), now))
 }
 
-/// Rejects a new photo if the animal is withdrawn, or already has [`Photos::MAX`] photos.
+/// Refuses a new photo if the animal is withdrawn, or already has [`Photos::MAX`] photos.
 pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
-    check_in_catalogue(pet)?;
+    refuse_if_withdrawn(pet)?;
     if pet.photos.all().len() >= Photos::MAX {
         return Err(Refusal::TooManyPhotos);
     }
@@ -94,7 +94,7 @@ pub(super) fn patch_photo(
 }
 
 /// Decides how the photos of an animal are rearranged.
-pub(super) fn order_photos(
+pub(super) fn rearrange_photos(
     order: &[PhotoId],
     preconditions: &Preconditions,
     present: &PresentState,
@@ -102,7 +102,7 @@ pub(super) fn order_photos(
 ) -> Result<Decision, Refusal> {
     let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     require_preconditions(preconditions, Some(pet))?;
-    check_in_catalogue(pet)?;
+    refuse_if_withdrawn(pet)?;
 
     let photos = pet.photos.all();
     // A list that is as long as the list of photos, and contains each of them, contains no
@@ -112,6 +112,7 @@ pub(super) fn order_photos(
         return Err(Refusal::Invalid(PHOTO_ORDER_RULE));
     }
 
+    // Each id has a position, because `order` has exactly the ids of the photos.
     let ordered_photos: Vec<Photo> = order
         .iter()
         .filter_map(|&id| pet.photos.position(id))
@@ -123,7 +124,7 @@ pub(super) fn order_photos(
     Ok(change_photos(pet, ordered_photos, None, now))
 }
 
-/// Decides how a photo is deleted.
+/// Decides how a photo is deleted: the photos after it move up by one position.
 pub(super) fn delete_photo(
     id: PhotoId,
     preconditions: &Preconditions,
@@ -142,7 +143,7 @@ struct PhotoSubject<'p> {
     position: usize,
 }
 
-/// Finds the photo that a command changes. Rejects the command if there is no such photo, a
+/// Finds the photo that a command changes. Refuses the command if there is no such photo, a
 /// precondition fails, or the animal is withdrawn.
 fn find_photo<'p>(
     id: PhotoId,
@@ -152,12 +153,12 @@ fn find_photo<'p>(
     let pet = require_subject(present.pet.as_ref(), NO_PET)?;
     let position = pet.photos.position(id).ok_or(Refusal::NotFound(NO_PHOTO))?;
     require_preconditions(preconditions, Some(pet))?;
-    check_in_catalogue(pet)?;
+    refuse_if_withdrawn(pet)?;
     Ok(PhotoSubject { pet, position })
 }
 
 /// Refuses a command on the photos of a withdrawn animal.
-fn check_in_catalogue(pet: &StorePet) -> Result<(), Refusal> {
+fn refuse_if_withdrawn(pet: &StorePet) -> Result<(), Refusal> {
     if pet.withdrawal.is_some() {
         return Err(refuse_withdrawn(pet, "Restore it first."));
     }

@@ -138,7 +138,7 @@ fn is_contact_page(text: &str) -> bool {
     is_short_url_text(text) && is_https_without_credentials(&text.replace("{id}", "^"))
 }
 
-/// Whether a text has at most 500 characters, none of which is whitespace or a control character.
+/// Whether a text has at most 500 characters, and no whitespace or control characters.
 fn is_short_url_text(text: &str) -> bool {
     text.chars().nth(MAX_URL_LENGTH).is_none()
         && !text.contains(|character: char| character.is_control() || character.is_whitespace())

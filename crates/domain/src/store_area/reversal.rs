@@ -114,27 +114,18 @@ impl NotRevertible {
     pub fn message(&self) -> String {
         let reason = match self {
             Self::Kind => {
-                "Only changes of animals, orders and categories that exist can be reverted."
+                return "Only changes of animals, orders and categories that exist can be reverted."
+                    .to_owned();
             }
-            Self::SeveralOrders => {
-                "The change cannot be reverted: it is about several orders for one animal."
-            }
+            Self::SeveralOrders => "it is about several orders for one animal.".to_owned(),
             Self::NoDifference => {
-                "The change cannot be reverted: the journal has no difference between before and after."
+                "the journal has no difference between before and after.".to_owned()
             }
-            Self::EndHasPassed => {
-                "The change cannot be reverted: the reservation would already have ended."
-            }
-            Self::PhotosGone => {
-                "The change cannot be reverted: the files of a photo are not kept any more."
-            }
-            Self::Value(problem) => {
-                return format!(
-                    "The change cannot be reverted: a value from before is not valid now. {problem}"
-                );
-            }
+            Self::EndHasPassed => "the reservation would already have ended.".to_owned(),
+            Self::PhotosGone => "the files of a photo are not kept any more.".to_owned(),
+            Self::Value(problem) => format!("a value from before is not valid now. {problem}"),
         };
-        reason.to_owned()
+        format!("The change cannot be reverted: {reason}")
     }
 }
 

@@ -45,7 +45,7 @@ fn revert_category(
     let present_version = current.map(|category| category.version);
     let expected_version = reversal.after.as_ref().map(|category| category.version);
     if present_version != expected_version {
-        return Err(refuse_moved_on(current));
+        return Err(refuse_later_change(current));
     }
 
     let preconditions = present_version.map_or(Preconditions::ABSENT, Preconditions::version);
@@ -74,7 +74,7 @@ fn restore_photos(
     let mut photos = pet.photos.all().to_vec();
     for lost in &reversal.lost_photos {
         if photos.iter().any(|photo| photo.id == lost.photo.id) {
-            return Err(refuse_moved_on(Some(pet)));
+            return Err(refuse_later_change(Some(pet)));
         }
         if is_late || !lost.has_files {
             return Err(NotRevertible::PhotosGone.into());
@@ -111,7 +111,7 @@ fn revert_pet(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    check_not_moved_on(reversal, present)?;
+    check_no_later_change(reversal, present)?;
 
     let mut steps = Steps::new(present, now);
     revert_in_steps(reversal, &mut steps)
@@ -121,24 +121,24 @@ fn revert_pet(
 
 /// Refuses the revert if the version of the animal or the order is no longer the one that resulted
 /// from the act.
-fn check_not_moved_on(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
+fn check_no_later_change(reversal: &PetReversal, present: &PresentState) -> Result<(), Refusal> {
     if let Some(change) = &reversal.pet_change {
         let pet = require_subject(present.pet.as_ref(), NO_PET)?;
         if pet.version != change.after.version {
-            return Err(refuse_moved_on(Some(pet)));
+            return Err(refuse_later_change(Some(pet)));
         }
     }
     if let Some(change) = &reversal.order {
         let order = require_subject(present.order.as_ref(), NO_ORDER)?;
         if order.version != change.after.version {
-            return Err(refuse_moved_on(Some(order)));
+            return Err(refuse_later_change(Some(order)));
         }
     }
     Ok(())
 }
 
 /// Returns the refusal of a revert because a resource has changed since the act.
-fn refuse_moved_on<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
+fn refuse_later_change<T: Into<Resource> + Clone>(current: Option<&T>) -> Refusal {
     let current = current.cloned().map(Into::into);
     Refusal::MovedOn(current.map(Box::new))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Change, Decision, Order, PresentState, Refusal, Resource};
 
-/// A sequence of decisions, each of which sees the effects of the earlier ones.
+/// A sequence of decisions. Each decision sees the effects of the earlier ones.
 pub(super) struct Steps {
     pub(super) now: Timestamp,
     /// The state after the decisions so far.

@@ -33,7 +33,7 @@ pub(super) fn is_paragraph(text: &str, max: usize) -> bool {
     text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
 }
 
-/// Whether a character is visible by itself: neither whitespace, nor a control character, nor
+/// Whether a character is visible on its own: neither whitespace, nor a control character, nor
 /// ignored by fonts.
 pub(super) fn is_visible(character: char) -> bool {
     !is_ignored_by_fonts(character) && !character.is_whitespace() && !character.is_control()

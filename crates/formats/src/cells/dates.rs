@@ -103,7 +103,7 @@ fn split_date(date: &str) -> Vec<&str> {
 /// Parses a date with three parts. They can be in the order year, month, day, or day, month, year,
 /// or month, day, year. In the last order, only English uses numbers, and not with points.
 ///
-/// The error has both meanings of a text that is a date in two of these orders.
+/// The error has both meanings of a text that is a date in two different orders.
 fn parse_three_parts(
     [first, second, third]: [&str; 3],
     has_points: bool,

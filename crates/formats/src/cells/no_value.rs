@@ -39,7 +39,7 @@ const DASHES: [&str; 3] = ["-", "–", "—"];
 /// Whether a cell is an error value of a spreadsheet, such as `#REF!`, `#WERT!` or `Err:502`, or
 /// `####` in place of a value that was wider than its column.
 pub fn is_spreadsheet_error(cell: &str) -> bool {
-    // All error values begin with one of these characters.
+    // All error values begin with `#` or `E`.
     if !cell.starts_with(['#', 'E']) {
         return false;
     }

@@ -178,9 +178,12 @@ impl<'s> Records<'s> {
         let (start, end) = self.byte_range();
         let separators_length = self.record.len().saturating_sub(1);
         let unquoted_length = self.record.as_slice().len() + separators_length;
-        // A record without quotes has only its cells, its separators and a line end of up to two
-        // characters. An open quote adds one character, and extends to the end of the file.
-        let is_unquoted = end - start <= unquoted_length as u64 + 2 && end < self.source.length();
+        // First try to decide from the length, without reading the text again. A record without
+        // quotes has only its cells, its separators and a line end. With the two quotes of a cell
+        // and any line end, it is longer. At the end of the file, the length decides nothing: the
+        // line end may be missing, and an open quote adds only one character.
+        let longest_length = (unquoted_length + "\r\n".len()) as u64;
+        let is_unquoted = end < self.source.length() && end - start <= longest_length;
         if is_unquoted && !self.record.as_slice().contains(&b'"') {
             return Ok(true);
         }

@@ -118,7 +118,7 @@ fn read_id(value: &RawValue) -> Result<PetId, String> {
 }
 
 fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
-    json::read_new_fields(value)
+    json::parse_new_fields(value)
         .ok_or_else(|| "must be an object with values that are not null".to_owned())
 }
 

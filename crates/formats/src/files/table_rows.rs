@@ -2,8 +2,8 @@
 //!
 //! A spreadsheet puts tabs between the cells that it copies. It quotes a copied cell only if the
 //! cell contains a tab, a line end, or a quote, which it doubles; many programs do not even double
-//! quotes. A quote at the beginning of a cell is therefore mostly text: `"Lucky" Luke⇥Dogs` has the
-//! cells `"Lucky" Luke` and `Dogs`. With any other separator, quotes follow RFC 4180, as in an
+//! quotes. A quote at the beginning of a cell is therefore usually text: `"Lucky" Luke⇥Dogs` has
+//! the cells `"Lucky" Luke` and `Dogs`. With any other separator, quotes follow RFC 4180, as in an
 //! import.
 
 use super::separator::Separator;
@@ -32,18 +32,18 @@ pub struct TableRow {
     pub cells: Vec<String>,
     /// Whether a cell that was not kept has content.
     pub has_more_cells: bool,
-    /// Whether the row could also be several rows whose cells begin and end with quotes. For
-    /// example, the lines `A⇥"Shy` and `B⇥Loud"` are one row with a quoted cell of two lines, or
-    /// two rows.
+    /// Whether the row could also be several rows with quotes as text. For example, the lines
+    /// `A⇥"Shy` and `B⇥Loud"` are either one row, whose second cell is quoted and has two lines, or
+    /// two rows of two cells.
     pub is_ambiguous: bool,
 }
 
 /// The reason why a text is not a valid table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableProblem {
-    /// A quote that is not closed, or that is inside an unquoted cell, in the row that begins on
-    /// this line.
-    Quote {
+    /// A quote is not closed, or is inside an unquoted cell. The row with this quote begins on
+    /// `line`.
+    InvalidQuote {
         /// The number of the line, from 1.
         line: usize,
     },
@@ -66,18 +66,18 @@ pub(super) struct TableStart {
 /// Returns the first rows of a text with this separator, without empty rows. Stops before a row
 /// with invalid quotes.
 pub(super) fn read_rows(text: &str, separator: Separator, limits: TableLimits) -> Vec<TableRow> {
-    let start = TableStart {
-        separator,
+    let mut reader = TableReader {
+        text,
+        separator: separator.byte(),
         position: 0,
         line: 1,
-        titles: Vec::new(),
     };
-    let mut reader = TableReader::new(text, &start);
     let mut rows = Vec::new();
     while rows.len() < limits.rows {
         match reader.read_row(limits.columns) {
             Ok(Some(row)) if row.is_empty() => {}
             Ok(Some(row)) => rows.push(row),
+            // `read_table` reports invalid quotes, when it reads the whole table.
             Ok(None) | Err(_) => break,
         }
     }
@@ -96,7 +96,7 @@ impl TableRow {
 
     /// Whether all cells of the row are empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.filled_count() == 0 && !self.has_more_cells
+        !self.has_more_cells && self.cells.iter().all(String::is_empty)
     }
 
     /// Returns the number of kept cells that have content.
@@ -168,7 +168,7 @@ impl<'t> TableReader<'t> {
         loop {
             let cell = self
                 .parse_cell()
-                .ok_or(TableProblem::Quote { line: row.line })?;
+                .ok_or(TableProblem::InvalidQuote { line: row.line })?;
             self.position += cell.length;
             if cell.is_quoted {
                 self.line += count_line_ends(cell.content);
@@ -182,6 +182,7 @@ impl<'t> TableReader<'t> {
         }
 
         let row_text = &self.text[row.start..self.position];
+        // If no tab is quoted, the quoted line end is likely to be part of a cell.
         row.is_ambiguous = self.separator == TAB && has_quoted_tab && has_equal_lines(row_text);
         self.skip_line_end();
         Ok(Some(row))
@@ -198,8 +199,8 @@ impl<'t> TableReader<'t> {
             .position(|byte| self.ends_cell(byte))
             .unwrap_or(unread_text.len());
         let content = &unread_text[..length];
-        let is_text = self.separator == TAB || !content.contains('"');
-        is_text.then_some(RawCell {
+        let has_valid_quotes = self.separator == TAB || !content.contains('"');
+        has_valid_quotes.then_some(RawCell {
             content,
             is_quoted: false,
             length,
@@ -257,7 +258,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// Returns the position of the first quote that is not doubled: 4 in `5"" "`.
+/// Returns the position of the first quote that is not doubled: 4 in `5""x"`.
 fn find_closing_quote(text: &str) -> Option<usize> {
     let mut quotes = text
         .bytes()

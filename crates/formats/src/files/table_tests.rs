@@ -51,7 +51,7 @@ fn between_commas_quotes_follow_rfc_4180_or_the_line_is_named() {
     ] {
         assert_eq!(
             read_text(text),
-            Err(TableProblem::Quote { line }),
+            Err(TableProblem::InvalidQuote { line }),
             "{text:?}"
         );
     }

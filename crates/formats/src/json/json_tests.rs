@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn parse_text(text: &str) -> Option<i64> {
+fn read_integer(text: &str) -> Option<i64> {
     as_integer(&serde_json::from_str::<Box<RawValue>>(text).unwrap())
 }
 
@@ -25,7 +25,7 @@ fn an_integer_is_a_number_without_a_fraction_within_int64() {
         ("922337203685477580.7e1", i64::MAX),
         ("-9223372036854775808.0", i64::MIN),
     ] {
-        assert_eq!(parse_text(text), Some(value), "{text}");
+        assert_eq!(read_integer(text), Some(value), "{text}");
     }
     for text in [
         "1.5",
@@ -41,7 +41,7 @@ fn an_integer_is_a_number_without_a_fraction_within_int64() {
         "[1]",
         "{}",
     ] {
-        assert_eq!(parse_text(text), None, "{text}");
+        assert_eq!(read_integer(text), None, "{text}");
     }
 }
 
@@ -49,9 +49,9 @@ proptest! {
     #[test]
     fn every_int64_is_parsed_in_every_spelling(value: i64, zeros in 0..5_usize) {
         let padded = format!("{value}{}", "0".repeat(zeros));
-        prop_assert_eq!(parse_text(&value.to_string()), Some(value));
-        prop_assert_eq!(parse_text(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
-        prop_assert_eq!(parse_text(&format!("{padded}e-{zeros}")), Some(value));
+        prop_assert_eq!(read_integer(&value.to_string()), Some(value));
+        prop_assert_eq!(read_integer(&format!("{value}.{}", "0".repeat(zeros + 1))), Some(value));
+        prop_assert_eq!(read_integer(&format!("{padded}e-{zeros}")), Some(value));
     }
 }
 

@@ -194,7 +194,7 @@ pub fn write_photo(out: &mut Vec<u8>, pet: PetId, position: usize, photo: &Photo
     object.end();
 }
 
-/// Writes the photos of an animal as an array, in their order.
+/// Writes the photos of an animal as an array, in the same order.
 pub(super) fn write_photos(out: &mut Vec<u8>, pet: PetId, photos: &Photos) {
     out.push(b'[');
     for (position, photo) in photos.all().iter().enumerate() {

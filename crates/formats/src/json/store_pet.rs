@@ -14,7 +14,7 @@ use super::{
     Invalid, Object,
     declared::Keywords,
     member_values::Version,
-    members::{Member, Members, bodies, values},
+    members::{Member, Members, Value, bodies, values},
     object::WriteJson,
     photo::{read_logged_photos, write_photos},
     resource::{Audience, DeclaredResource, resource},
@@ -59,8 +59,8 @@ impl AddPet {
 
 /// The values of fields in a request or in a file. `T` is [`FieldPatch`] or [`FieldValues`].
 ///
-/// The wrapper is needed because these types are members that may be absent, which a
-/// [`Value`](super::members::Value) may not be.
+/// Every [`Value`] is also a member that must be present. A member with the values of fields may be
+/// absent, so `T` itself is not a `Value`, and this wrapper is.
 struct Fields<T>(T);
 
 /// The number of photos of an animal in a file.
@@ -68,9 +68,12 @@ struct PhotoCount(u64);
 
 values! {
     Fields<FieldPatch>: "an object with the names and values of fields",
-        |value| read_field_patch(value).map(Self);
-    Fields<FieldValues>: "an object of strings, integers, true and false, of at most 32 KiB",
-        |value| read_field_values(value).map(Self);
+        |value| parse_requested_fields(value).map(Self);
+    Fields<FieldValues>: format!(
+            "an object of strings, integers, true and false, of at most {} KiB",
+            FieldValues::MAX_LENGTH >> 10,
+        ),
+        |value| parse_exported_fields(value).map(Self);
     Withdrawal: "null, or an object with a valid at, reason and note",
         |value| Self::read_representation(value.get().as_bytes(), "withdrawn", Audience::File).ok();
     PhotoCount: "an array of photos",
@@ -91,10 +94,7 @@ impl Member for FieldPatch {
     }
 
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        Ok(members
-            .optional(name)?
-            .map(|Fields(fields)| fields)
-            .unwrap_or_default())
+        read_optional_fields(members, name)
     }
 }
 
@@ -106,18 +106,24 @@ impl Member for FieldValues {
         json!({ "type": "object" })
     }
 
-    /// Reads the member, which may be absent, because files of earlier releases have no fields.
     fn from_body(members: &Members<'_>, name: &str) -> Result<Self, Invalid> {
-        Ok(members
-            .optional(name)?
-            .map(|Fields(fields)| fields)
-            .unwrap_or_default())
+        read_optional_fields(members, name)
     }
+}
+
+/// Reads the member with the values of fields. It may be absent from a request, and from a file of
+/// an earlier release, which had no fields.
+fn read_optional_fields<T: Default>(members: &Members<'_>, name: &str) -> Result<T, Invalid>
+where
+    Fields<T>: Value,
+{
+    let fields = members.optional(name)?.map(|Fields(fields)| fields);
+    Ok(fields.unwrap_or_default())
 }
 
 /// Parses the values of fields in a request: `{"age":3,"sex":null}` sets the field `age`, and
 /// clears the field `sex`.
-fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
+fn parse_requested_fields(value: &RawValue) -> Option<FieldPatch> {
     let mut patch = FieldPatch::new();
     for (name, value) in super::parse_members(value.get().as_bytes(), "fields").ok()? {
         let requested = match value.get() {
@@ -130,13 +136,14 @@ fn read_field_patch(value: &RawValue) -> Option<FieldPatch> {
 }
 
 /// Parses the values of the fields of an animal in an export. Returns `None` if they are too long,
-/// or if no kind of field has such a value.
-fn read_field_values(value: &RawValue) -> Option<FieldValues> {
+/// or if one is invalid.
+fn parse_exported_fields(value: &RawValue) -> Option<FieldValues> {
     let members = super::parse_members(value.get().as_bytes(), "fields").ok()?;
-    FieldValues::new(parse_field_values(members)?)
+    FieldValues::new(parse_members_as_fields(members)?)
 }
 
-/// Parses a value of a field. Returns `None` if no kind of field has such values.
+/// Parses the value of one field. Returns `None` if it is invalid: no kind of field has such
+/// values.
 fn parse_field_value(value: &RawValue) -> Option<FieldValue> {
     match value.get() {
         "true" => Some(FieldValue::Boolean(true)),
@@ -150,23 +157,23 @@ fn parse_field_value(value: &RawValue) -> Option<FieldValue> {
 
 /// Parses the values of the fields of a new animal in a file. Returns `None` if a value is null, or
 /// if `object` is not an object.
-pub(crate) fn read_new_fields(object: &RawValue) -> Option<FieldPatch> {
-    let patch = read_field_patch(object)?;
+pub(crate) fn parse_new_fields(object: &RawValue) -> Option<FieldPatch> {
+    let patch = parse_requested_fields(object)?;
     let has_null = patch.values().any(|value| *value == RequestedValue::Clear);
     if has_null { None } else { Some(patch) }
 }
 
 /// Parses the values of the fields of an animal, as the database stores them. Returns `None` if
-/// they are too long, or if no kind of field has such a value.
-pub fn read_stored_fields(stored: &str) -> Option<FieldValues> {
+/// they are too long, or if one is invalid.
+pub fn parse_stored_fields(stored: &str) -> Option<FieldValues> {
     // The map sorts the members by name, as `from_stored` requires.
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(stored).ok()?;
-    FieldValues::from_stored(parse_field_values(members)?, stored.to_owned())
+    FieldValues::from_stored(parse_members_as_fields(members)?, stored.to_owned())
 }
 
-/// Parses the values in an object, in the order of its members. Returns `None` if no kind of field
-/// has such a value.
-fn parse_field_values<'a, T: FromIterator<(String, FieldValue)>>(
+/// Parses the value of each member, in the order of the members. Returns `None` if one is invalid:
+/// see [`parse_field_value`].
+fn parse_members_as_fields<'a, T: FromIterator<(String, FieldValue)>>(
     members: impl IntoIterator<Item = (String, &'a RawValue)>,
 ) -> Option<T> {
     members
@@ -179,7 +186,8 @@ fn parse_field_values<'a, T: FromIterator<(String, FieldValue)>>(
 ///
 /// `{"id":1,"photos":[]}` becomes `{"id":1,"photos":[],"listed":true}`.
 pub fn complete_store_pet(pet: &mut String) {
-    // This member is always the last one, so no value of the animal can be mistaken for it.
+    // `photos` and `listed` are always the last members, so no value of the animal can be mistaken
+    // for the end of the one and the other.
     let is_complete = [true, false]
         .iter()
         .any(|is_listed| pet.ends_with(&format!("],\"listed\":{is_listed}}}")));
@@ -254,6 +262,7 @@ fn check_consistency(pet: &StorePet) -> Result<(), Invalid> {
 /// Reads an animal from the log of changes, including its photos.
 pub(super) fn read_logged_pet(object: &[u8]) -> Result<StorePet, Invalid> {
     let ExportedPet { pet, .. } = read_store_pet(object)?;
+    // `read_store_pet` only counts the photos: only the log contains all of their data.
     let [photos_member] = super::parse_named_members(object, ["photos"])?;
     let photos = match photos_member {
         Some(array) => read_logged_photos(array.get())
@@ -272,15 +281,15 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
     object.integer("categoryId", pet.category_id);
     object.text("status", pet.status.as_str());
     object.integer("version", pet.version);
-    let out = object.begin_member("createdAt");
-    let time_start = out.len();
-    pet.created_at.write_json(out);
+    let buffer = object.begin_member("createdAt");
+    let start = buffer.len();
+    pet.created_at.write_json(buffer);
+    let end = buffer.len();
     if pet.updated_at == pet.created_at {
         // Copying the text is cheaper than formatting the same time again.
-        let created_at = time_start..object.out.len();
         object
             .begin_member("updatedAt")
-            .extend_from_within(created_at);
+            .extend_from_within(start..end);
     } else {
         object.put("updatedAt", &pet.updated_at);
     }

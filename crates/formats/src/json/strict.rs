@@ -264,6 +264,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        // A value stays `None` if the object lacks the member.
         let mut values = [None; N];
         let mut all_names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
@@ -272,6 +273,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
                 Some(position) => values[position] = Some(members.next_value()?),
                 None => members.next_value_seed(self.validator)?,
             }
+            // Rejects a name that occurs twice, also one that is not wanted.
             self.validator.add_name(&mut all_names, name)?;
         }
         Ok(values)

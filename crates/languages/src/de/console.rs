@@ -50,7 +50,7 @@ pub(crate) static TEXTS: Texts = Texts {
     program: |name| format!("Programm „{name}“"),
     a_program: "ein Programm",
     the_service: "der Dienst",
-    the_operator: "der Betreiber des Dienstes",
+    the_operator: "Betreiber des Dienstes",
     reference: "Belegnummer",
     reference_hint: "Ihre eigene Nummer, z.\u{a0}B. die der Rechnung oder des Vertrags. Bitte keine Namen eintragen.",
     note: "Notiz",
@@ -70,9 +70,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
     find: "Suchen",
-    ending_today: "Ende heute",
-    ending_tomorrow: "Ende morgen",
-    ending_later: "Ende übermorgen",
+    ending_today: "Bis heute",
+    ending_tomorrow: "Bis morgen",
+    ending_later: "Bis übermorgen",
     call: "Anrufen",
     ending: "Reservierungen, die bald enden",
     none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
@@ -160,7 +160,7 @@ pub(crate) static TEXTS: Texts = Texts {
     paste: "Zeilen der Tabelle",
     paste_hint: "Kopieren Sie die Zeilen und fügen Sie sie hier ein: ein Tier pro Zeile, mit Name und \
      Kategorie. Wenn in der ersten Zeile Überschriften stehen, können auch der Status und weitere Felder dabei sein. \
-     Ohne Kategorie gilt die der Tierart. Sie sehen eine Vorschau, bevor etwas hinzugefügt wird.",
+     Fehlt die Kategorie, ergibt sie sich aus der Tierart. Sie sehen eine Vorschau, bevor etwas hinzugefügt wird.",
     preview: "Vorschau",
     line: "Zeile",
     check: "Prüfung",
@@ -1361,7 +1361,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Vertrag",
-        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tieres, für {fee} der Preis, für {adopter} der Name des Kunden, für {date} der Tag des Verkaufs, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tieres, für {fee} der Preis, für {adopter} der Name des Kunden, für {date} der Tag des Verkaufs oder, solange nichts verkauft ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
         "Der Vertrag darf höchstens 4.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [
@@ -1531,7 +1531,7 @@ fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::OrderPlaced => "Tier reserviert",
         ChangeType::OrderCompleted => "Tier verkauft",
         ChangeType::OrderReturned => "Tier zurückgegeben",
-        ChangeType::OrderReopened => "Tier wieder reserviert",
+        ChangeType::OrderReopened => "Vorgang wieder geöffnet",
         other => change(other),
     }
 }
@@ -1631,7 +1631,7 @@ pub(crate) mod shelter {
         ],
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Tierheims, für {microchip} die Chipnummer des Tieres, für {fee} die Schutzgebühr, für {adopter} der Name der übernehmenden Person, für {date} der Tag der Vermittlung, sonst der heutige. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+            "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Tierheims, für {microchip} die Chipnummer des Tieres, für {fee} die Schutzgebühr, für {adopter} der Name der übernehmenden Person, für {date} der Tag der Vermittlung oder, solange das Tier nicht vermittelt ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {

@@ -114,7 +114,7 @@ pub(crate) static TEXTS: Texts = Texts {
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
      set one, sell it, or edit its status.",
     withdraw: "Record the departure",
-    withdraw_more: "Record a departure, or remove…",
+    withdraw_more: "Record a departure…",
     withdraw_hint: "The animal is taken off the website and out of the usual lists. Its history is kept, and you can undo this.",
     restore: "Restore",
     restore_hint: "It returns to the lists as it was.",
@@ -531,7 +531,7 @@ pub(crate) static TEXTS: Texts = Texts {
     address: "Address",
     address_hint: "It begins with https://.",
     description: "Description",
-    sends: "Sends",
+    sends: "Changes to send",
     sends_hint: "If you choose none, every change is sent.",
     every_change: "Every change",
     works: "Working",
@@ -581,7 +581,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "For example, a name and a telephone number. Deleted {} after the sale, or after the reservation ends.",
+            "For example, a name and a telephone number. These details are deleted {} after the sale or the end of the reservation.",
             days(kept)
         )
     },
@@ -673,7 +673,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "1 photo added.",
         "{} photos added.",
         "{} not added.",
-        "The photos are still uploading. The form will be sent after that.",
+        "The photos are still uploading. The form will be sent when they have finished.",
     ],
     photos: "Photos",
     photos_after: "Add the animal first. Then add its photos: press “Manage photos” on its page.",
@@ -1564,7 +1564,7 @@ pub(crate) mod shelter {
     use super::{animals, days};
     use crate::console::Texts;
     use petstore_domain::{
-        PetStatus, Scope,
+        PetStatus, Role, Scope,
         store_area::{ActType, ChangeType, OrderStatus, SubjectKind, WithdrawalReason},
     };
 
@@ -1698,7 +1698,7 @@ pub(crate) mod shelter {
         contact_of: |_| TEXTS.contact,
         contact_hint: |kept| {
             format!(
-                "For example, a name and a telephone number. Deleted {} after the adoption, or after the reservation ends.",
+                "For example, a name and a telephone number. These details are deleted {} after the adoption or the end of the reservation.",
                 days(kept)
             )
         },
@@ -1731,6 +1731,10 @@ pub(crate) mod shelter {
         sell_animals: |count| format!("Mark {} as adopted?", animals(count)),
         sold_as: |order| format!("Adopted (adoption {order})."),
         sale_undone: "The adoption is undone.",
+        what_role_may: |role| match role {
+            Role::Clerk => "Clerk: can change animals and adoptions",
+            other => super::what_role_may(other),
+        },
         ..super::TEXTS
     };
 

@@ -124,7 +124,7 @@ pub(crate) static TEXTS: Texts = Texts {
     whole_before: "Texto completo anterior",
     no_history: "No hay ningún cambio registrado.",
     new_note: "Nueva nota",
-    new_note_hint: "Solo el equipo ve las notas, por ejemplo sobre el comportamiento o una llamada.",
+    new_note_hint: "Por ejemplo, sobre el comportamiento o una llamada. Las notas solo las ve el equipo.",
     add_note: "Añadir nota",
     correct_note: "Corregir o eliminar",
     note_on: |animal| format!("Nota sobre {animal}"),
@@ -443,7 +443,7 @@ pub(crate) static TEXTS: Texts = Texts {
     select_all: "Seleccionar todos los de esta página",
     skip_list: "Ir a las acciones",
     with_selected: "Modificar los animales seleccionados",
-    all_or_none: "Se modifican todos o ninguno.",
+    all_or_none: "Si alguno de los seleccionados no se puede modificar, no se modifica ninguno.",
     reserve_or_sell: "Reservar o vender…",
     move_more: "Cambiar de categoría…",
     move_label: "Pasar a la categoría",
@@ -1417,7 +1417,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zona horaria",
-        "Los días empiezan y terminan en esta zona horaria: en la página Hoy, en las edades, en las reservas y en el sitio web. Si no se elige ninguna, las horas son las de cada dispositivo y los días, los de UTC.",
+        "Los días empiezan y terminan según la hora de esta zona: en la página Hoy, en las edades, en las reservas y en el sitio web. Si no se elige ninguna, las horas se muestran según cada dispositivo y los días cambian a medianoche UTC.",
         "La zona horaria debe ser una de la lista. Elija una de ellas o ninguna.",
     ],
     member_currency: [

@@ -306,10 +306,10 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Saisissez un nombre entier.",
 
     // Adding one animal.
-    category_of_species: "Si le champ est vide, la catégorie habituelle de l’espèce s’applique. Si elle n’existe pas, elle est créée.",
+    category_of_species: "Si le champ est vide, la catégorie habituelle de l’espèce s’applique\u{202f}; elle est créée si besoin.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité compte en années.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité s’entend en années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     birth_too_early: "Cela fait plus de 150 ans. Saisissez un âge de 150 ans au plus, ou une date de naissance plus récente.",
@@ -454,7 +454,7 @@ pub(crate) static TEXTS: Texts = Texts {
     select_all: "Tout sélectionner sur cette page",
     skip_list: "Aller aux actions",
     with_selected: "Modifier les animaux sélectionnés",
-    all_or_none: "Tous seront modifiés, ou aucun.",
+    all_or_none: "Si l’un d’eux ne peut pas être modifié, aucun ne l’est.",
     reserve_or_sell: "Réserver ou vendre…",
     move_more: "Changer de catégorie…",
     move_label: "Changer de catégorie",
@@ -602,7 +602,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après la vente, ou après la fin de la réservation.",
+            "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après la vente ou la fin de la réservation.",
             days(kept)
         )
     },
@@ -1311,7 +1311,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // The store.
     logo: "Logo",
     upload_logo: "Image du logo",
-    logo_hint: "Un PNG, JPEG ou WebP de 2 Mo au plus. Enregistrez d’abord le formulaire\u{a0}: l’envoi n’enregistre pas ce que vous y avez saisi.",
+    logo_hint: "Un PNG, JPEG ou WebP de 2 Mo au plus. Si vous avez modifié le formulaire ci-dessus, enregistrez-le d’abord\u{a0}: l’envoi du logo n’enregistre pas ces modifications.",
     logo_missing: "Choisissez d’abord une image.",
     logo_invalid: "Le logo doit être une image PNG, JPEG ou WebP. Choisissez un autre fichier.",
     logo_too_flat: "Le logo doit avoir au moins 16 pixels de large et de haut, être au plus 12 fois plus large que haut et au plus 3 fois plus haut que large. Choisissez une autre image.",
@@ -1746,7 +1746,7 @@ pub(crate) mod shelter {
         },
         contact_hint: |kept| {
             format!(
-                "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après l’adoption, ou après la fin de la réservation.",
+                "Par exemple un nom et un numéro de téléphone. Ces coordonnées sont supprimées {} après l’adoption ou la fin de la réservation.",
                 days(kept)
             )
         },

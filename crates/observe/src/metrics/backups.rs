@@ -79,7 +79,7 @@ impl BackupMetrics {
         if age <= interval.saturating_mul(Self::MAX_INTERVALS) {
             return None;
         }
-        // The seconds were those of a timestamp, so they can be converted back.
+        // The seconds came from a timestamp, so they can be converted back.
         let last_backup = Timestamp::from_second(last_success).ok()?;
         Some(BackupProblem::OldBackup(last_backup))
     }

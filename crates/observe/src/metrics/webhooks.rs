@@ -94,7 +94,8 @@ impl WebhookMetrics {
         *self.states.lock() = states;
     }
 
-    /// Writes the metrics.
+    /// Writes the number of attempts with each outcome, and all gauges with their value for each
+    /// webhook.
     pub fn expose(&self, exposition: &mut Exposition) {
         let name = "petstore_webhook_attempts_total";
         exposition.begin(
@@ -102,9 +103,11 @@ impl WebhookMetrics {
             name,
             "Attempts of this process to deliver a message, by outcome.",
         );
+        // The counters are in the order of the outcomes.
         for (outcome, counter) in OUTCOMES.iter().zip(&self.attempts) {
             exposition.sample(name, &[("outcome", outcome)], counter.get());
         }
+        // A copy, so that the states are not locked while they are written.
         let states = self.states.lock().clone();
         for gauge in &GAUGES {
             exposition.begin(Kind::Gauge, gauge.name, gauge.help);

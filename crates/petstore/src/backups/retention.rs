@@ -24,7 +24,7 @@ const LEAST_BACKUPS: usize = 2;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// The backups of one day in UTC that one copy of the database made. Of these, the newest is kept.
+/// The backups of one day in UTC that one copy of the database made. The newest one is kept.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct DayOfCopy {
     /// The number of the day since 1970.
@@ -127,8 +127,8 @@ fn delete_unkept(
 }
 
 /// Deletes the photos that only deleted backups needed, then the `orphaned_lists` of the deleted
-/// backups. Deletes nothing while the list of a kept backup is damaged, because that backup may need
-/// any photo.
+/// backups. Each list is given by its time, which is the time of its backup. Deletes nothing while
+/// the list of a kept backup is damaged, because that backup may need any photo.
 fn delete_photos_and_lists(
     storage: &BackupStorage,
     orphaned_lists: &[Timestamp],

@@ -243,13 +243,13 @@ impl BackupStorage {
         temporary_file: &Path,
         folder: &Path,
         name: &str,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write_content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<u64> {
         // The owner is not given here, because `create_file` would fail on a file system without
         // owners.
         let mut file = create_file(temporary_file, None)?;
         self.give_to_owner(&file);
-        fill(&mut file)?;
+        write_content(&mut file)?;
         file.sync_all()?;
         fs::rename(temporary_file, folder.join(name))?;
         // The new name is on disk only when the folder is.

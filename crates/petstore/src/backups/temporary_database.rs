@@ -25,8 +25,8 @@ impl TemporaryDatabase {
         Self { path }
     }
 
-    /// Copies the database at `source_path`, and returns the counts of what the copy contains.
-    /// Lowers the priority of the calling thread before the copy is checked.
+    /// Copies the database at `source_path`, and returns the number of animals and the photos in
+    /// the copy. Lowers the priority of the calling thread before the copy is checked.
     pub(super) fn copy_from(&self, source_path: &Path) -> io::Result<CopiedContent> {
         sqlite::copy_into(source_path, &self.path, lower_priority).map_err(io::Error::other)
     }

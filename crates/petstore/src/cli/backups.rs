@@ -40,7 +40,7 @@ const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name anoth
 #[command(next_help_heading = "Backups")]
 pub(super) struct BackupArgs {
     /// Where the service makes backups of its SQLite database: a folder, `s3://BUCKET/PREFIX`, or off
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::parse_place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::parse_storage)]
     backup: StorageSetting,
 
     /// How often it makes one, from 1s to 365d; by default, every 24h
@@ -150,7 +150,7 @@ impl BackupArgs {
     }
 
     /// Returns the advice to append to the message of an error. The advice is empty if the message
-    /// itself says what to do. Returns `None` if the error may go away by itself.
+    /// itself says what to do. Returns `None` if the error may go away on its own.
     fn advice_for(&self, error: &io::Error) -> Option<&'static str> {
         if error.kind() == ErrorKind::ResourceBusy {
             return Some("");
@@ -225,7 +225,7 @@ impl NamedBackups {
             argument
         };
 
-        let setting = photos::parse_place(place_name).map_err(BadSetting)?;
+        let setting = photos::parse_storage(place_name).map_err(BadSetting)?;
         if named_time.is_none()
             && let StorageSetting::Folder(path) = &setting
             && !path.is_dir()

@@ -46,7 +46,7 @@ impl Check {
         let database = &self.database.url;
         let checkup = check_database(database)?;
         let storage = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(place) = self.photos.doubtful_place() {
+        if let Some(place) = self.photos.suspicious_storage() {
             super::output::print_message(&format!(
                 "The photos are looked for in {place}, which PETSTORE_PHOTOS names; --photos names another \
                  place."

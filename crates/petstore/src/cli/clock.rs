@@ -94,7 +94,7 @@ fn print_times(now: Timestamp, confirmed_time: Timestamp) -> anyhow::Result<()> 
 }
 
 /// Confirms `now`, which replaces `confirmed_time`. Retries if a running service changes the
-/// confirmed time meanwhile.
+/// confirmed time first.
 async fn confirm(
     store: &dyn Store,
     mut confirmed_time: Timestamp,

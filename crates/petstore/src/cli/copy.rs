@@ -62,15 +62,15 @@ pub(super) struct Copy {
 
     /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
     /// `photos` next to the SQLite file, and off over PostgreSQL
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::parse_place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::parse_storage)]
     from_photos: Option<StorageSetting>,
 
     /// The place for the photos of the new database; the same default
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::parse_place)]
+    #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::parse_storage)]
     to_photos: Option<StorageSetting>,
 }
 
-/// A summary of what was copied.
+/// A summary of the copied content.
 #[derive(Default)]
 struct CopySummary {
     animals: u64,

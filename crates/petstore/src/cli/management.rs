@@ -124,8 +124,8 @@ impl ReservedAddress {
         Self::new(SocketAddr::new(address.ip(), 0), option)
     }
 
-    /// Begins to accept connections. If another process has taken the address meanwhile, uses a
-    /// free port where [`Self::new_or_free`] allows it.
+    /// Begins to accept connections. If another process has taken the address first, uses a free
+    /// port where [`Self::new_or_free`] allows it.
     pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
         let Self {
             socket,

@@ -98,7 +98,7 @@ enum Command {
     Completions(openapi::Completions),
 }
 
-/// The exit status for invalid arguments and settings, the same as clap's. The systemd unit does not
+/// The exit status for invalid arguments and settings; clap uses it, too. The systemd unit does not
 /// restart the service after this status.
 const WRONG_SETTING: u8 = 2;
 

@@ -264,17 +264,21 @@ fn read_photos(database: &DatabaseUrl) -> anyhow::Result<Vec<PetPhoto>> {
     Ok(photos)
 }
 
-/// Checks a file, and returns the problem with it. Returns `None` if there is no problem.
+/// Checks that a file exists and is not empty. If `decodes_content` is set, also checks that its
+/// content can be decoded. Returns the problem with the file, or `None`.
 async fn check_file(
     storage: Arc<PhotoStorage>,
     file: PhotoFile,
     decodes_content: bool,
 ) -> io::Result<Option<&'static str>> {
-    match storage.length(file).await? {
-        None if file.size.may_be_missing() => return Ok(None),
-        None | Some(0) => return Ok(Some("is missing or empty")),
-        Some(_) => {}
+    let length = storage.length(file).await?;
+    if length.is_none() && file.size.may_be_missing() {
+        return Ok(None);
     }
+    if matches!(length, None | Some(0)) {
+        return Ok(Some("is missing or empty"));
+    }
+    // A file that has disappeared since is no problem: the service deletes files of removed photos.
     if decodes_content
         && let Some(content) = storage.read(file).await?
         && !photos::is_readable(&content)

@@ -1,4 +1,5 @@
-//! The options for the storage of the photos of animals. Texts for users call a storage a place.
+//! The options for the storage of the photos of animals. Only texts for users call a storage a
+//! place.
 
 use std::{
     env,
@@ -24,13 +25,16 @@ use super::{
 /// The time limit for one request to a bucket.
 const REQUEST_LIMIT: Duration = Duration::from_secs(8);
 
+/// The environment variable of `--photos`.
+const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
+
 /// The option for the storage of photos.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct PhotoArgs {
     /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos` next to
     /// the SQLite file, and off over PostgreSQL. Every process on a database needs the same place
-    #[arg(long, value_name = "PLACE", env = "PETSTORE_PHOTOS", value_parser = parse_place)]
+    #[arg(long, value_name = "PLACE", env = PHOTOS_VARIABLE, value_parser = parse_storage)]
     pub(super) photos: Option<StorageSetting>,
 }
 
@@ -39,7 +43,7 @@ pub(super) struct PhotoArgs {
 #[command(next_help_heading = "Photos")]
 pub(super) struct ServicePhotoArgs {
     #[command(flatten)]
-    storage: PhotoArgs,
+    photos: PhotoArgs,
 
     /// The largest picture that a client can send, such as 500KiB or 16MiB; up to 64MiB
     #[arg(long, value_name = "SIZE", env = "PETSTORE_MAX_PHOTO_SIZE", default_value = "16MiB", value_parser = values::photo_size)]
@@ -56,7 +60,7 @@ pub(super) enum StorageSetting {
 
 /// Parses a storage of files: `off`, `s3://BUCKET/PREFIX`, or the path of a folder. Rejects a text
 /// that is probably a misspelled `off` or bucket. With `./` before it, such a text is a folder.
-pub(super) fn parse_place(text: &str) -> Result<StorageSetting, String> {
+pub(super) fn parse_storage(text: &str) -> Result<StorageSetting, String> {
     if text.is_empty() {
         return Err("the place is missing; name a folder, a bucket, or off".to_owned());
     }
@@ -137,16 +141,15 @@ pub(super) fn environment_variables() -> Vec<(String, String)> {
     variables
 }
 
-/// The environment variable of `--photos`.
-const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
-
 impl PhotoArgs {
-    /// Returns the name of the storage in `PETSTORE_PHOTOS` if the storage may belong to another
-    /// database: the command line names the database, but not its photos.
-    pub(super) fn doubtful_place(&self) -> Option<String> {
+    /// Returns the name of the storage if it may belong to another database than the one that the
+    /// command uses. This is so if [`PHOTOS_VARIABLE`] names the storage, but the command line
+    /// names the database. Reads the variable and the command line of this process.
+    pub(super) fn suspicious_storage(&self) -> Option<String> {
         let is_from_variable =
             env::var_os(PHOTOS_VARIABLE).is_some() && !is_on_command_line("photos");
-        if !is_from_variable || !is_on_command_line("database") {
+        let is_suspicious = is_from_variable && is_on_command_line("database");
+        if !is_suspicious {
             return None;
         }
         match &self.photos {
@@ -157,9 +160,9 @@ impl PhotoArgs {
     }
 
     /// Fails if the storage may belong to another database, so that a command does not write to it.
-    /// See [`Self::doubtful_place`].
-    pub(super) fn reject_doubtful_place(&self) -> Result<(), BadSetting> {
-        let Some(storage) = self.doubtful_place() else {
+    /// See [`Self::suspicious_storage`].
+    pub(super) fn reject_suspicious_storage(&self) -> Result<(), BadSetting> {
+        let Some(storage) = self.suspicious_storage() else {
             return Ok(());
         };
         Err(BadSetting(format!(
@@ -200,6 +203,8 @@ impl PhotoArgs {
     ) -> anyhow::Result<Option<PhotoStorage>> {
         let Some(storage) = self.open(database)? else {
             if self.photos.is_none() {
+                // PostgreSQL has no default, because the processes may run on several machines,
+                // which share no folder.
                 info!(
                     "photos are off, because all processes on a database need the same place for \
                      them; --photos names it"
@@ -213,12 +218,13 @@ impl PhotoArgs {
         Ok(Some(storage))
     }
 
-    /// Handles the error of a storage that cannot be used. Fails if the option sets the storage.
-    /// Only logs a warning about the default storage, and about a bucket that is unavailable at the
-    /// moment.
+    /// Handles the error of a storage that cannot be used. Only logs a warning if it is the default
+    /// storage, or a bucket that is unavailable at the moment. Otherwise fails, because the
+    /// operator chose this storage with the option or its variable, and must correct it.
     fn fail_or_warn(&self, storage: &PhotoStorage, error: &io::Error) -> Result<(), BadSetting> {
         let is_folder = storage.as_folder().is_some();
-        // Only errors of these kinds may be temporary: see `PhotoStorage::probe`.
+        // Only errors of the kinds `Other` and `TimedOut` may be temporary: see
+        // `PhotoStorage::probe`.
         let is_unavailable = matches!(error.kind(), ErrorKind::Other | ErrorKind::TimedOut);
         let is_unavailable_bucket = !is_folder && is_unavailable;
         let cause = error_chain(error);
@@ -234,15 +240,15 @@ impl PhotoArgs {
 }
 
 impl ServicePhotoArgs {
-    /// Checks the setting, but not yet the storage.
+    /// Checks only the setting: opening a storage does not yet try whether it can be used.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
-        self.storage.open(database)?;
+        self.photos.open(database)?;
         Ok(())
     }
 
     /// Opens the storage, and returns the service that makes photos and reads their files.
     pub(super) async fn open(&self, database: &DatabaseUrl) -> anyhow::Result<Photos> {
-        let storage = self.storage.open_for_service(database).await?;
+        let storage = self.photos.open_for_service(database).await?;
         let random = super::runtime::random();
         Ok(Photos::new(
             storage,

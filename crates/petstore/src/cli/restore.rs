@@ -26,6 +26,9 @@ use super::{
 };
 use crate::backups::{backup_name, unpack, unpack_file};
 
+/// The first bytes of every gzip file (RFC 1952, section 2.3.1).
+const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
+
 /// Replace the database with a copy that `petstore backup` or the service made
 ///
 /// Stop the service first. SRC is a copy that `petstore backup` made, or a backup that the service
@@ -62,17 +65,20 @@ impl Restore {
     /// backup of a service, or a copy that `petstore backup` made.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let source = &self.source;
-        let database = sqlite_file(&self.database, "pg_restore")?;
-        self.photos.reject_doubtful_place()?;
+        let postgres_alternative = "pg_restore";
+        let database = sqlite_file(&self.database, postgres_alternative)?;
+        self.photos.reject_suspicious_storage()?;
         check_folder(database)?;
 
+        // The path of the database only matters for writes to the storage of backups, and a restore
+        // writes nothing there.
         if let Some(argument) = source.to_str()
             && let Some(named_backups) = NamedBackups::find(argument, database)?
         {
             return self.restore_from_storage(named_backups, database);
         }
         // If the file cannot be looked up, the copy fails with the reason.
-        let is_missing = source.try_exists().is_ok_and(|exists| !exists);
+        let is_missing = matches!(source.try_exists(), Ok(false));
         if is_missing {
             anyhow::bail!(BadSetting(format!(
                 "the file {} does not exist; name a copy that `petstore backup` made, or the place of the \
@@ -83,9 +89,14 @@ impl Restore {
         if is_gzip_file(source) {
             return self.restore_renamed_backup(source, database);
         }
+        self.restore_copy(source, database)
+    }
 
-        let photos = self.replace_database(source, database, &source.display())?;
-        let photo_folder = Folder::new(backup_folder_path(source));
+    /// Restores a copy that `petstore backup` made. Its photos are in its own folder. A call of
+    /// [`Self::check_force`] is not needed, because nothing is unpacked first.
+    fn restore_copy(&self, copy: &Path, database: &Path) -> anyhow::Result<()> {
+        let photos = self.replace_database(copy, database, &copy.display())?;
+        let photo_folder = Folder::new(backup_folder_path(copy));
         self.restore_photos(photo_folder.into(), &photos)
     }
 
@@ -98,7 +109,7 @@ impl Restore {
         let SelectedBackup { time, length } = named_backups.select(SystemClock.now())?;
         let name = format!("{}/{}", named_backups.storage, backup_name(time));
         self.check_force(database)?;
-        self.print_beginning(&format!("{name} of {time}"), length)?;
+        self.announce(&format!("{name} of {time}"), length)?;
 
         let advice = named_backups.advice_before(time);
         let photos = self.unpack_and_replace(database, &name, &advice, |unpacked| {
@@ -115,8 +126,9 @@ impl Restore {
         let mut file = File::open(backup).with_context(cannot_read)?;
         let metadata = file.metadata().with_context(cannot_read)?;
         self.check_force(database)?;
-        self.print_beginning(&name, metadata.len())?;
+        self.announce(&name, metadata.len())?;
 
+        // Ends a message such as `backup.gz is damaged (…) and was not restored; try another one`.
         let advice = "try another one";
         let photos = self.unpack_and_replace(database, &name, advice, |unpacked| {
             unpack_file(&mut file, unpacked)
@@ -144,7 +156,7 @@ impl Restore {
 
     /// Prints which backup the command begins to restore. `length` is the length of its file in
     /// bytes.
-    fn print_beginning(&self, backup: &str, length: u64) -> anyhow::Result<()> {
+    fn announce(&self, backup: &str, length: u64) -> anyhow::Result<()> {
         let size = HumanBytes(length);
         let url = &self.database.url;
         super::output::print(&format!("Restoring {backup} ({size}) to {url}\n"))
@@ -153,17 +165,17 @@ impl Restore {
     /// Unpacks a backup to a temporary file next to the database, and replaces the database with
     /// it. Returns the photos that the database needs.
     ///
-    /// `unpack` writes the database to the file. `backup` is the name of the backup in errors. If
-    /// the backup is damaged, the error ends with `advice`.
+    /// `unpack_to` writes the database to the file. `backup` is the name of the backup in errors.
+    /// If the backup is damaged, the error ends with `advice`.
     fn unpack_and_replace(
         &self,
         database: &Path,
         backup: &str,
         advice: &str,
-        unpack: impl FnOnce(&mut File) -> io::Result<()>,
+        unpack_to: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> anyhow::Result<Vec<PhotoId>> {
         let mut unpacked_file = self.temporary_file(database)?;
-        if let Err(error) = unpack(unpacked_file.as_file_mut()) {
+        if let Err(error) = unpack_to(unpacked_file.as_file_mut()) {
             if error.kind() == ErrorKind::InvalidData {
                 return Err(damaged_backup(backup, &error_chain(&error), advice));
             }
@@ -177,7 +189,7 @@ impl Restore {
     /// Creates a temporary file in the folder of the database.
     fn temporary_file(&self, database: &Path) -> anyhow::Result<NamedTempFile> {
         let url = &self.database.url;
-        // With `./` before it, a bare file name has a parent, too.
+        // With `./` before it, a bare file name has a parent, too. Only `/` has none.
         let path = Path::new(".").join(database);
         Builder::new()
             .prefix(".petstore-restore-")
@@ -202,7 +214,8 @@ impl Restore {
             replace: self.force,
             restore_context: Some(&context),
         };
-        copy.copy_and_print_summary()
+        let needed_photos = copy.copy_and_print_summary()?;
+        Ok(needed_photos)
     }
 
     /// Copies the files of photos from the backup to the storage of the service, unless photos are off.
@@ -210,13 +223,16 @@ impl Restore {
         let Some(destination) = self.photos.open(&self.database.url)? else {
             return Ok(());
         };
+        // Continues a message such as `backup.photos lacks files of 1 of its 2 photos; put them
+        // there, or leave photos out with --photos off`.
         let advice = "put them there";
         photo_files::copy_all(source, destination, photos, advice)
     }
 }
 
-/// Returns the error of the command for the error of replacing the database with an unpacked
-/// backup.
+/// Adds the name of an unpacked backup to an error of restoring it, if the backup is damaged or
+/// cannot be opened. If it is damaged, the error ends with `advice`. Returns other errors
+/// unchanged.
 fn restore_error(error: anyhow::Error, backup: &str, advice: &str) -> anyhow::Error {
     if let Some(damage) = damage_of(&error) {
         return damaged_backup(backup, &damage, advice);
@@ -257,9 +273,6 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
         _ => Ok(()),
     }
 }
-
-/// The first bytes of every gzip file (RFC 1952, section 2.3.1).
-const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 
 /// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be read:
 /// the command fails with its error when it copies the file.

@@ -32,6 +32,10 @@ const RUN_LIMIT: Duration = MINUTE;
 /// The time limit of a run that may build indexes, as the first run after an upgrade does on PostgreSQL.
 const INDEX_LIMIT: Duration = Duration::from_hours(24);
 
+/// The time limit of a run that saves when keys were used. Only the operator sees these times, so
+/// the run does not wait long for a database that is unreachable.
+const KEY_USE_LIMIT: Duration = SECOND;
+
 /// The time limit of a run that reads the files of a certificate. A read that hangs blocks a thread
 /// even after the run is cancelled, so the limit is long to keep the number of such threads small.
 const CERTIFICATE_LIMIT: Duration = HOUR;
@@ -55,9 +59,8 @@ pub(super) fn start(
     start_upkeep(&mut tasks, app);
     start_photos(&mut tasks, app);
     start_search(&mut tasks, store);
-    // Only the operator sees when keys were used, so a run that saves these times is cancelled early
-    // while the database is unreachable.
-    tasks.start("save_key_uses", SECOND, SaveKeyUses::new(Arc::clone(app)));
+    let save_key_uses = SaveKeyUses::new(Arc::clone(app));
+    tasks.start("save_key_uses", KEY_USE_LIMIT, save_key_uses);
     let follow_log = FollowLog {
         app: Arc::clone(app),
     };

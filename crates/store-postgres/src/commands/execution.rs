@@ -46,9 +46,9 @@ impl Outcome {
 }
 
 impl Execution {
-    /// Decides the commands of this request, and merges their changes into the state of the group. If one
-    /// command is refused, the whole request is refused, and the state stays as it is. `subjects` are the
-    /// subjects of the commands, in their order.
+    /// Decides the commands of this request, and merges their changes into the state of the group.
+    /// If one command is refused, the whole request is refused, and the state stays as it is.
+    /// `subjects` are the subjects of the commands, in the same order.
     pub(super) fn decide(
         &self,
         group_state: &mut GroupState,

@@ -61,13 +61,15 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Carries out the requests, or recalls their responses, and sends these to the callers.
+    /// Carries out the requests, and sends the responses to the callers. If an earlier attempt has
+    /// carried out a request already, recalls its response.
     ///
     /// If this returns `Ok`, but requests remain in the group, the caller must split the group.
     pub(super) async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut failed_attempts = 0;
         while !self.requests.is_empty() {
             let Err(failure) = self.carry_out_first(connection).await else {
+                // At least one request has left the group.
                 continue;
             };
             failed_attempts += 1;
@@ -111,10 +113,10 @@ impl Group {
 
     /// Carries out the first requests: as many as [`Self::decide`] takes, usually all.
     ///
-    /// No row is locked before the transaction that writes. The transaction writes or locks every row on
-    /// which a decision depends. It fails if one of these rows no longer has the version that was read,
-    /// or if an order already holds the animal. So the decisions are as safe as if the rows had been
-    /// locked first.
+    /// No row is locked before the transaction that writes. The transaction writes or locks every
+    /// row on which a decision depends. It fails if such a row no longer has the version that was
+    /// read, or if an order already holds the animal. So the decisions are as safe as if the rows
+    /// had been locked first.
     ///
     /// Even a refusal can depend on the changes of other requests in the group, so all outcomes are sent
     /// only after the commit.

@@ -3,7 +3,9 @@
 use std::{mem, sync::Arc};
 
 use petstore_domain::clock::truncate_to_milliseconds;
-use petstore_store::{ExecutionOutcome, StoreError, drivers::postgres::Failure};
+use petstore_store::{
+    ExecutionOutcome, StoreError, drivers::postgres::Failure, journal_rows::Origin,
+};
 
 use super::{
     execution::Outcome,
@@ -26,8 +28,8 @@ use crate::{
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of these
-    /// requests, in order.
+    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of
+    /// the requests, in order.
     ///
     /// If there is nothing to write, waits until the standby has the rows on which the responses are
     /// based.
@@ -50,8 +52,8 @@ impl Group {
             .chain(self.request_and_log_writes(outcomes))
             .collect();
         if !statements.is_empty() {
-            // Without other writes, those of the fields are not needed. They must come first: see
-            // `FieldWrites::writes`.
+            // Without other writes, the writes of the fields are not needed. They must come first:
+            // see `FieldWrites::writes`.
             statements.splice(0..0, field_writes.writes());
             if let Err(failure) = self.commit(connection, &statements).await {
                 // The statements borrow the group, which the next call changes.
@@ -64,7 +66,7 @@ impl Group {
         Ok(())
     }
 
-    /// Returns the statements that remember the requests and log the changes.
+    /// Returns the writes that remember the requests with their responses, and log the changes.
     fn request_and_log_writes<'v>(
         &'v self,
         outcomes: &'v [Outcome],
@@ -83,7 +85,7 @@ impl Group {
                 });
             }
             for entry in &outcome.entries {
-                entries.push((entry, context.into()));
+                entries.push((entry, Origin::from(context)));
             }
         }
         requests::remember_statement(responses)

@@ -192,8 +192,8 @@ impl GroupState {
         Ok(Some(id))
     }
 
-    /// Returns a copy of what the commands of the next request need of the state: their subjects, as the
-    /// requests before it leave them.
+    /// Returns a copy of the part of the state that the commands of the next request need: their
+    /// subjects, as the requests before it leave them.
     ///
     /// The caller decides the request on this copy, and drops the copy if the request is refused.
     pub(super) fn state_for(&self, subjects: &[CommandSubjects]) -> State {

@@ -112,8 +112,8 @@ fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
-/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with the same
-/// SQL text share one statement, which locks them in their order.
+/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with
+/// the same SQL text share one statement, which locks them in the same order.
 pub(super) fn write_statements(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()

@@ -108,7 +108,7 @@ pub(super) fn copy_content(
 /// of this release; only the checks for any version apply to other copies.
 fn check_copy(target: &mut Connection, is_current: bool) -> Result<Checkup, CopyProblem> {
     let mut checkup = if is_current {
-        check::check_all(target)?
+        check::check_current_version(target)?
     } else {
         check::check_any_version(target)?
     };

@@ -25,7 +25,7 @@ const ATTEMPTS_OF_LONG_WAIT: i32 = 20;
 /// The number of times that [`reject_other_shm_file`] checks the locks.
 const SHM_FILE_ATTEMPTS: u32 = 50;
 
-/// The pause between two of these checks, which together take a second.
+/// The pause between two checks of the locks. All checks together take a second.
 const SHM_FILE_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The number of attempts that [`retry_while_busy`] makes.

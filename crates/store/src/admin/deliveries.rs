@@ -92,7 +92,8 @@ pub(super) async fn save_updates<S: Sql>(
     let renewed_counts = connection.execute_each(RENEW, renewals).await?;
 
     let mut held_leases = vec![true; updates.len()];
-    // `renewed_counts` has the order of `ordered_updates`, and `held_leases` has that of `updates`.
+    // `renewed_counts` has the order of `ordered_updates`, and `held_leases` has the order of
+    // `updates`.
     for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
         if renewed_count == 1 {
             save_update(connection, update).await?;

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Selects all fields, each with the version of the whole set. If there are no fields, the only row
-/// has the version and a null field.
+/// has the version and a null field. [`read_field_set`] reads the columns by number, from 0.
 pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
         is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
@@ -42,9 +42,10 @@ const OWNERS: &str =
 pub const SHARED: &str =
     "SELECT field, key, pet_id FROM shared_values ORDER BY field, key, pet_id LIMIT $1";
 /// The maximum number of animals that [`Fields::shared_values`] returns.
-const MAX_SHARED_VALUES: i64 = 40;
+const MAX_SHARING_ANIMALS: i64 = 40;
 /// Deletes all fields, so that others can replace them.
 pub const CLEAR: &str = "DELETE FROM fields; UPDATE field_state SET version = version + 1";
+/// Deletes the field $1.
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
 /// Records that the examination of the field $1 began at the version $2.
 const MARK_EXAMINED: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
@@ -63,8 +64,8 @@ Fields {
         self.read((), |connection, ()| read_fields(connection).boxed()).await
     }
 
-    /// Reads the animals in the catalogue that have a unique value. Several animals have it only if
-    /// it is among [`Self::shared_values`].
+    /// Reads the animals in the catalogue that have a unique value. There is at most one, except
+    /// for the duplicates that [`Self::shared_values`] explains.
     async fn owners(&self, key: UniqueKey) -> Result<Vec<PetId>, StoreError> {
         self.list(OWNERS, values![key.field, key.text], |row| PetId::read(row, 0)).await
     }
@@ -73,15 +74,16 @@ Fields {
     /// value are adjacent. They are duplicates that a migration kept: earlier releases compared
     /// values with their separators, and so accepted values that count as equal now.
     async fn shared_values(&self) -> Result<Vec<UniqueValueOwner>, StoreError> {
-        self.list(SHARED, values![MAX_SHARED_VALUES], read_owner).await
+        self.list(SHARED, values![MAX_SHARING_ANIMALS], read_owner).await
     }
 
     /// Begins to examine whether a field is in use, and increments the version of the fields.
     /// Returns `false`, without a change, if any field has changed since `seen_version`.
     ///
-    /// From then on, each transaction that writes a value of this field ends the examination. If
-    /// [`crate::Lists::has_values`] then finds no value, the field is unused as long as the
-    /// examination has not ended.
+    /// After this call, the caller looks for values with [`crate::Lists::has_values`]. Any
+    /// transaction that writes a value of the field ends the examination. If no value was found,
+    /// the field is therefore unused as long as the examination goes on. If it has ended,
+    /// [`Self::write_fields`] returns [`WriteOutcome::Stale`].
     async fn examine_field(&self, name: FieldName, seen_version: i64) -> Result<bool, StoreError> {
         let result = self.write_once(
             (name, seen_version),
@@ -95,8 +97,9 @@ Fields {
     /// an idempotency key. Returns [`WriteOutcome::Stale`] if any field has changed since the
     /// decision, or if a field that must be unused has got a value.
     ///
-    /// Each change must have seen the version that the change before it produces. If there are
-    /// several changes, none may have [`FieldChange::must_be_unused`].
+    /// Each change increments the version, and the next one must have seen the new version. If
+    /// there are several changes, none may have [`FieldChange::must_be_unused`]: the examination of
+    /// a field must have begun at exactly the version that the change has seen.
     async fn write_fields(
         &self,
         changes: Vec<FieldChange>,
@@ -172,15 +175,11 @@ fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> 
 /// Reads the choices of a field with their labels from a row of [`LIST`]; `None` if it has no
 /// choices.
 fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
-    let values = row.optional_parsed(4, |text| serde_json::from_str(text).ok())?;
     let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
-    let Some(values) = values else {
-        return Ok(None);
-    };
-    row.parsed(4, |_| {
+    row.optional_parsed(4, |text| {
+        let values = serde_json::from_str(text).ok()?;
         Choices::from_stored(values, labels.unwrap_or_default())
     })
-    .map(Some)
 }
 
 /// Begins the examination of a field. See [`Fields::examine_field`].
@@ -192,8 +191,9 @@ async fn begin_examination<S: Sql>(
     if connection.execute(BUMP_VERSION, &[&seen_version]).await? != 1 {
         return Ok(WorkOutcome::Refused(()));
     }
+    let new_version = seen_version + 1;
     connection
-        .execute(MARK_EXAMINED, &[&name.as_str(), &(seen_version + 1)])
+        .execute(MARK_EXAMINED, &[&name.as_str(), &new_version])
         .await?;
     Ok(WorkOutcome::Done(NO_RESULT))
 }
@@ -224,6 +224,7 @@ async fn write_changes<S: Sql>(
                 return Ok(WriteOutcome::Stale);
             }
         }
+        // The version has not changed since the decision, so the number of affected rows is known.
         match after {
             Some(field) => save_field(connection, field).await?,
             None => connection.execute(DELETE, &[&name]).await?,

@@ -126,8 +126,8 @@ Lists {
         &self,
         query: &OrderQuery,
     ) -> Result<(Vec<Order>, Option<OrderId>), StoreError> {
-        // With several filters, the statement may scan many rows that do not match, so the read may
-        // be slow.
+        // With several filters, the statement may scan many rows that do not match, so `None` makes
+        // this a slow read.
         let max_fast_bytes = if has_at_most_one_filter(query) {
             Some(D::MAX_FAST_PAGE_BYTES)
         } else {

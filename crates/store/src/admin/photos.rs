@@ -28,7 +28,7 @@ struct ShardFiles {
     /// The time at which the files were listed.
     now: Timestamp,
     /// An orphan that was noted at or before this time may be deleted.
-    until: Timestamp,
+    noted_until: Timestamp,
 }
 
 store_trait! {
@@ -56,7 +56,7 @@ PhotoFiles {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<PhotoId>, StoreError> {
-        let files = ShardFiles { shard, present, now, until };
+        let files = ShardFiles { shard, present, now, noted_until: until };
         self.write(files, |connection, files| note_orphans(connection, files).boxed()).await
     }
 }
@@ -97,32 +97,33 @@ async fn read_photos<S: Sql>(connection: &mut S, shard: u8) -> Result<Vec<PhotoI
         .collect()
 }
 
-/// Notes the orphans of a shard, and returns the files to delete. See [`PhotoFiles::note_orphans`].
+/// Updates the notes about the orphans of a shard, and returns the files to delete. See
+/// [`PhotoFiles::note_orphans`].
 async fn note_orphans<S: Sql>(
     connection: &mut S,
     files: &ShardFiles,
 ) -> Result<Vec<PhotoId>, S::Error> {
-    let &ShardFiles {
-        shard,
-        ref present,
-        now,
-        until,
-    } = files;
-    let needed_ids: BTreeSet<PhotoId> = read_photos(connection, shard).await?.into_iter().collect();
-    let orphans: BTreeSet<PhotoId> = present
+    let needed_ids: BTreeSet<PhotoId> = read_photos(connection, files.shard)
+        .await?
+        .into_iter()
+        .collect();
+    let orphans: BTreeSet<PhotoId> = files
+        .present
         .iter()
         .copied()
         .filter(|id| !needed_ids.contains(id))
         .collect();
 
-    let range = ShardRange::new(shard);
-    let notes = read_notes(connection, &range).await?;
-    update_notes(connection, &notes, &orphans, now).await?;
+    let range = ShardRange::new(files.shard);
+    // Only an orphan that an earlier call has noted can be deleted.
+    let earlier_notes = read_notes(connection, &range).await?;
+    update_notes(connection, &earlier_notes, &orphans, files.now).await?;
+    // The record of a lost photo is needed only as long as its files are orphans.
     forget_lost_photos(connection, &range, &orphans).await?;
 
     let mut files_to_delete = Vec::new();
-    for (id, since) in notes {
-        if orphans.contains(&id) && since <= until {
+    for (id, since) in earlier_notes {
+        if orphans.contains(&id) && since <= files.noted_until {
             files_to_delete.push(id);
         }
     }

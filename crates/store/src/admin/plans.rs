@@ -1,7 +1,7 @@
 //! The statements of list queries, which each store words for its own query planner.
 //!
-//! The unmerged animals are those that the index of the search does not have in their present
-//! state: see `search.rs`.
+//! An animal is unmerged if the index of the search does not have it in its present state: see
+//! `search.rs`.
 
 use petstore_domain::{PetStatus, store_area::PetQuery};
 
@@ -19,7 +19,7 @@ pub(super) const MAX_PETS_ON_PAGE: usize = 100;
 pub(super) const MAX_UNMERGED_PER_READ: usize = 64;
 
 /// The statements of list queries, worded so that the query planner of a store uses the intended
-/// indexes. The parameters are the same in both stores.
+/// indexes. Both stores use the same parameters.
 pub struct Plans {
     /// The pages of the catalogue, and of the withdrawn animals.
     pub pets: [PetPages; 2],
@@ -48,7 +48,7 @@ pub struct Plans {
     pub has_values: &'static str,
 }
 
-/// Two statements that differ only in their order by identifier.
+/// Two statements that differ only in the direction of the order by identifier.
 pub struct BothOrders {
     /// The statement with the oldest rows first.
     pub ascending: String,

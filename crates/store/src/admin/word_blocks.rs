@@ -34,7 +34,7 @@ const DIVIDED_ROW_BYTES: usize = MAX_WORD_ROW_BYTES * 2 / 3;
 const MAX_BLOCKS_PER_READ: usize = 4;
 
 /// Selects the rows of the block $1 that may contain words from $2 (inclusive) to $3 (exclusive).
-/// The first of these rows may begin before $2.
+/// The first such row may begin before $2.
 const ROWS_IN_RANGE: &str = "SELECT words FROM word_blocks WHERE block = $1 AND first >= coalesce(
         (SELECT first FROM word_blocks WHERE block = $1 AND first <= $2
             ORDER BY first DESC LIMIT 1), $2)

@@ -2,7 +2,7 @@
 //! animals in their block.
 //!
 //! Words are front-coded: a word does not repeat the first bytes that it shares with the previous
-//! word. It consists of these parts:
+//! word. It has these parts:
 //!
 //! - the number of shared bytes (1 byte)
 //! - the number of remaining bytes (2 bytes), and these bytes

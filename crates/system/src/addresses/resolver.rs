@@ -66,7 +66,7 @@ impl Lookups {
 
     /// Resolves the host of a URL to its addresses. Fails if it has no address.
     pub async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
-        // The schemes of these URLs, `http` and `https`, have a default port.
+        // The URL has the scheme `http` or `https`, and both have a default port.
         let port = url.port_or_known_default().unwrap_or_default();
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![(address, port).into()],

@@ -20,7 +20,7 @@ const REQUEST_FIELDS: HeaderValue = HeaderValue::from_static(
      X-Request-Id, traceparent",
 );
 
-/// The response header fields that a page may read, besides those that browsers always expose.
+/// The response header fields that a page may read, besides the fields that browsers always expose.
 const EXPOSED_FIELDS: HeaderValue = HeaderValue::from_static(
     "Accept-Patch, Allow, Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, \
      Sunset, WWW-Authenticate, X-Request-Id",

@@ -228,7 +228,7 @@ impl ApiError {
         Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
-    /// Converts the error into its response, and returns the cause for the log with it.
+    /// Converts the error into its response. Also returns the cause, which only the log may show.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
         let body = match self.body.take() {

@@ -175,7 +175,7 @@ impl Reservation {
         let previous_total = self.account.total_use.fetch_add(difference, Relaxed);
         self.size = size;
         let use_of_site = match self.site {
-            Some(site) => self.account.adjust_site_usage(site, difference),
+            Some(own_site) => self.account.adjust_site_usage(own_site, difference),
             None => size,
         };
         MemoryUse {

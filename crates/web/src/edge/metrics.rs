@@ -8,7 +8,7 @@ use petstore_observe::metrics::{Connections, Counter, Exposition, Gauge, Histogr
 
 use super::route::{Label, Table};
 
-/// The problems because of which a key is rejected.
+/// The problems for which a key is rejected.
 const KEY_PROBLEMS: [Problem; 4] = [
     Problem::MissingApiKey,
     Problem::InvalidApiKey,
@@ -19,7 +19,7 @@ const KEY_PROBLEMS: [Problem; 4] = [
 /// The lowest status code.
 const FIRST_STATUS: u16 = 100;
 
-/// The number of status codes that are counted: those from 100 to 599.
+/// The number of status codes that are counted, which are 100 to 599.
 const STATUS_CODES: usize = 500;
 
 /// The metrics of requests: numbers and durations by route.

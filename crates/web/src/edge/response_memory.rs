@@ -1,7 +1,8 @@
 //! Limits the memory for responses that clients have not read yet, over all connections together.
 //!
-//! Strangers, which are clients without a valid key or session, have a separate part of it, of which each
-//! address gets a share. So strangers cannot exhaust the memory of authenticated clients.
+//! Strangers, which are clients without a valid key or session, have a separate part of it, and
+//! each address gets a share of that part. So strangers cannot exhaust the memory of authenticated
+//! clients.
 
 use std::sync::Arc;
 

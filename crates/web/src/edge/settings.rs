@@ -17,7 +17,7 @@ pub struct Settings {
     pub trusted_proxies: Networks,
     /// Whether local programs, which share the loopback address, are exempt from the limits per address.
     pub exempts_loopback: bool,
-    /// Whether every request is logged, instead of only those that fail or are slow.
+    /// Whether every request is logged, instead of only requests that fail or are slow.
     pub access_log: bool,
     /// How long a request takes at least to be logged as slow.
     pub slow_request: Duration,

@@ -91,10 +91,12 @@ fn parse_traceparent(traceparent: &HeaderValue) -> Option<Parent<'_>> {
     let trace_id = parts.next()?;
     let span_id = parts.next()?;
     let flags = parts.next()?;
+    let has_more_parts = parts.next().is_some();
 
-    let is_known_version = is_hex(version, 2) && version != "ff";
-    let has_valid_end = version != "00" || parts.next().is_none();
-    if !is_known_version || !has_valid_end || !is_hex(flags, 2) {
+    // The version ff is forbidden. Any other unknown version is read like version 00.
+    let is_valid_version = is_hex(version, 2) && version != "ff";
+    let has_valid_end = version != "00" || !has_more_parts;
+    if !is_valid_version || !has_valid_end || !is_hex(flags, 2) {
         return None;
     }
     if !is_id(trace_id, 32) || !is_id(span_id, 16) {

@@ -15,7 +15,7 @@ use petstore_store::Cause;
 
 use crate::edge::{Body, Reservation};
 
-/// Counters of what happens on a connection, updated as it happens and checked periodically.
+/// Counters of the events on a connection, updated as the events happen and checked periodically.
 ///
 /// Without these checks, a client could hold a connection forever: by not reading its responses, or over
 /// HTTP/2 by responding to pings without sending requests.

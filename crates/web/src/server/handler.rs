@@ -120,7 +120,7 @@ async fn handle_and_track<I: Interface>(
         response =
             response.map(|body| activity.track_response(body, in_flight, stream_reservation));
     } else {
-        // The response is as good as sent, because it fits into the socket's send buffer.
+        // The response counts as sent, because it fits into the socket's send buffer.
         drop(in_flight);
     }
     add_connection_headers(&connection, version, response.headers_mut());

@@ -215,8 +215,8 @@ impl<'s> Server<'s> {
         })
     }
 
-    /// Tells every connection to close after its current response, and aborts those that do not close
-    /// in time.
+    /// Tells every connection to close after its current response, and aborts connections that do
+    /// not close in time.
     async fn shut_down(self) {
         let mut connections = self.connections;
         drop(self.stop_sender);

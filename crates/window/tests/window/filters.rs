@@ -230,7 +230,10 @@ async fn without_two_species_the_categories_are_above_the_list() {
     };
     street.patch(id, patch).await;
     let page = street.get("/").await.expect(200);
-    let all = [("/?categoryId=1", "Cats 1"), ("/?categoryId=2", "Puppies 1")];
+    let all = [
+        ("/?categoryId=1", "Cats 1"),
+        ("/?categoryId=2", "Puppies 1"),
+    ];
     assert_eq!(kinds(&page), pairs(&all));
     assert!(
         page.between("<ul class=\"kinds\"", "</ul>")

@@ -89,12 +89,14 @@ async fn reject_gap(
     position: i64,
     earlier_state: &JournalState,
 ) -> Result<(), ApiError> {
-    // Only the oldest changes are deleted, so at most positions the state need not be read again.
+    // Only the oldest changes are deleted, and fewer than this while the page is read. After a
+    // later position, every change still exists, so the state need not be read again.
     if position >= earlier_state.first + MAX_DELETED_CHANGES {
         return Ok(());
     }
     let state = area.app.store.journal_state().await?;
-    if position < state.first - 1 {
+    // The page begins with the change after the position.
+    if position + 1 < state.first {
         return Err(expired_cursor());
     }
     Ok(())

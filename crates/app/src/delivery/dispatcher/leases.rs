@@ -18,7 +18,7 @@ use super::{Dispatcher, ForeignLease, LeasedEndpoint, is_due};
 use crate::delivery::{endpoint::Endpoint, sending::SigningSecrets};
 
 /// How long a lease must go without a renewal before another process takes it over. It exceeds
-/// `MAX_LEASE_AGE`, at which the holder stops by itself, with a margin for a slow store.
+/// `MAX_LEASE_AGE`, at which the holder stops on its own, with a margin for a slow store.
 const TAKE_OVER_AGE: Duration = Duration::from_secs(9);
 
 /// How long attempts are kept in the store.

@@ -135,7 +135,8 @@ impl PartialEq for ContentSum {
     }
 }
 
-/// A writer that uploads an object in parts, and computes the length and checksum of what it uploads.
+/// A writer that uploads an object in parts, and computes the length and checksum of the uploaded
+/// bytes.
 struct ObjectWriter<'r> {
     runtime: &'r Runtime,
     upload: WriteMultipart,

@@ -33,7 +33,7 @@ struct Picture {
     webp: &'static [u8],
 }
 
-/// The facts about an animal that are the same in all languages, as a line of [`ANIMALS`] has them.
+/// The facts about an animal that do not depend on the language, as a line of [`ANIMALS`] has them.
 /// Times are in days before now, except for `until`.
 #[derive(Deserialize)]
 pub(super) struct AnimalFacts {

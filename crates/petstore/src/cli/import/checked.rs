@@ -277,7 +277,7 @@ pub(super) fn read_database_facts(
         };
         csv.categories.add(*id, label)
     })?;
-    // Without `--keep-ids`, a file has no fields, so those of the database stay anyway.
+    // Without `--keep-ids`, a file has no fields, so the fields of the database stay anyway.
     if keep_ids && record_ids(catalogue, &ids)? {
         fields.keep_database_fields();
     }

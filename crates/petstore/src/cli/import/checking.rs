@@ -51,7 +51,7 @@ impl Import {
             mut rows,
             new_categories,
         } = self.open_rows(source, format, &mut csv, catalogue.as_deref_mut())?;
-        // Reading the rows can take long, and the snapshot must not stay open meanwhile.
+        // Reading the rows can take long, and the snapshot must not stay open during that time.
         drop(catalogue);
         print_left_out(&*rows);
 

@@ -35,7 +35,7 @@ pub(super) struct CsvArgs {
 }
 
 impl CsvArgs {
-    /// Whether any of these options is set.
+    /// Whether at least one option is set.
     pub(super) fn are_given(&self) -> bool {
         !self.map.is_empty() || self.ignore_unknown_columns || self.separator.is_some()
     }

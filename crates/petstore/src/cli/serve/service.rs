@@ -102,8 +102,7 @@ impl Serve {
             }
             None => self.log_start(&service.app, &listeners).await?,
         }
-        self.run_until_signal(service, listeners, &limits, signals)
-            .await?;
+        Box::pin(self.run_until_signal(service, listeners, &limits, signals)).await?;
         close_store(store)?;
         Ok(())
     }

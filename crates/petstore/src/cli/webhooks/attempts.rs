@@ -27,7 +27,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// sooner.
 const PICKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The end of an error message about a test message that waits for a service.
+/// The end of an error message about a test message that waits for a service. It follows a subject
+/// that stands for the test message.
 pub(super) const SENT_LATER: &str =
     "is sent when `petstore serve` runs with the key file of the webhooks";
 
@@ -70,7 +71,8 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
         if is_pickup_late && store.waiting_tests().await?.contains(test) {
             bail!("no running service has taken the test message yet; it {SENT_LATER}");
         }
-        // The service stores the result of an attempt after `ATTEMPT_TIMEOUT` at the latest.
+        // An attempt usually ends within `ATTEMPT_TIMEOUT`. The limit here is twice as long,
+        // because it also covers the time before the service takes the message.
         ensure!(
             waiting_time < 2 * ATTEMPT_TIMEOUT,
             "the service stored no result; see its log"
