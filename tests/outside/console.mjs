@@ -427,7 +427,7 @@ async function printed(at, order) {
   await at.page.goto(`${origin}${order}`);
   await at.page.emulateMediaType("print");
   const paper = await text(at, "body");
-  for (const part of [/Order \d+/, /Signature/, /Rex|Max|Mia|Moe|Luna|Nala|Simba|Fluffy|Pip/]) assert.match(paper, part);
+  for (const part of [/Order \d+/, /Signed by/, /Rex|Max|Mia|Moe|Luna|Nala|Simba|Fluffy|Pip/]) assert.match(paper, part);
   assert.doesNotMatch(paper, /Sign out|Settings|Record a return|Cancel the reservation|Print/);
   await at.page.emulateMediaType();
   console.log("A printed order has what the customer needs, and no menu and no button.");

@@ -28,7 +28,8 @@ const UNITS_PER_MERGE: usize = 1_024;
 /// How many bytes of a response count as one unit of work.
 const RESPONSE_BYTES_PER_UNIT: usize = 512;
 
-/// The number of pending changes up to which a merge does nothing, because searches are still fast.
+/// The number of pending changes up to which a merge does nothing, because searches are still fast,
+/// unless the changes are very long.
 const MAX_UNMERGED_CHANGES: u64 = 2_048;
 
 /// Executes commands, and counts and logs the changes that they make.

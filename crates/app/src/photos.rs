@@ -169,7 +169,7 @@ impl App {
 
     /// Whether the files of a photo exist; `false` if the service has no photo storage.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
-        // All files of a photo are deleted together, so looking for one of them is enough.
+        // Of the files of a photo, the large one is deleted last.
         let has_files = self.photos.has_large_file(id).await;
         has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
     }

@@ -25,7 +25,7 @@ const FORGOTTEN_CHANGES_PER_RUN: u32 = 1_000;
 
 impl App {
     /// Expires the reservations whose end has passed, each in its own transaction. Also updates the
-    /// metrics of reservations.
+    /// metrics of reservations. Returns whether more reservations may have to expire.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
         metrics.record_reservations(self.store.reservations().await?);

@@ -37,8 +37,8 @@ impl Cookie {
         } else {
             ""
         };
-        // Without a port, the last colon of the origin is the one in `https:`, and no number
-        // follows.
+        // Without a port, the last colon is the one in `https:` or in an IPv6 address, which ends
+        // with a bracket. No number follows either.
         let after_colon = visit.visitor.origin.rsplit_once(':').map(|(_, text)| text);
         let port_part = match after_colon.map(str::parse::<u16>) {
             Some(Ok(port)) => format!("-{port}"),
@@ -63,10 +63,12 @@ impl Cookie {
             // The header also has the cookies of other programs on this host, which can contain any
             // bytes.
             for pair in cookie_header.as_bytes().split(|byte| *byte == b';') {
-                let Ok(pair) = str::from_utf8(pair) else {
+                // Only ASCII white space is removed. Browsers do not protect the prefix `__Host-`
+                // after other white space, such as U+2000, so such a cookie can be of another host.
+                let Ok(pair) = str::from_utf8(pair.trim_ascii()) else {
                     continue;
                 };
-                if let Some((name, value)) = pair.trim().split_once('=')
+                if let Some((name, value)) = pair.split_once('=')
                     && name == cookie_name
                 {
                     return Some(value);

@@ -316,16 +316,19 @@ fn news_notice() -> Markup {
 fn letterhead(facts: &StoreFacts) -> Markup {
     let profile = &facts.profile;
     let name = store_name(facts);
-    let address = profile.address.as_ref().map(|address| {
-        // An address as on an envelope begins with the name, which the letterhead already shows.
-        let address_lines = address.as_str().lines();
-        let lines: Vec<&str> = address_lines.filter(|line| *line != name).collect();
-        lines.join(", ")
-    });
+    let mut address_lines: Vec<&str> = match &profile.address {
+        Some(address) => address.as_str().lines().collect(),
+        None => Vec::new(),
+    };
+    // An address as on an envelope begins with the name, which the letterhead already shows.
+    if address_lines.first() == Some(&name) {
+        address_lines.remove(0);
+    }
+    let address = address_lines.join(", ");
     let telephone = profile.telephone.as_ref().map(TelephoneNumber::as_str);
     html! {
         (logo(facts)) strong { (markup::text(name, LONG_LENGTH)) }
-        @if let Some(address) = address { " · " (markup::text(&address, LONG_LENGTH)) }
+        @if !address.is_empty() { " · " (markup::text(&address, LONG_LENGTH)) }
         @if let Some(telephone) = telephone { " · " (markup::text(telephone, LONG_LENGTH)) }
     }
 }

@@ -156,6 +156,7 @@ impl Interface for Console {
         let _form_memory = self
             .receive_submitted_form(client, route, &mut visit, &mut *body)
             .await?;
+        // Boxed, because the futures of the pages are large.
         Box::pin(self.open(client, route.target, visit, body, facts)).await
     }
 

@@ -161,7 +161,8 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
     }
 
     let links = links::parse_links(form, errors);
-    // A form has the inputs of all links or of none, so there are never too many links.
+    // A form has the inputs of all links or of none. `parse_links` reads no more than a profile can
+    // have, so there are never too many.
     let first_names = LinkInputNames::new(1);
     if form.all(&first_names.label).next().is_some() {
         patch.links = Links::new(links).map_or(Patch::Keep, Patch::Set);

@@ -51,6 +51,7 @@ texts! {
     // Values.
     name;
     number;
+    category_number_label;
     category;
     status_label;
     added_at;

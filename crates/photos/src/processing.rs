@@ -20,7 +20,7 @@ struct AdmittedPicture {
 }
 
 /// The result of processing a picture, with the queue permit of the picture. The permit also limits
-/// the memory for results, so the caller holds it while the result is in memory.
+/// the memory for results, so the caller holds it while a large result is in memory.
 pub(super) struct FinishedWork<T> {
     pub(super) value: T,
     pub(super) queue_permit: OwnedSemaphorePermit,

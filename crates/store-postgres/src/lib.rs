@@ -1,9 +1,10 @@
 //! The store for deployments on several machines: a PostgreSQL cluster, or a compatible engine.
 //!
-//! Every operation is safe to retry after its connection breaks. If doing it twice would change the
-//! database twice, each attempt stores the same token, or the client's idempotency key, by which a retry
-//! finds out what an earlier attempt did (`creates.rs`, `requests.rs`, `write_attempts.rs`). All other
-//! operations are idempotent.
+//! An operation is retried after its connection breaks only if this is safe. If doing it twice would
+//! change the database twice, each attempt stores the same token, or the client's idempotency key, by
+//! which a retry finds out what an earlier attempt did (`creates.rs`, `requests.rs`, `write_attempts.rs`).
+//! A command without a key has neither, so it reports that its outcome is unknown
+//! (`commands/group_writes.rs`). All other operations are idempotent.
 
 mod append;
 mod bulk;

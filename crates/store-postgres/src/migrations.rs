@@ -312,11 +312,13 @@ async fn run_steps(transaction: &Transaction<'_>, old_version: u32) -> Result<()
         if number == SPREADSHEET_STEP {
             collect_changed_keys(transaction).await?;
         }
-        let is_only_for_new_database = step.contains("CONCURRENTLY");
-        if is_only_for_new_database && old_version > 0 {
+        // A later step drops the indexes of such a step, so an existing database never gets them.
+        let creates_dropped_indexes = step.contains("CONCURRENTLY");
+        if creates_dropped_indexes && old_version > 0 {
             continue;
         }
-        // PostgreSQL allows CONCURRENTLY only outside of a transaction, and a new table needs none.
+        // PostgreSQL refuses CONCURRENTLY in a transaction. It would only spare others the wait for the
+        // index, and nobody else uses the tables of a new database.
         let statements = step.replace(" CONCURRENTLY", "");
         match transaction.batch_execute(&statements).await {
             Ok(()) => {}

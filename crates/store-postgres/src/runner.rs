@@ -130,7 +130,7 @@ impl Runner {
                     }
                     match failure.remedy() {
                         Remedy::Repeat => {}
-                        // The server is gone, and with it the other connections to it.
+                        // The other connections probably lead to the same server.
                         Remedy::Reconnect => self.pool.close_idle_connections(),
                         Remedy::GiveUp | Remedy::Report => return Err(failure.into()),
                     }

@@ -185,12 +185,13 @@ impl Options {
             }
         }
         // `system` stands for the roots of the system instead of a file. As in libpq since version
-        // 16, it asks for a verified server.
+        // 16, it asks for a verified server. In contrast to libpq, `verify-ca` is accepted, because
+        // earlier releases accepted it.
         if root_certificate.as_deref() == Some("system") {
             root_certificate = None;
             let mode = *ssl_mode.get_or_insert(SslMode::VerifyFull);
             if !matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) {
-                return Err("sslrootcert=system requires sslmode=verify-full".to_owned());
+                return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
             }
         }
         let ssl_mode = ssl_mode.unwrap_or_default();
@@ -277,7 +278,7 @@ mod tests {
         for mode in ["disable", "prefer", "require"] {
             let url = format!("postgres://db/pets?sslmode={mode}&sslrootcert=system");
             let error = PostgresUrl::parse(&url).unwrap().unwrap_err();
-            assert_eq!(error, "sslrootcert=system requires sslmode=verify-full");
+            assert_eq!(error, "sslrootcert=system needs sslmode=verify-full");
         }
     }
 }

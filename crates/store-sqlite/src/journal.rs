@@ -4,7 +4,7 @@
 //! own, the acts of administration ([`Act`]). The epoch of the log is a random value that all its cursors
 //! contain, so that a new epoch invalidates them.
 //!
-//! [`petstore_store::admin::Sql`] describes the constants that have no description here.
+//! [`petstore_store::admin::Sql`] describes the public constants that have no description here.
 
 use futures_util::FutureExt;
 use petstore_domain::{
@@ -83,6 +83,7 @@ pub(super) const AUDIT_CHANGES: [&str; 2] = [
 pub(super) const RECORD: &str = "INSERT INTO acts
     (seq, at, type, subject_id, actor, actor_id, actor_name, request_id, details)
     VALUES (coalesce((SELECT max(seq) FROM changes), 0), $1, $2, $3, $4, $5, $6, $7, $8)";
+/// The statement that deletes the oldest changes that no webhook still has to deliver.
 const FORGET_CHANGES: &str = concat!(
     "WITH part AS (SELECT seq AS number, at FROM changes ORDER BY seq LIMIT $1)
     DELETE FROM changes WHERE seq <= (",

@@ -35,14 +35,14 @@ pub struct SqliteStore {
     // last one that closes, and SQLite then runs a checkpoint.
     /// The connections for reads that take microseconds.
     pub(super) readers: Readers,
-    /// The reads of pages with very long names.
+    /// The reads of pages with very long names or texts.
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
     /// The reads of the log. Separate, so that searches do not delay the clients that follow the log.
     pub(super) followers: SlowReads,
     /// The reads of the public. Separate, so that they delay neither the staff nor client programs.
     pub(super) offers: SlowReads,
-    /// The reads that count the rows of whole tables.
+    /// The reads that go through the rows of whole tables, mainly to count them.
     pub(super) counts: SlowReads,
     /// The first decisions about batches of commands.
     pub(super) batches: SlowReads,

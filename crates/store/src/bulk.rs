@@ -72,7 +72,7 @@ pub trait Snapshot {
 /// Adds data to a store in one transaction. Nothing is visible before [`Self::commit`], and
 /// dropping without a commit rolls everything back.
 pub trait Load {
-    /// Begins the transaction. All animals that it adds get the creation time `now`. With
+    /// Begins the transaction. Animals that [`Self::add_pet`] adds get the creation time `now`. With
     /// [`IdSource::Given`], and always in SQLite, other writers wait until it ends.
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 

@@ -163,7 +163,7 @@ enum Judgement {
 
 impl State {
     /// Decides whether to trust a reading, by comparing it with the confirmed time. Updates the
-    /// even run and the doubt, and logs their changes.
+    /// even run and the doubt.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
         self.restart_after_jump(reading);

@@ -1,10 +1,10 @@
 //! The state that all pages and files share: access to the store, the settings, the queues for
 //! visitors, and caches.
 //!
-//! A request reads a [`Snapshot`] first. Everything that is cached has the version of a snapshot,
-//! and is used only as long as this is the version of the public data. A request that is not
-//! answered from a cache waits in a queue ([`Turns`]) for its visitor's turn before it reads any
-//! animals.
+//! A request reads a [`Snapshot`] first. A cached page has the version of its snapshot, and is used
+//! only as long as this is the version of the public data. The counted kinds and the returned
+//! animals can be of an earlier version while those of the present one are read. A page that is not
+//! cached waits in a queue ([`Turns`]) for its visitor's turn before it reads any animals.
 
 use std::{sync::Arc, time::Duration};
 
@@ -300,7 +300,7 @@ impl Shop {
     }
 
     /// Returns the categories with an animal on offer, among the first categories. Every list needs
-    /// them, so they are read only once per version. In contrast to [`Self::kinds`], never returns the
+    /// them, so they are read only once per version. In contrast to [`Self::counted_kinds`], never returns the
     /// categories of an earlier version: they could reveal a category whose last animal was taken off
     /// the website since.
     pub(super) async fn public_categories(

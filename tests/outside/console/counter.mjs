@@ -136,7 +136,7 @@ async function onPaper(ben) {
   await print(animal, [/Available/, /Number\s+\d+/]);
   await submit(ben, "#work button[value=reserve]");
   await print(undefined, [/Reserved/]);
-  await print(await page.$eval("#work h2 a", ({ href }) => href), [/Order \d+/, /Ends\s+\d+ \w+ \d+, 23:59/, /Signature/]);
+  await print(await page.$eval("#work h2 a", ({ href }) => href), [/Order \d+/, /Reserved until\s+\d+ \w+ \d+, 23:59/, /Signed by/]);
   console.log("Lists, animals and orders on paper have what belongs there.");
 }
 

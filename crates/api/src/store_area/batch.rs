@@ -150,7 +150,8 @@ fn parse_order_act(
     let body = act.parse_body(members)?;
     // The id comes last, because a client should first learn of an invalid command.
     let id = subjects::order_id(order_number)?;
-    Ok(body.into_command(id, preconditions, area.app.commands.default_end(now)))
+    let default_end = || area.app.commands.default_end(now);
+    Ok(body.into_command(id, preconditions, default_end))
 }
 
 /// Checks that a command has only members in `common_names` and `names`.

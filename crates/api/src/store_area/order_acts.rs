@@ -66,7 +66,7 @@ pub(crate) async fn close_or_reopen(
     let write = Write::read(area, call, Some(Accepted::JsonOrNothing)).await?;
     let members = write.members(act.member_names())?;
     let body = act.parse_body(&members)?;
-    let default_end = area.app.commands.default_end(write.now);
+    let default_end = || area.app.commands.default_end(write.now);
     let command = body.into_command(write.order_id()?, preconditions, default_end);
     write.execute(area, command, wire::first_result).await
 }
@@ -93,13 +93,13 @@ impl OrderAct {
 }
 
 impl OrderActBody {
-    /// Returns the command on the order with this id. `default_end` is the end of a reopened reservation if
-    /// the body has none.
+    /// Returns the command on the order with this id. `default_end` returns the end of a reopened
+    /// reservation if the body has none.
     pub(super) fn into_command(
         self,
         id: OrderId,
         preconditions: Preconditions,
-        default_end: Timestamp,
+        default_end: impl FnOnce() -> Timestamp,
     ) -> Command {
         match self {
             Self::Complete(CompleteOrder { price }) => Command::CompleteOrder {
@@ -120,7 +120,7 @@ impl OrderActBody {
             Self::Reopen(ReopenOrder { expires_at }) => Command::ReopenOrder {
                 id,
                 expires_at,
-                default_end,
+                default_end: default_end(),
                 preconditions,
             },
         }

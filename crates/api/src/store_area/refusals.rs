@@ -208,7 +208,8 @@ fn stale_resource_message(current: Option<&Resource>, form: RequestForm) -> Stri
         Some(Resource::Order(order)) => ("order", order.version),
         Some(Resource::Category(category)) => ("category", category.version),
         Some(Resource::Note(note)) => ("note", note.version),
-        // A command on another resource that does not exist is refused as `NotFound`.
+        // Only a command on a category is refused like this when it does not exist, except that a batch
+        // has no present state of what an earlier command of it adds.
         None => return absent_message("category"),
     };
     match form {

@@ -76,7 +76,7 @@ impl TryFrom<NumberOrText> for NumericDate {
             NumberOrText::Number(number) => number,
             NumberOrText::Text(text) => text.parse()?,
         };
-        // Never `None`, because the parser accepts only numbers that fit into an `f64`.
+        // A number that exceeds an `f64`, such as `1e999`, counts as 1970, so its token has expired.
         let floor = number.as_f64().unwrap_or_default().floor();
         #[expect(
             clippy::cast_possible_truncation,

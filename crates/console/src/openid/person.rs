@@ -76,8 +76,8 @@ impl IdToken {
             identity,
             authenticated_at,
             session: claims.session(),
-            // Parsed again, because `Claims` keeps only some of the claims. This never fails,
-            // because `Claims` was parsed from the same JSON object.
+            // Parsed again, because `Claims` keeps only some of the claims. A token that is not an
+            // object grants nothing.
             claims: serde_json::from_slice(token).unwrap_or_default(),
         })
     }

@@ -75,8 +75,8 @@ pub(super) async fn load_page(
     Ok(page)
 }
 
-/// Loads the page of a list in the order of the store, which is the order in which the animals were
-/// added.
+/// Loads the page of a list in an order that the store keeps: by the day of arrival or of addition,
+/// newest or oldest first.
 async fn load_page_in_store_order(
     desk: &Desk<'_>,
     filters: &Filters<'_>,

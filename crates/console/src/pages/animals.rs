@@ -64,13 +64,16 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
     };
 
     let page = Page::new(texts().animals_heading, content);
-    Ok(page.following(followed_changes(errors)).into())
+    Ok(page.following(followed_changes(&filters, errors)).into())
 }
 
 /// Returns the changes that the open page [follows](Follows): all changes, unless the page shows
-/// the errors of a failed change: an update of the page would remove them.
-fn followed_changes(errors: &Errors) -> Follows {
-    if errors.is_empty() {
+/// the errors of a failed change on a list without filters.
+///
+/// A page with errors has the address of the form, so it cannot be read again. With filters, the
+/// script gives it the address of the list when the member types, and then it can.
+fn followed_changes(filters: &Filters<'_>, errors: &Errors) -> Follows {
+    if filters.is_filtered() || errors.is_empty() {
         Follows::Everything
     } else {
         Follows::Nothing

@@ -67,11 +67,14 @@ fn category_table(categories: &[Category]) -> Markup {
                         (markup::text(category.label.as_str(), SHORT_LENGTH))
                     }
                 }
-                td.number data-label=(texts().number) { (category.id) }
+                td.number data-label=(texts().category_number_label) { (category.id) }
             }
         }
     };
-    markup::table(&markup::headings(&[texts().name, texts().number]), &rows)
+    markup::table(
+        &markup::headings(&[texts().name, texts().category_number_label]),
+        &rows,
+    )
 }
 
 /// Whether the member typed the number of the category to name.
@@ -84,7 +87,7 @@ fn has_typed_number(form: &Form) -> bool {
 fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let suggestion = suggested_number.map(|number| number.to_string());
-    let mut number_input = Input::from_form("number", texts().number, form, errors)
+    let mut number_input = Input::from_form("number", texts().category_number_label, form, errors)
         .with_hint(texts().category_number_hint);
     if !has_typed_number(form) {
         number_input.value = suggestion.as_deref().unwrap_or_default();

@@ -19,8 +19,6 @@ use crate::{desk::Desk, forms};
 
 /// The number of categories that a form suggests. More would make the page long, and a member can
 /// type the name of any category.
-///
-/// The categories are read in whole pages, so a form can suggest some more.
 pub(super) const MAX_SUGGESTED_CATEGORIES: usize = 500;
 
 /// The maximum number of concurrent reads for one page of the console.

@@ -161,6 +161,15 @@ async fn a_cookie_of_another_program_on_this_host_hides_none_whatever_its_bytes_
         browser.cookies.insert(name.to_owned(), "é 🐾".to_owned());
     }
     assert!(browser.is_in().await);
+
+    // Browsers protect no prefix after such white space, so anybody can plant this cookie.
+    let secret = browser.cookies.remove("petstore-8081").unwrap();
+    for space in ['\u{85}', '\u{a0}', '\u{2000}', '\u{3000}'] {
+        let name = format!("{space}petstore-8081");
+        browser.cookies.insert(name.clone(), secret.clone());
+        assert!(!browser.is_in().await, "{space:?}");
+        browser.cookies.remove(&name);
+    }
 }
 
 #[tokio::test]

@@ -171,7 +171,11 @@ impl Photos {
 
     /// Creates the list, and serializes it to the JSON that a store saves.
     pub fn new(photos: Vec<Photo>) -> Self {
-        let mut stored = String::from("[");
+        if photos.is_empty() {
+            return Self::NONE;
+        }
+        let mut stored = String::new();
+        stored.push('[');
         for photo in &photos {
             if stored.len() > 1 {
                 stored.push(',');

@@ -101,7 +101,8 @@ fn split_date(date: &str) -> Vec<&str> {
 }
 
 /// Parses a date with three parts. They can be in the order year, month, day, or day, month, year,
-/// or month, day, year. In the last order, only English uses numbers, and not with points.
+/// or month, day, year. A date with points never begins with a number for the month. Numbers that
+/// are a date in both of the last two orders are ambiguous only in English.
 ///
 /// The error has both meanings of a text that is a date in two different orders.
 fn parse_three_parts(
@@ -109,12 +110,13 @@ fn parse_three_parts(
     has_points: bool,
     words: &TableWords,
 ) -> Result<Option<Date>, [Date; 2]> {
-    let last_year = expand_year(third);
-    let month_first = parse_date_parts(&last_year, first, second, words);
-    let other_order = parse_date_parts(first, second, third, words)
-        .or_else(|| parse_date_parts(&last_year, second, first, words));
+    // Only a year at the end can have two digits. A date that begins with the year has four.
+    let year_at_end = expand_year(third);
+    let month_first = parse_date_parts(&year_at_end, first, second, words);
+    let year_or_day_first = parse_date_parts(first, second, third, words)
+        .or_else(|| parse_date_parts(&year_at_end, second, first, words));
 
-    let Some(date) = other_order else {
+    let Some(date) = year_or_day_first else {
         // Before a point, a month is only valid as a name: `03.25.2024` is not a date.
         if has_points && month_by_prefix(first, words).is_none() {
             return Ok(None);

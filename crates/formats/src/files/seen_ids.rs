@@ -44,7 +44,7 @@ impl SeenIds {
              CREATE TABLE keys (field TEXT, key TEXT, row INTEGER NOT NULL,
                 line_or_id INTEGER NOT NULL, PRIMARY KEY (field, key)) WITHOUT ROWID;
              -- The animals of an export, each with the order that holds it. `pets` also has the ids
-             -- of the catalogue and of files without orders.
+             -- of files that have only animals.
              CREATE TABLE exported_pets (id INTEGER PRIMARY KEY, line INTEGER NOT NULL,
                 status TEXT NOT NULL, order_id INTEGER, holder INTEGER);
              BEGIN",

@@ -176,8 +176,8 @@ fn nests_too_deep(text: &[u8]) -> bool {
 /// A visitor that validates a value and discards it.
 #[derive(Clone, Copy)]
 struct Validator<'f> {
-    /// The name of the first duplicate member, for the message. It is in a cell, because the error
-    /// of a visitor cannot have it.
+    /// The name of the first duplicate member, for the message. It is in a cell, because an error of
+    /// serde does not give it back as a value.
     duplicate_name: &'f Cell<Option<String>>,
 }
 

@@ -42,6 +42,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Values.
     name: "Name",
     number: "Nummer",
+    category_number_label: "Kategorienummer",
     category: "Kategorie",
     status_label: "Status",
     added_at: "Hinzugefügt",
@@ -70,9 +71,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Today.
     find_label: "Tier suchen: Name, Nummer, Chipnummer, Rasse, Farbe\u{a0}…",
     find: "Suchen",
-    ending_today: "Bis heute",
-    ending_tomorrow: "Bis morgen",
-    ending_later: "Bis übermorgen",
+    ending_today: "Heute",
+    ending_tomorrow: "Morgen",
+    ending_later: "Übermorgen",
     call: "Anrufen",
     ending: "Reservierungen, die bald enden",
     none_ending: "In den nächsten drei Tagen endet keine Reservierung.",
@@ -322,7 +323,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Felder",
-    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf ihren Seiten und für andere Programme.",
+    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf den Seiten der Tiere und für andere Programme.",
     more_fields: "Weitere Felder",
     any_value: "Alle",
     no_value: "–",
@@ -343,7 +344,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "Zum Umbenennen ändern Sie hier den Text: Die Tiere bleiben unverändert. Programme verwenden weiter den ersten Namen.",
     field_labels_invalid: "Jeder Auswahlwert braucht einen Namen mit 1 bis 100 Zeichen, den kein anderer hat oder hatte. Groß- und \
      Kleinbuchstaben gelten als gleich.",
-    field_choices_hint: "Nur für den Typ „Auswahl aus einer Liste“: einer pro Zeile, 1 bis 100, jeweils höchstens 64 Zeichen.",
+    field_choices_hint: "Nur für den Typ „Auswahl aus einer Liste“, dort mindestens ein Wert: ein Wert pro Zeile, höchstens 100 Werte mit je höchstens 64 Zeichen.",
     field_choices_invalid: "Geben Sie 1 bis 100 verschiedene Auswahlwerte ein, einen pro Zeile, jeweils höchstens 64 Zeichen. Groß- und Kleinbuchstaben gelten als gleich.",
     field_position: "Position",
     field_position_hint: "Von 0 bis 10.000. Felder mit niedrigerer Position stehen weiter vorn. Bleibt sie leer, ist das Feld das letzte.",
@@ -462,7 +463,7 @@ pub(crate) static TEXTS: Texts = Texts {
     move_label: "In Kategorie verschieben",
     value_more: "Wert ändern\u{a0}…",
     new_value: "Neuer Wert",
-    value_hint: "Je nach Feld ein Wert aus der Liste, Ja oder Nein, ein Datum, eine Zahl oder ein Text. Lassen Sie es leer, um den Wert zu löschen.",
+    value_hint: "Je nach Feld ein Wert aus der Liste, Ja oder Nein, ein Datum, eine Zahl oder ein Text. Ohne neuen Wert wird der bisherige gelöscht.",
     field_of_animals: "Feld",
     choose_field: "Feld wählen",
     field_missing: "Wählen Sie das Feld, dessen Wert sich ändern soll.",
@@ -549,7 +550,7 @@ pub(crate) static TEXTS: Texts = Texts {
     address: "Adresse",
     address_hint: "Sie beginnt mit https://.",
     description: "Beschreibung",
-    sends: "Sendet",
+    sends: "Was gesendet wird",
     sends_hint: "Wenn Sie nichts auswählen, wird jede Änderung gesendet.",
     every_change: "Jede Änderung",
     works: "Funktioniert",
@@ -1161,7 +1162,7 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
     to_first_page: "Zur Seite „Heute“",
-    request: "Fehlerkennung ",
+    request: "Fehlernummer ",
 
     // Open pages.
     page_changed: "Jemand hat etwas auf dieser Seite geändert. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
@@ -1243,7 +1244,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Internal => (
             "Etwas ist schiefgegangen",
             Some("Das ist ein Fehler im Dienst. Es lag nicht an Ihrer Eingabe."),
-            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlerkennung unten.",
+            "Versuchen Sie es noch einmal. Wenn es wieder passiert, nennen Sie dem Betreiber des Dienstes die Fehlernummer unten.",
         ),
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "Der Dienst ist ausgelastet",
@@ -1350,8 +1351,8 @@ pub(crate) static TEXTS: Texts = Texts {
         "Der Name darf höchstens 120 Zeichen in einer Zeile haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_kind: [
-        "Art",
-        "Bestimmt die Wörter: im Tierheim „vermittelt“ und „Schutzgebühr“, in der Tierhandlung „verkauft“ und „Preis“.",
+        "Art des Betriebs",
+        "Danach richten sich die Bezeichnungen: im Tierheim „vermittelt“ und „Schutzgebühr“, in der Tierhandlung „verkauft“ und „Preis“.",
         "Die Art muss Tierhandlung oder Tierheim sein. Wählen Sie eine davon oder keine.",
     ],
     member_about: [

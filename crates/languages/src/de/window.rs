@@ -123,9 +123,9 @@ pub(crate) static TEXTS: Texts = Texts {
     similar: "Ähnliche Tiere",
     perhaps: "Vielleicht auch diese",
     newest: "Neu bei uns",
-    new: "Neu eingestellt",
+    new: "Neu hier",
     one_year: "Über ein Jahr bei uns",
-    request: "Fehlerkennung ",
+    request: "Fehlernummer ",
     found_a_home: |name| format!("{} hat ein Zuhause gefunden", called_first(name)),
     ask: |name| format!("Anfrage zu {}", called(name)),
     ask_here: |name, number| format!("Fragen Sie uns nach {}, Nummer {number}.", called(name)),
@@ -161,7 +161,10 @@ pub(crate) static TEXTS: Texts = Texts {
     problem: |problem| {
         let to_all = "Sehen Sie sich alle Tiere an.";
         match problem {
-            Problem::NotFound => ("Nicht gefunden", to_all),
+            Problem::NotFound => (
+                "Seite nicht gefunden",
+                "Diese Seite gibt es nicht oder nicht mehr. Hier finden Sie alle unsere Tiere.",
+            ),
             Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
                 ("Diese Adresse ist ungültig", to_all)
             }

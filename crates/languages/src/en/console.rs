@@ -42,6 +42,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Values.
     name: "Name",
     number: "Number",
+    category_number_label: "Category number",
     category: "Category",
     status_label: "Status",
     added_at: "Added",
@@ -108,7 +109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     cancel_reservation: "Cancel the reservation",
     take_back_more: "Record a return…",
     take_back: "Record the return",
-    take_back_hint: "The customer returns the animal. It becomes available again.",
+    take_back_hint: "For an animal that the customer has brought back. It becomes available again.",
     new_intake: "Also record its new arrival, today",
     sold_without_order: "It was marked as sold without an order. To correct this, edit its status.",
     pending_without_order: "It was marked as reserved without an order, so the reservation has no end. Reserve it here to \
@@ -158,9 +159,9 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animal: "Add the animal",
     add_to_number: "Add the animal under this number, without a category name",
     paste: "Rows from the spreadsheet",
-    paste_hint: "Copy the rows and paste them here: one animal in each row, with its name and category. \
-     If the first row has headings, you can also include the status and other details. \
-     A row without a category gets the category of its species. You will see a preview before anything is added.",
+    paste_hint: "Copy the rows and paste them here: one animal in each row, its name and then its category. \
+     For species, status and other details, put headings in the first row. \
+     An animal without a category goes into the usual category for its species. You will see a preview before anything is added.",
     preview: "Preview",
     line: "Row",
     check: "Check",
@@ -1221,7 +1222,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // The store.
     logo: "Logo",
     upload_logo: "Logo file",
-    logo_hint: "A PNG, JPEG or WebP of at most 2 MB. Save the form first: Upload does not save what you typed there.",
+    logo_hint: "A PNG, JPEG or WebP of at most 2 MB. Press Save before you press Upload. Upload does not save what you typed above.",
     logo_missing: "Choose a picture first.",
     logo_invalid: "The logo must be a PNG, JPEG or WebP picture. Choose another file.",
     logo_too_flat: "The logo must be at least 16 pixels wide and high, at most 12 times as wide as high, and at most 3 times as high as wide. Choose another picture.",
@@ -1341,7 +1342,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Contact page",
-        "The address of your contact form. It begins with https://. Put {id} where the animal’s number should go.",
+        "The address of your contact form. It begins with https://. If it can have the animal’s number, put {id} in its place, as in https://www.example.org/contact?animal={id}.",
         "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
     ],
     member_address: [
@@ -1491,12 +1492,12 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal added",
         ChangeType::PetChanged => "Animal changed",
-        ChangeType::PetRestored => "Animal restored",
+        ChangeType::PetRestored => "Departure undone",
         ChangeType::PetsImported => "Animals imported",
         ChangeType::OrderPlaced => "Animal reserved",
         ChangeType::OrderCompleted => "Animal sold",
         ChangeType::OrderReturned => "Animal returned",
-        ChangeType::OrderReopened => "Animal reserved again",
+        ChangeType::OrderReopened => "Order reopened",
         other => change(other),
     }
 }
@@ -1511,9 +1512,9 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Sold by mistake? Make it a reservation again",
-        OrderStatus::Cancelled => "Cancelled by mistake? Make it a reservation again",
-        _ => "Make it a reservation again",
+        OrderStatus::Completed => "Sold by mistake? Change it to a reservation",
+        OrderStatus::Cancelled => "Cancelled by mistake? Change it to a reservation",
+        _ => "Change it to a reservation",
     }
 }
 
@@ -1587,7 +1588,7 @@ pub(crate) mod shelter {
                 reason(why).to_lowercase()
             )
         },
-        take_back_hint: "The adopter returns the animal. It becomes available again.",
+        take_back_hint: "For an animal that the adopter has brought back. It becomes available again.",
         sold_without_order: "It was marked as adopted directly, without a date or an adopter. To correct this, edit its status.",
         pending_without_order: "It was marked as reserved directly, so the reservation has no end. Reserve it here to set one, mark it as adopted, or edit its status.",
         find_order: "Find an adoption by adopter, telephone, animal, reference or number",
@@ -1687,6 +1688,7 @@ pub(crate) mod shelter {
         },
         audited_change: |kind| match kind {
             ChangeType::OrderCompleted => "Animal adopted",
+            ChangeType::OrderReopened => "Adoption reopened",
             ChangeType::OrderChanged => "Adoption changed",
             other => super::audited_change(other),
         },
@@ -1718,7 +1720,7 @@ pub(crate) mod shelter {
             format!("{count} {what} with a fee, {sum} in total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => "Marked as adopted by mistake? Make it a reservation again",
+            OrderStatus::Completed => "Marked as adopted by mistake? Change it to a reservation",
             other => super::reopen(other),
         },
         order_is: |id, status| {

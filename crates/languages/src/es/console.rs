@@ -42,6 +42,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Values.
     name: "Nombre",
     number: "Número",
+    category_number_label: "N.º de categoría",
     category: "Categoría",
     status_label: "Estado",
     added_at: "Añadido",
@@ -305,7 +306,7 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Escriba un número entero.",
 
     // Adding one animal.
-    category_of_species: "Si se deja vacía, se usa la categoría habitual de su especie; si no hay ninguna, se crea.",
+    category_of_species: "Si se deja vacía, se usa la categoría habitual de la especie del animal; si aún no existe, se crea.",
     species_or_category: "Elija una especie o una categoría.",
     or_about: "O edad aproximada",
     about_hint: "Por ejemplo, 2 años u 8 meses; un número sin unidad se interpreta como años.",
@@ -634,7 +635,7 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "Fue",
     did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
-    price_of_each: "Precio de cada uno (vacío: el que ya tiene cada animal)",
+    price_of_each: "Precio por animal (si se deja en blanco, cada uno conserva el suyo)",
     order_is,
 
     // Photos.
@@ -1397,7 +1398,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Página de contacto",
-        "La dirección de una página con su formulario de contacto. Empieza por https://. Escriba {id} donde deba ir el número del animal.",
+        "La dirección de la página de su formulario de contacto. Empieza por https://. Si la dirección debe llevar el número del animal, escriba {id} en su lugar.",
         "La página de contacto debe ser una dirección que empiece por https://, sin espacios, sin nombre de usuario antes de una @, sin {id} en el nombre del servidor y con 500 caracteres como máximo. Corríjala o déjela vacía.",
     ],
     member_address: [
@@ -1556,7 +1557,7 @@ fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::OrderPlaced => "Animal reservado",
         ChangeType::OrderCompleted => "Animal vendido",
         ChangeType::OrderReturned => "Animal devuelto",
-        ChangeType::OrderReopened => "Animal reservado de nuevo",
+        ChangeType::OrderReopened => "Trámite reabierto",
         other => change(other),
     }
 }
@@ -1571,9 +1572,9 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "¿Vendido por error? Dejarlo otra vez reservado",
-        OrderStatus::Cancelled => "¿Anulado por error? Dejarlo otra vez reservado",
-        _ => "Dejarlo otra vez reservado",
+        OrderStatus::Completed => "¿Vendido por error? Pasarlo a reservado",
+        OrderStatus::Cancelled => "¿Anulado por error? Pasarlo a reservado",
+        _ => "Pasarlo a reservado",
     }
 }
 
@@ -1690,7 +1691,7 @@ pub(crate) mod shelter {
         contact: "Adoptante",
         contact_of: |_| TEXTS.contact,
         contact_changed: "Datos del adoptante modificados o eliminados",
-        price_of_each: "Tasa de adopción de cada uno (vacía: la que ya tiene cada animal)",
+        price_of_each: "Tasa de adopción por animal (si se deja en blanco, cada uno conserva la suya)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adoptado"
@@ -1742,9 +1743,7 @@ pub(crate) mod shelter {
             format!("{count} {what} con tasa, {sum} en total")
         },
         reopen: |status| match status {
-            OrderStatus::Completed => {
-                "¿Marcado como adoptado por error? Dejarlo otra vez reservado"
-            }
+            OrderStatus::Completed => "¿Marcado como adoptado por error? Pasarlo a reservado",
             other => super::reopen(other),
         },
         order_is: |id, status| match status {

@@ -43,6 +43,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // Values.
     name: "Nom",
     number: "Numéro",
+    category_number_label: "Numéro de catégorie",
     category: "Catégorie",
     status_label: "Statut",
     added_at: "Ajout",
@@ -159,9 +160,9 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animal: "Ajouter l’animal",
     add_to_number: "Ajouter l’animal à ce numéro, sans nom de catégorie",
     paste: "Lignes du tableau",
-    paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, avec son nom et sa catégorie. \
-     Si la première ligne contient les en-têtes, vous pouvez ajouter le statut et les autres champs. \
-     Sans catégorie, celle de l’espèce s’applique. \
+    paste_hint: "Copiez les lignes et collez-les ici\u{a0}: un animal par ligne, le nom puis la catégorie. \
+     Si la première ligne contient les en-têtes, vous pouvez ajouter l’espèce, le statut et les autres champs. \
+     Un animal sans catégorie va dans la catégorie habituelle de son espèce. \
      Vous verrez un aperçu avant tout ajout.",
     preview: "Aperçu",
     line: "Ligne",
@@ -317,7 +318,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Champs",
-    fields_hint: "Les champs décrivent vos animaux\u{a0}: dans les formulaires, sur leurs pages et pour d’autres programmes.",
+    fields_hint: "Les champs décrivent vos animaux. Ils apparaissent dans les formulaires, sur les fiches et dans les données transmises à d’autres programmes.",
     more_fields: "Autres champs",
     any_value: "Indifférent",
     no_value: "–",
@@ -654,7 +655,7 @@ pub(crate) static TEXTS: Texts = Texts {
     manage_photos: "Gérer les photos",
     to_animal: "Retour à la fiche",
     add_photos: "Ajouter des photos",
-    photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez choisir plusieurs photos, ou en prendre une avec l’appareil.",
+    photos_hint: "JPEG, PNG, WebP ou GIF. Vous pouvez choisir plusieurs photos, ou en prendre une avec l’appareil photo.",
     upload: "Envoyer",
     save_texts_first: "Appuyez sur «\u{a0}Enregistrer\u{a0}» avant d’appuyer sur «\u{a0}Envoyer\u{a0}»\u{a0}: l’envoi n’enregistre pas les descriptions.",
     make_main: "Photo principale",
@@ -1430,7 +1431,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Fuseau horaire",
-        "Ce fuseau horaire fixe le début et la fin des jours\u{a0}: sur la page «\u{a0}Aujourd’hui\u{a0}», pour les âges et les réservations, et sur le site. Sans choix, les heures sont celles de chaque appareil, et les jours suivent le temps universel (UTC).",
+        "Ce fuseau horaire détermine à quel moment on change de jour\u{a0}: page «\u{a0}Aujourd’hui\u{a0}», âges, échéances des réservations et site. Sans choix, les heures affichées sont celles de chaque appareil, et le changement de jour suit le temps universel (UTC).",
         "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
     ],
     member_currency: [
@@ -1579,7 +1580,7 @@ fn audited_change(kind: ChangeType) -> &'static str {
         ChangeType::OrderPlaced => "Animal réservé",
         ChangeType::OrderCompleted => "Animal vendu",
         ChangeType::OrderReturned => "Animal rendu",
-        ChangeType::OrderReopened => "Animal réservé à nouveau",
+        ChangeType::OrderReopened => "Dossier rouvert",
         other => change(other),
     }
 }

@@ -154,8 +154,11 @@ pub(crate) static TEXTS: Texts = Texts {
         Age::EightOrMore => "8\u{a0}ans et plus",
     },
     about_list: |store| {
-        let list = "Nos animaux qui cherchent une famille, les derniers arrivés d’abord";
-        store.map_or_else(|| list.to_owned(), |store| format!("{store}\u{a0}: {list}"))
+        let list = "animaux qui cherchent une famille, les derniers arrivés d’abord";
+        match store {
+            Some(store) => format!("{store}\u{a0}: nos {list}"),
+            None => format!("Nos {list}"),
+        }
     },
     about_animal: |name, kind, store| {
         let kind = if kind.is_empty() {

@@ -37,9 +37,6 @@ const CONCURRENT_PICTURES: usize = 2;
 /// The number of characters of the password, which is far more than anybody can guess.
 const PASSWORD_LENGTH: usize = 16;
 
-/// The species whose animals have a microchip.
-const CHIPPED_SPECIES: [&str; 2] = ["Cat", "Dog"];
-
 /// The store of a demo, before it is filled.
 #[derive(Debug)]
 pub(super) struct DemoStore {
@@ -328,7 +325,10 @@ impl Filling<'_> {
     ) -> anyhow::Result<Command> {
         let born_at = self.days_ago(facts.born)?;
         let born = self.zone.day_of(born_at).to_string();
-        let mut values = vec![
+        // No manufacturer has the code 999: it is reserved for tests. The rest only looks like a
+        // number from a factory.
+        let microchip = format!("999000000{:06}", 1001 + 37 * id);
+        let values = [
             ("species", facts.species.clone()),
             ("sex", facts.sex.clone()),
             ("size", facts.size.clone()),
@@ -337,12 +337,8 @@ impl Filling<'_> {
             ("colour", texts.colour.clone()),
             ("description", texts.description.clone()),
             ("born", born),
+            ("microchip", microchip),
         ];
-        if CHIPPED_SPECIES.contains(&facts.species.as_str()) {
-            // No manufacturer has the code 999: it is reserved for tests. The rest only looks like a
-            // number from a factory.
-            values.push(("microchip", format!("999000000{:06}", 1001 + 37 * id)));
-        }
         let fields = values.into_iter().map(|(field, value)| {
             let value = FieldValue::Text(value);
             (field.to_owned(), RequestedValue::Set(value))

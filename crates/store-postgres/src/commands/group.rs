@@ -177,8 +177,7 @@ impl Group {
         Ok(())
     }
 
-    /// Reads the namesakes into the state: the categories that already have a label which a command wants
-    /// to give.
+    /// Reads into the state which categories already have a label that a command gives to another one.
     ///
     /// Two processes can still give the same label at the same time; `petstore check` reports both
     /// categories.

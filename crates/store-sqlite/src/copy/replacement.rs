@@ -34,7 +34,8 @@ pub(super) fn prepare_replacement(path: &Path) -> Result<Option<ReplacedDatabase
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() => return Err(CopyError::NotAFile(path_text)),
         Ok(_) => {}
-        // If the file is not missing, but cannot be examined, the copy cannot be written there either.
+        // A file that cannot be examined counts as missing. Writing the copy next to it then fails for
+        // the same reason, unless the file is a link whose target is unreachable, which is replaced.
         Err(_) => return Ok(None),
     }
 

@@ -51,7 +51,8 @@ impl StoreArea for SqliteStore {
             return Ok(refusal);
         }
         let outcome = self.write_batch(batch, respond).await;
-        // The turn lasts until the write is done, so at most one batch is in the queue of the writer.
+        // The turn lasts until the write is done, so at most one batch whose client still waits is in
+        // the queue of the writer.
         drop(first_decision.turn);
         outcome
     }

@@ -90,7 +90,8 @@ async fn find_part_to_read<S: Sql>(
 }
 
 /// Makes `part`, which has the oldest entries first, the last part if all of its changes are too
-/// new. All later changes are then too new as well. A change is too new if it is not older than
+/// new. Unless a clock was set back by more than a day, all later changes are then too new as well.
+/// A change is too new if it is not older than
 /// `until`, extended by [`extend_for_clock_set_back`].
 async fn end_if_too_new<S: Sql>(
     connection: &mut S,

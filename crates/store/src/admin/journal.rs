@@ -170,8 +170,8 @@ Journal {
     /// more may follow.
     ///
     /// Each call scans a limited part of the log, so a page may have fewer entries although more
-    /// follow. If the newest entries come first, a search up to a time can miss entries that were
-    /// recorded while a clock was set back by more than a day.
+    /// follow. A search up to a time can miss entries that were recorded while a clock was set back by
+    /// more than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,

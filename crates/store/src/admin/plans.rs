@@ -7,9 +7,9 @@ use petstore_domain::{PetStatus, store_area::PetQuery};
 
 use crate::tables::Table;
 
-/// The earliest end of a reservation, in milliseconds: [`petstore_domain::clock::EARLIEST`]. The
-/// service never writes an earlier time, so a row with one is damaged. Such a row cannot be read,
-/// and must not block the other rows.
+/// The earliest end of a reservation, in milliseconds: [`petstore_domain::clock::EARLIEST`]. Rows
+/// with an earlier end are left out, because some of these times cannot be read, and such a row must
+/// not block the others.
 pub(super) const EARLIEST_END: i64 = -62_167_219_200_000;
 
 /// The maximum number of animals on a page.

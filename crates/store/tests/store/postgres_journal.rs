@@ -84,11 +84,9 @@ async fn reading_the_state_takes_no_lock_once_all_changes_have_numbers() {
     let id = add(&store, new_pet("Rex", 1, Available)).await;
     let state = store.journal_state().await.unwrap();
     let other = connect(&url).await;
-    // Any number that is given now waits for this.
-    other
-        .batch_execute("BEGIN; SELECT FROM change_log FOR UPDATE")
-        .await
-        .unwrap();
+    // Giving numbers takes both locks.
+    let locks = "BEGIN; SELECT pg_advisory_xact_lock(8099991); SELECT FROM change_log FOR UPDATE";
+    other.batch_execute(locks).await.unwrap();
     assert_eq!(store.journal_state().await.unwrap().last, state.last);
     assert_eq!(store.history(id, i64::MAX, 10).await.unwrap().len(), 1);
     other.batch_execute("COMMIT").await.unwrap();

@@ -56,7 +56,8 @@ impl RequestLog {
 
     /// Logs a request if it failed, was slow or had an invalid key, or if every request is logged.
     ///
-    /// A line that strangers can cause is suppressed if there are too many of its kind.
+    /// A line that strangers can cause is suppressed if there are too many of its kind, unless every
+    /// request is logged.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
         let facts = line.facts;
         // A readiness check may report a 503 as its regular result, without a problem. It is no failure.

@@ -127,7 +127,7 @@ async fn handle_and_track<I: Interface>(
     Ok(response)
 }
 
-/// Adds the header fields that every response on a connection has.
+/// Adds the header fields that depend on the connection, and the one that every response has.
 fn add_connection_headers(connection: &ConnectionState, version: Version, headers: &mut HeaderMap) {
     if connection.activity.is_old() && version < Version::HTTP_2 {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

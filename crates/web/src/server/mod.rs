@@ -285,7 +285,7 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let _ = stream.try_write(response.as_bytes());
 }
 
-/// The numbers of connections that failed or were closed since the last log message. They are
+/// The numbers of connections that failed, got no slot or were closed since the last log message. They are
 /// logged together, so that a flood of connections does not flood the log.
 #[derive(Default)]
 struct Rejections {

@@ -1,7 +1,7 @@
 //! `followChanges`: `GET /v1/store/changes`.
 //!
-//! The journal of the store has every change of the store area, numbered without gaps. A client reads it page
-//! by page or as a stream, from a position: the number of the last change that it has. A cursor contains a
+//! The journal of the store has the changes of animals, orders, categories and notes, numbered without gaps,
+//! until the oldest are deleted. A client reads it page by page or as a stream, from a position: the number of the last change that it has. A cursor contains a
 //! position and the epoch of the journal, so that it is not valid after the database was restored.
 
 mod follower;
