@@ -1109,7 +1109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
     too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
     own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
-    new_link: "Zugang zurücksetzen (neuer Link)",
+    new_link: "Zugang zurücksetzen",
     disabled_state: "gesperrt",
     active: "aktiv",
     active_with_second_factor: "aktiv, mit zweitem Faktor",
