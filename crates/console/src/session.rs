@@ -39,8 +39,8 @@ pub(super) fn actor(member: &StaffMember) -> NamedActor {
     }
 }
 
-/// Resumes the session of a request, like [`resume_with_or_without_second_factor`]. Returns `None`
-/// also if the second factor is still missing.
+/// Resumes the session of a request, like [`resume_with_or_without_second_factor`]. A session whose
+/// second factor is still missing does not count.
 pub(super) async fn resume(visit: &Visit<'_>) -> Result<Option<Session>, ApiError> {
     let session = resume_with_or_without_second_factor(visit).await?;
     Ok(session.filter(|session| session.record.confirmed_at.is_some()))

@@ -143,7 +143,7 @@ impl Feed<'_> {
         let feed_url = self.shop.url(&format!("/animals.atom{parameters}"));
         let list_url = self.shop.url(&format!("/{parameters}"));
         let store_name = store::display_name(&self.snapshot.facts);
-        // Atom requires a time, also of a feed without entries.
+        // Atom requires a time even if the feed has no entries.
         let newest_entry = self.entries.first();
         let updated_at = newest_entry.map_or(Timestamp::UNIX_EPOCH, |entry| entry.published_at);
 

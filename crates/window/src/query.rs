@@ -100,8 +100,8 @@ impl Query {
         self.query_string_after(self.after)
     }
 
-    /// Returns the query string of [`Self::canonical`], but for the page that begins after the
-    /// animal `after`. Without `after`, it is for the first page.
+    /// Returns the canonical query string for the page that begins after the animal `after`. Without
+    /// `after`, it is for the first page. [`Self::canonical`] is this string for the page itself.
     pub(super) fn query_string_after(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();
         if self.order == SortOrder::LongestWaitingFirst {

@@ -287,7 +287,7 @@ async fn an_animal_is_found_by_its_microchip_and_a_list_is_filtered_by_choices()
     clerk.post("/add", &named).await.expect(303);
     let both = clerk.get("/animals?q=276098106012345").await.expect(200);
     assert!(both.text.contains("2 animals · "), "{both:?}");
-    // One animal stays one, also if it is found in two ways.
+    // An animal that is found in two ways counts once.
     let kiwi = add(&mut clerk, &[("field.microchip", "4")]).await;
     assert_eq!(kiwi.to_string(), "4");
     let found = clerk.get("/animals?status=all&q=4").await;

@@ -8,6 +8,7 @@ mod animal;
 mod card;
 mod drawings;
 mod drawn_words;
+mod kinds;
 mod pictures;
 mod render;
 
@@ -15,10 +16,10 @@ pub use age::duration_in_words;
 pub use animal::{Animal, estimated_birth_in_words, label_of, readable_name, value_text};
 pub use card::Card;
 pub use drawings::Drawings;
-pub(crate) use drawings::{
-    GeneralMeaning, LONGEST_PHRASE, Sex, general_meaning, general_words, kind, names_only,
+pub(crate) use kinds::{
+    GeneralMeaning, LONGEST_PHRASE, SEX_WORDS, Sex, find_species, general_meaning, general_words,
+    kind, names_only,
 };
-pub(crate) use drawings::{SEX_WORDS, find_species};
 pub(crate) use pictures::Room;
 pub use pictures::{CARD, EMBEDDED_CARD, PORTRAIT, ROW, focus, gallery_room};
 pub use render::text;

@@ -157,7 +157,7 @@ impl Filling<'_> {
         Ok(Sellers { manager, clerk })
     }
 
-    /// Adds a member of the staff who has already chosen a password.
+    /// Adds a staff member, with a password.
     async fn add_member(
         &self,
         name: &str,
